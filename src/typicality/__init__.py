@@ -1,0 +1,37 @@
+"""Soft clustering, density and outlier detection by degrees of typicality.
+
+Every point gets a number in [0, 1] that says how typical it is of each cluster. Estimators follow
+scikit-learn: parameters in, attributes with a trailing underscore out, samples are rows.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from typicality.cluster.entropy import EntropyCMeans
+    from typicality.cluster.fuzzy import FuzzyCMeans
+    from typicality.cluster.possibilistic import PossibilisticCMeans
+
+_HOMES = {
+    "EntropyCMeans": "typicality.cluster.entropy",
+    "FuzzyCMeans": "typicality.cluster.fuzzy",
+    "PossibilisticCMeans": "typicality.cluster.possibilistic",
+}
+_MODULES = ("cluster", "exceptions", "geometry", "kernels", "membership", "solve")
+
+__all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Names resolve when first used (PEP 562): importing the package loads no scikit-learn.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"typicality.{name}")
+    raise AttributeError(f"module 'typicality' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -1,0 +1,184 @@
+"""The only place that judges user input: errors name the input, the reason and the remedy."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from typicality._compat import feature_names
+from typicality.geometry import Features
+from typicality.solve.initial import count_distinct_rows
+
+__all__ = [
+    "check_distinct_rows",
+    "check_magnitudes",
+    "check_points",
+    "check_rows",
+    "check_sample_weight",
+    "check_spread",
+]
+
+Floats = NDArray[np.floating]
+
+_BLOCK_ROWS = 4096
+
+
+def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
+    """The rows as a C-contiguous array of float64 or float32, or an error that says what to do."""
+    try:
+        rows: Floats = validate_data(
+            estimator,
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            reset=training,
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(_text_message(X, error)) from error
+        raise
+    if training and len(rows) < 2:
+        raise ValueError(
+            f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but a clustering needs at least "
+            "2 samples. Pass the data with one row per sample."
+        )
+    if not training and len(rows) == 0:
+        raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
+    _check_finite(rows, _names(X, rows.shape[1]))
+    return rows
+
+
+def _names(X: Any, n_features: int) -> list[str]:
+    names = feature_names(X)
+    if names is None:
+        return [f"column {j}" for j in range(n_features)]
+    return [f"column {name!r}" for name in names]
+
+
+def _text_message(X: Any, error: ValueError) -> str:
+    advice = (
+        "Drop text columns or encode them as numbers, e.g. with sklearn.preprocessing."
+        "OneHotEncoder."
+    )
+    return f"X contains text: {error}. {advice}"
+
+
+def _check_finite(rows: Floats, names: list[str]) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum(dtype=np.float64)):
+            return
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        bad = np.argwhere(~np.isfinite(rows[start : start + _BLOCK_ROWS]))
+        if len(bad):
+            row, column = bad[0] + (start, 0)
+            kind = "NaN" if np.isnan(rows[row, column]) else "infinity"
+            raise ValueError(
+                f"X contains {kind} (missing or infinite values), first in row {row}, "
+                f"{names[column]}. Remove such rows, or fill them, e.g. with "
+                "sklearn.impute.SimpleImputer; check for NaN and inf in what produced them."
+            )
+
+
+def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
+    """Weights of the type of X; None where all are one."""
+    if sample_weight is None:
+        return None
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(len(X), sample_weight)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=X.dtype, order="C", input_name="sample_weight"
+    )
+    if weight.ndim != 1 or len(weight) != len(X):
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(len(X),)}: "
+            "pass one weight for each row of X."
+        )
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ValueError(
+            f"Negative values in sample_weight: {weight[negative[0]]} at row {negative[0]}. "
+            "Weights count copies of a row; use 0 to leave a row out."
+        )
+    if not weight.any():
+        raise ValueError(
+            "All values of sample_weight are zero: no row takes part. Give at least "
+            "n_clusters rows a weight above zero."
+        )
+    return None if (weight == 1).all() else np.asarray(weight)
+
+
+def check_distinct_rows(X: Floats, sample_weight: Floats | None, n_clusters: int) -> None:
+    """There must be as many distinct rows as clusters."""
+    n_distinct = count_distinct_rows(X, sample_weight, n_clusters)
+    if n_distinct < n_clusters:
+        weighted = "" if sample_weight is None else " of positive weight"
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {n_distinct} distinct rows{weighted} of X "
+            f"(n_samples={len(X)}). Choose n_clusters <= {n_distinct}, or pass more data."
+        )
+
+
+def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
+    """Squared distances must neither overflow nor vanish in the type of the data."""
+    with np.errstate(over="ignore"):
+        widest = np.sum((features.high - features.low) ** 2)
+    limits = np.finfo(dtype)
+    if not widest < limits.max / 1e6:
+        raise ValueError(
+            f"The values of X are too large: squared distances of up to {widest:.1e} overflow "
+            f"{dtype}. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+    if 0 < (features.high - features.low).max() < np.sqrt(limits.tiny) * 1e3:
+        raise ValueError(
+            f"The values of X lie too close together: squared distances vanish in {dtype}. "
+            "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:
+    """Prototypes or memberships given by the user as numbers."""
+    array = check_array(points, dtype=[np.float64, np.float32], input_name=source)
+    if array.shape != shape:
+        raise ValueError(
+            f"{source} has shape {array.shape}, expected {shape}: one row for each cluster and "
+            "one column for each feature."
+        )
+    return np.asarray(array)
+
+
+def check_start_array(init: Any, n_samples: int, n_clusters: int, n_features: int) -> Floats:
+    """`init` given as an array: prototypes, or a membership matrix."""
+    array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
+    if array.shape == (n_clusters, n_features):
+        return array
+    if array.shape != (n_samples, n_clusters):
+        raise ValueError(
+            f"init has shape {array.shape}; expected prototypes of shape "
+            f"(n_clusters, n_features) = {(n_clusters, n_features)} or memberships of shape "
+            f"(n_samples, n_clusters) = {(n_samples, n_clusters)}."
+        )
+    if array.min() < 0 or not array.any(axis=0).all():
+        raise ValueError(
+            "init as a membership matrix must not be negative, and every column needs a "
+            "membership above zero: otherwise that cluster has no mean to start from."
+        )
+    return array
+
+
+def check_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
+    """`eta` given as a number or an array: one positive spread for each cluster."""
+    spread = np.asarray(eta, dtype=np.float64)
+    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
+        raise ValueError(
+            f"eta has shape {spread.shape}, expected a number or an array of shape "
+            f"({n_clusters},): one spread for each cluster."
+        )
+    if not (np.isfinite(spread) & (spread > 0)).all():
+        raise ValueError(
+            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
+            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+        )
+    return np.broadcast_to(spread, (n_clusters,)).copy()

@@ -1,0 +1,45 @@
+"""Run compiled code that releases the interpreter lock on all cores.
+
+Plain threads, because numba's own thread pools end the process when two threads of the user enter
+them at once, or after a fork. The number of threads is scikit-learn's: it follows
+`OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+from typicality._compat import effective_n_threads
+
+_TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
+
+
+@lru_cache(maxsize=4)
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    # The process is part of the key: a forked child has the object but not its threads.
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="typicality")
+
+
+def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int = 1) -> None:
+    """Call `task(first, last)` on ranges that cover `range(n_items)`, in threads.
+
+    Parameters
+    ----------
+    task : callable
+        Must release the interpreter lock and write only what belongs to its items.
+    n_items : int
+        The number of items.
+    at_least : int, default=1
+        A range has at least so many items: smaller ones are not worth a thread.
+    """
+    n_threads = effective_n_threads()
+    n_ranges = min(n_threads * _TASKS_PER_THREAD, n_items // at_least)
+    if n_threads == 1 or n_ranges <= 1:
+        task(0, n_items)
+        return
+    bounds = [n_items * i // n_ranges for i in range(n_ranges + 1)]
+    pool = _pool(n_threads, os.getpid())
+    futures = [pool.submit(task, *bounds[i : i + 2]) for i in range(n_ranges)]
+    for future in futures:
+        future.result()

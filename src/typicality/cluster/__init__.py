@@ -1,0 +1,7 @@
+"""scikit-learn estimators: parameters in, attributes out, no mathematics."""
+
+from typicality.cluster.entropy import EntropyCMeans
+from typicality.cluster.fuzzy import FuzzyCMeans
+from typicality.cluster.possibilistic import PossibilisticCMeans
+
+__all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"]

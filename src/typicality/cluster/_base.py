@@ -1,0 +1,289 @@
+"""The shell of every estimator with prototypes: check, start, iterate, publish, warn."""
+
+from abc import ABCMeta, abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import (
+    check_distinct_rows,
+    check_magnitudes,
+    check_points,
+    check_rows,
+    check_sample_weight,
+    check_start_array,
+)
+from typicality._compat import Interval, StrOptions, fit_context
+from typicality.cluster._progress import FitProgress
+from typicality.cluster.diagnostics import (
+    Labelling,
+    coincident_groups,
+    label_prototypes,
+    memberships_collapsed,
+    warn_about_collapse,
+    warn_about_convergence,
+    warn_about_features,
+    warn_about_labelling,
+)
+from typicality.geometry import Centroids, InputSpace
+from typicality.kernels import Linear
+from typicality.membership.base import MembershipRule
+from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.initial import NAMED_STARTS, DistinctRows
+from typicality.solve.picard import PicardResult
+from typicality.solve.restarts import best_of
+
+Floats = NDArray[np.floating]
+
+_SAMPLE_ROWS = 4096  # rows that diagnostics look at
+
+
+class PrototypeClusterer(  # type: ignore[misc]
+    CallbackSupportMixin, TransformerMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of the estimators that describe clusters by prototypes; not for direct use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "kernel": [StrOptions({"linear"}), Linear],
+        "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "store_memberships": ["boolean"],
+    }
+
+    _column_name: ClassVar[str] = "membership"
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to cluster. float32 stays float32.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
+
+        Returns
+        -------
+        self
+        """
+        rows = check_rows(self, X, training=True)
+        weight = check_sample_weight(sample_weight, rows)
+        check_distinct_rows(rows, weight, self.n_clusters)
+        space = InputSpace(rows, weight)
+        check_magnitudes(space.features, rows.dtype)
+        starts = self._starts(space)
+        warn_about_features(space.features, self._feature_labels())
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        progress = FitProgress(self, self._n_runs(len(starts)), {"X": X, "metadata": metadata})
+        result = self._solve(space, starts, progress)
+        self._publish(space, result)
+        progress.finish()
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """The cluster each row prefers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
+        rows = self._known_rows(X)
+        return self.prototype_labels_[self._prototypes.labels(self._rule, rows)]
+
+    def predict_memberships(self, X: ArrayLike) -> Floats:
+        """The membership of each row in each cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            A column for each prototype in `cluster_centers_`.
+        """
+        rows = self._known_rows(X)
+        return self._prototypes.memberships(self._rule, rows)
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, as features for what comes next in a pipeline.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+        """
+        return self.predict_memberships(X)
+
+    def score(
+        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The negative objective of the rows; larger is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row.
+
+        Returns
+        -------
+        score : float
+        """
+        rows = self._known_rows(X)
+        weight = check_sample_weight(sample_weight, rows)
+        return -self._prototypes.objective(self._rule, rows, weight)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: membership_0, membership_1, ...
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # ---- what a subclass supplies ----------------------------------------------------------------
+
+    @abstractmethod
+    def _solve(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> PicardResult[ClusterState]:
+        """Iterate from the starts; the run to keep."""
+
+    def _n_runs(self, n_starts: int) -> int:
+        """How many runs of the loop `_solve` makes at the most."""
+        return n_starts
+
+    def _collapse_advice(self, rows: Floats) -> str | None:
+        """What to do when all memberships are alike; None where that cannot be judged so."""
+        return None
+
+    _coincidence_advice: ClassVar[str] = "Use fewer clusters."
+
+    # ---- shared steps ----------------------------------------------------------------------------
+
+    def _starts(self, space: InputSpace) -> list[Centroids]:
+        n_samples, n_features = space.X.shape
+        shape = (self.n_clusters, n_features)
+        rng = check_random_state(self.random_state)
+        if isinstance(self.init, str):
+            data = DistinctRows.of(space.X, space.sample_weight)
+            start = NAMED_STARTS[self.init]
+            n_starts = 1 if self.init == "max-min" else self.n_init
+            return [space.at(start(data, self.n_clusters, rng)) for _ in range(n_starts)]
+        if callable(self.init):
+            given = [self.init(space.X, self.n_clusters, rng) for _ in range(self.n_init)]
+            return [space.at(check_points(points, shape, source="init()")) for points in given]
+        array = check_start_array(self.init, n_samples, *shape)
+        return [space.at(array) if array.shape == shape else space.prototypes(array)]
+
+    def _publish(self, space: InputSpace, result: PicardResult[ClusterState]) -> None:
+        prototypes: Any = result.state.prototypes
+        rule = result.state.rule
+        groups = coincident_groups(prototypes, rule, space.total_variance)
+        preferred = prototypes.labels(rule, space.X)
+        labelling = label_prototypes(groups, preferred)
+        state = ClusterState(prototypes.take(labelling.order), _reordered(rule, labelling.order))
+        for name, value in self._prediction_attributes(state, labelling).items():
+            setattr(self, name, value)
+        self.labels_ = self.prototype_labels_[self._prototypes.labels(self._rule, space.X)]
+        if self.store_memberships:
+            self.memberships_ = self._prototypes.memberships(self._rule, space.X)
+        elif hasattr(self, "memberships_"):
+            del self.memberships_
+        self.objective_ = self._prototypes.objective(self._rule, space.X, space.sample_weight)
+        self.objective_path_ = np.array(result.objectives)
+        self.n_iter_ = result.n_iter
+        self.status_ = result.status
+        self.plan_ = space.plan
+        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
+        self._warn_about_result(space, labelling)
+
+    def _prediction_attributes(
+        self, state: ClusterState, labelling: Labelling | None = None
+    ) -> dict[str, Any]:
+        """All that prediction needs."""
+        prototypes: Any = state.prototypes
+        n_clusters = prototypes.n_clusters
+        labels = np.arange(n_clusters, dtype=np.int32)
+        return {
+            "_prototypes": prototypes,
+            "_rule": state.rule,
+            "cluster_centers_": prototypes.centers,
+            "prototype_labels_": labels if labelling is None else labelling.prototype_labels,
+            "n_clusters_": n_clusters if labelling is None else labelling.n_clusters,
+        }
+
+    def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
+        sample = np.ascontiguousarray(space.X[:: max(1, len(space.X) // _SAMPLE_ROWS)])
+        advice = self._collapse_advice(sample)
+        if advice is not None:
+            largest = float(self._prototypes.memberships(self._rule, sample).max())
+            if memberships_collapsed(largest, self.n_clusters):
+                warn_about_collapse(self.n_clusters, advice=advice)
+                return
+        warn_about_labelling(labelling, advice=self._coincidence_advice)
+
+    def _known_rows(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        rows = check_rows(self, X, training=False)
+        return rows.astype(self._prototypes.origin.dtype, copy=False)
+
+    def _feature_labels(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [repr(j if names is None else str(names[j])) for j in range(self.n_features_in_)]
+
+
+def best_run(
+    space: InputSpace, starts: list[Centroids], rule: MembershipRule, progress: FitProgress
+) -> PicardResult[ClusterState]:
+    """Iterate from every start; the result of lowest objective."""
+    step = Alternation(space)
+    return best_of(
+        starts,
+        lambda start: progress.run(step, ClusterState(start, rule)),
+        value=lambda result: result.objectives[-1],
+    )
+
+
+def _reordered(rule: Any, order: NDArray[np.intp]) -> Any:
+    return rule.with_spread(rule.eta[order]) if hasattr(rule, "with_spread") else rule

@@ -1,0 +1,71 @@
+"""The Picard loop as tasks of `sklearn.callback`: progress bars and early stopping."""
+
+from collections.abc import Callable
+from typing import Any
+
+from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.picard import PicardResult, picard
+
+__all__ = ["FitProgress"]
+
+
+class FitProgress:
+    """The tasks of a fit: a few runs, each of at most `max_iter` iterations.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `tol`, `max_iter`, and the callbacks.
+    n_runs : int
+        The most runs of the loop.
+    data : dict
+        `X` and `metadata` for the callbacks.
+    """
+
+    def __init__(self, estimator: Any, n_runs: int, data: dict[str, Any]) -> None:
+        self._estimator = estimator
+        self._data = data
+        self._watched = bool(getattr(estimator, "_skl_callbacks", None))
+        self._fit = estimator._init_callback_context(max_subtasks=n_runs)
+        self._fit.call_on_fit_task_begin(estimator=estimator, **data)
+
+    def run(self, step: Alternation, state: ClusterState) -> PicardResult[ClusterState]:
+        """One run of the loop; a callback may stop it after any iteration."""
+        limits = {"tol": self._estimator.tol, "max_iter": self._estimator.max_iter}
+        if not self._watched:
+            return picard(step, state, **limits)
+        task = self._fit.subcontext(task_name="run", max_subtasks=self._estimator.max_iter)
+        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        stop = False
+
+        def watched_step(state: ClusterState) -> tuple[ClusterState, float, float]:
+            nonlocal stop
+            iteration = task.subcontext(task_name="iteration")
+            iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+            result = step(state)
+            stop = iteration.call_on_fit_task_end(
+                estimator=self._estimator,
+                reconstruction_attributes=_fitted_as_of(self._estimator, result[0]),
+                **self._data,
+            )
+            return result
+
+        result = picard(watched_step, state, **limits, callback=lambda n_iter, state: stop)
+        task.call_on_fit_task_end(
+            estimator=self._estimator,
+            reconstruction_attributes=_fitted_as_of(self._estimator, result.state),
+            **self._data,
+        )
+        return result
+
+    def finish(self) -> None:
+        """The fit is done."""
+        self._fit.call_on_fit_task_end(
+            estimator=self._estimator,
+            reconstruction_attributes=lambda: vars(self._estimator),
+            **self._data,
+        )
+
+
+def _fitted_as_of(estimator: Any, state: ClusterState) -> Callable[[], dict[str, Any]]:
+    return lambda: estimator._prediction_attributes(state)

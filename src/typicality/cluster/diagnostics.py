@@ -1,0 +1,210 @@
+"""Suspicious data and results, and the warnings that say what to do about them."""
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from typicality.exceptions import (
+    CoincidentClustersWarning,
+    CollapsedMembershipsWarning,
+    DegenerateSpreadWarning,
+    EmptyClustersWarning,
+    FeatureWarning,
+)
+from typicality.geometry import Features, Prototypes
+from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+from typicality.solve.picard import PicardResult, Status
+
+_LARGEST_SCALE_RATIO = 1000.0
+_COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
+_COINCIDENT_TYPICALITY = 0.95
+_COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
+
+
+def warn_about_features(features: Features, names: list[str]) -> None:
+    """Constant features do nothing; features on large scales decide alone."""
+    constant = np.flatnonzero(features.low == features.high)
+    if len(constant):
+        _warn(
+            f"{_listed(constant, names)} constant: it does not influence the clusters. "
+            "Drop it, or check how it was made.",
+            FeatureWarning,
+        )
+    scales = np.sqrt(features.variance)
+    varying = np.flatnonzero(features.low != features.high)
+    if len(varying) == 0:
+        return
+    widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
+    if scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
+        _warn(
+            f"The scales of the features differ by a factor of "
+            f"{scales[widest] / scales[narrowest]:,.0f} (standard deviation "
+            f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
+            f"{names[narrowest]}): distances are decided by the widest alone. Scale the features, "
+            "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
+            FeatureWarning,
+        )
+
+
+def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
+    shown = ", ".join(names[j] for j in columns[:5])
+    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
+    return f"{'Feature' if len(columns) == 1 else 'Features'} {shown}{more} " + (
+        "is" if len(columns) == 1 else "are"
+    )
+
+
+def warn_about_convergence(result: PicardResult[Any], *, tol: float, max_iter: int) -> None:
+    """An iteration that ran out of steps, unless that was asked for by tol = 0."""
+    if result.status is Status.NONFINITE:
+        raise ValueError(
+            f"The iteration left the finite numbers after {result.n_iter} step(s). Rescale the "
+            "features, e.g. with sklearn.preprocessing.StandardScaler, and check the parameters."
+        )
+    if result.status is Status.MAX_ITER and tol > 0:
+        _warn(
+            f"Not converged after max_iter={max_iter} iterations: the prototypes still move by "
+            f"{result.residuals[-1]:.1e} of the spread of the data, more than tol={tol:.1e}. "
+            "Increase max_iter, or tol if that is precise enough.",
+            ConvergenceWarning,
+        )
+
+
+def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
+    """Clusters of identical rows have no spread."""
+    if len(clusters):
+        _warn(
+            f"The spread eta of cluster(s) {_numbers(clusters)} is degenerate: the preliminary "
+            "partition put all their weight on identical rows. The median spread of the other "
+            "clusters is used instead. Use fewer clusters, or give eta as a number.",
+            DegenerateSpreadWarning,
+        )
+
+
+def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) -> None:
+    """Prototypes whose spread is so small that every typicality underflows."""
+    unreached = np.flatnonzero(mass <= np.finfo(np.float64).tiny)
+    if len(unreached):
+        _warn(
+            f"The spread eta of cluster(s) {_numbers(unreached)} is degenerate (smallest: "
+            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero, "
+            "so these prototypes never moved. Increase eta or gamma.",
+            DegenerateSpreadWarning,
+        )
+
+
+def _numbers(clusters: NDArray[np.intp]) -> str:
+    return ", ".join(str(k) for k in clusters[:5]) + (", ..." if len(clusters) > 5 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """Which prototype stands for which label.
+
+    Parameters
+    ----------
+    order : array of shape (c,)
+        An order of the prototypes: first one for each label that rows carry, then the rest.
+    prototype_labels : array of shape (c,)
+        The label of each prototype in that order; coincident prototypes share theirs.
+    n_clusters : int
+        The number of labels that rows carry.
+    n_coincident : int
+        The number of prototypes that share the label of an earlier one.
+    """
+
+    order: NDArray[np.intp]
+    prototype_labels: NDArray[np.int32]
+    n_clusters: int
+    n_coincident: int
+
+
+def label_prototypes(groups: NDArray[np.intp], preferred: NDArray[np.int32]) -> Labelling:
+    """Contiguous labels: groups of coincident prototypes that some row prefers come first.
+
+    Parameters
+    ----------
+    groups : array of shape (c,)
+        For each prototype the first one it coincides with: itself, mostly.
+    preferred : array of shape (n,)
+        The prototype each row prefers.
+    """
+    n_clusters = len(groups)
+    populated = np.unique(groups[np.unique(preferred)])
+    representatives = np.unique(groups)
+    empty = np.setdiff1d(representatives, populated)
+    copies = np.setdiff1d(np.arange(n_clusters), representatives)
+    order = np.concatenate([populated, empty, copies]).astype(np.intp)
+    label_of = np.empty(n_clusters, np.int32)
+    label_of[order[: len(representatives)]] = np.arange(len(representatives))
+    return Labelling(order, label_of[groups[order]], len(populated), len(copies))
+
+
+def coincident_groups(
+    prototypes: Prototypes, rule: MembershipRule, total_variance: float
+) -> NDArray[np.intp]:
+    """For each prototype the first one it coincides with.
+
+    Possibilistic clusters coincide when each prototype is at least 95 % typical of the other
+    cluster: two modes are never so near. Prototypes of the other rules coincide when they are
+    nearer than a thousandth of the spread of the data.
+    """
+    sqdist = prototypes.mutual_sqdist()
+    if isinstance(rule, Possibilistic1993 | Possibilistic1996):
+        near = rule.memberships(sqdist) >= _COINCIDENT_TYPICALITY
+    else:
+        near = sqdist <= _COINCIDENT_SHARE * total_variance
+    near = near & near.T
+    groups = np.arange(prototypes.n_clusters)
+    for k in range(prototypes.n_clusters):
+        groups[k] = groups[np.flatnonzero(near[k])[0]]
+    return groups
+
+
+def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
+    """Coincident and empty clusters."""
+    n_prototypes = len(labelling.order)
+    n_groups = n_prototypes - labelling.n_coincident
+    if labelling.n_coincident:
+        _warn(
+            f"{labelling.n_coincident} of {n_prototypes} prototypes coincide with another one: "
+            f"{n_groups} cluster(s) were found, coincident prototypes share a label and "
+            f"n_clusters_ counts them once. {advice}",
+            CoincidentClustersWarning,
+        )
+    n_empty = n_groups - labelling.n_clusters
+    if n_empty:
+        _warn(
+            f"{n_empty} of {n_prototypes} prototypes are preferred by no row; they come last in "
+            "cluster_centers_ and are not counted in n_clusters_. Use fewer clusters, or more "
+            "starts (n_init).",
+            EmptyClustersWarning,
+        )
+
+
+def memberships_collapsed(largest_membership: float, n_clusters: int) -> bool:
+    """Whether even the clearest membership is about 1 / c."""
+    return n_clusters > 1 and largest_membership * n_clusters < 1 + _COLLAPSED_SPREAD
+
+
+def warn_about_collapse(n_clusters: int, *, advice: str) -> None:
+    """All memberships are 1 / c: the prototypes have met at the centre of the data."""
+    _warn(
+        f"All memberships are about 1/{n_clusters}: the prototypes have collapsed onto the centre "
+        f"of the data, and the labels say little. {advice}",
+        CollapsedMembershipsWarning,
+    )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the caller outside of this package and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals["__name__"].split(".")[0] in ("typicality", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,174 @@
+"""Entropy-regularised fuzzy c-means."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._progress import FitProgress
+from typicality.cluster.diagnostics import Labelling
+from typicality.geometry import Centroids, InputSpace
+from typicality.kernels import Linear
+from typicality.membership.entropic import Entropic
+from typicality.membership.hard import Hard
+from typicality.solve.alternation import ClusterState
+from typicality.solve.picard import PicardResult
+
+__all__ = ["EntropyCMeans"]
+
+_SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
+
+
+class EntropyCMeans(PrototypeClusterer):
+    r"""Entropy-regularised fuzzy c-means: memberships by a softmax of squared distances.
+
+    .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
+        \lambda^{-1} u_{hk} \log u_{hk} \Big), \qquad
+        u_{hk} = \frac{e^{-\lambda \lVert x_h - v_k \rVert^2}}
+        {\sum_j e^{-\lambda \lVert x_h - v_j \rVert^2}}, \qquad
+        v_k = \frac{\sum_h \omega_h u_{hk} x_h}{\sum_h \omega_h u_{hk}}
+
+    It is the EM algorithm of a mixture of equal spherical Gaussians of variance
+    :math:`1 / (2 \lambda)` that is held fixed. An iteration is one sweep over the rows, O(n c d).
+
+    Implements :cite:`miyamoto2003`, eq. (4)-(5).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    lam : float or "auto", default="auto"
+        The multiplier of the squared distance, positive; one over a squared distance. Below
+        :math:`1 / (2 \mu)`, with :math:`\mu` the largest eigenvalue of the covariance of the data,
+        all prototypes collapse onto the mean. "auto" is :math:`d / (2 w)` with d the number of
+        features and w the mean squared distance to the nearest prototype of a hard c-means run
+        from the first start: the fixed variance is then that of the hard clusters. Original to
+        typicality, see docs/theory.
+    kernel : {"linear"} or Linear, default="linear"
+        The space of the prototypes: "linear" is the input space.
+    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
+        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
+        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
+        An array that fits both shapes is taken for prototypes.
+    n_init : int, default=1
+        The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
+    max_iter : int, default=300
+        The most iterations from one start.
+    tol : float, default=1e-5
+        Stop when no prototype moves by more than this share of the root mean square distance of the
+        rows to their mean. 0 runs to `max_iter`.
+    random_state : int, RandomState or None, default=None
+        The source of randomness of the start.
+    store_memberships : bool, default=True
+        False leaves `memberships_` out, to save memory; `predict_memberships` still works.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster of largest membership; contiguous from 0.
+    memberships_ : array of shape (n_samples, n_clusters)
+        The memberships, one column for each prototype.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The prototypes: first the one of each label, then any that share a label or have no row.
+    prototype_labels_ : array of shape (n_clusters,), int32
+        The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
+    n_clusters_ : int
+        The number of labels in use.
+    lam_ : float
+        The value of lam that was used.
+    n_iter_ : int
+        The number of iterations.
+    status_ : str
+        "converged", "max_iter", or "stopped" by a callback.
+    objective_ : float
+        The objective at the result.
+    objective_path_ : array of shape (n_iter_,)
+        The objective before each iteration; it never rises.
+    plan_ : Plan
+        How the iterations were computed.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    FuzzyCMeans : Memberships by a power instead of a softmax.
+    sklearn.mixture.GaussianMixture : Fits the variances and the sizes as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import EntropyCMeans
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [0.5, 0.5], [0.9, 1.0], [1.0, 1.0]])
+    >>> model = EntropyCMeans(n_clusters=2, lam=4.0, random_state=0).fit(X)
+    >>> bool(model.labels_[0] != model.labels_[4])
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrototypeClusterer._parameter_constraints,
+        "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
+    }
+
+    _coincidence_advice = "Increase lam to tell more clusters apart, or use fewer clusters."
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float | str = "auto",
+        kernel: str | Linear = "linear",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        store_memberships: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.lam = lam
+        self.kernel = kernel
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.store_memberships = store_memberships
+
+    def _n_runs(self, n_starts: int) -> int:
+        return n_starts + (self.lam == "auto")
+
+    def _solve(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> PicardResult[ClusterState]:
+        automatic = self.lam == "auto"
+        lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
+        return best_run(space, starts, Entropic(lam), progress)
+
+    def _prediction_attributes(
+        self, state: ClusterState, labelling: Labelling | None = None
+    ) -> dict[str, Any]:
+        rule: Any = state.rule
+        attributes = super()._prediction_attributes(state, labelling)
+        return attributes | ({"lam_": rule.lam} if isinstance(rule, Entropic) else {})
+
+    def _automatic_lam(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> float:
+        hard = best_run(space, starts[:1], Hard(), progress)
+        weight = space.sample_weight
+        total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
+        within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
+        return space.X.shape[1] / (2 * within) if within > 0 else 1.0
+
+    def _collapse_advice(self, rows: NDArray[np.floating]) -> str:
+        covariance = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
+        smallest = 1 / (2 * np.linalg.eigvalsh(covariance)[-1])
+        return (
+            f"For these data every lam below {smallest:.3g} lets the prototypes fall together, "
+            f"and lam is {self.lam_:.3g}. Try lam={4 * smallest:.3g}, or lam='auto'."
+        )

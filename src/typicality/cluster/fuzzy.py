@@ -1,0 +1,164 @@
+"""Fuzzy c-means."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._compat import Interval
+from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._progress import FitProgress
+from typicality.geometry import Centroids, InputSpace
+from typicality.kernels import Linear
+from typicality.membership.fuzzy import Fuzzy
+from typicality.solve.alternation import ClusterState
+from typicality.solve.picard import PicardResult
+
+__all__ = ["FuzzyCMeans"]
+
+
+class FuzzyCMeans(PrototypeClusterer):
+    r"""Fuzzy c-means: memberships in [0, 1] that sum to one over the clusters.
+
+    .. math:: J(U, V) = \sum_h \omega_h \sum_k u_{hk}^m \lVert x_h - v_k \rVert^2, \qquad
+        u_{hk} = \Big[ \sum_j \big( \tfrac{\lVert x_h - v_k \rVert^2}
+        {\lVert x_h - v_j \rVert^2} \big)^{1/(m-1)} \Big]^{-1}, \qquad
+        v_k = \frac{\sum_h \omega_h u_{hk}^m x_h}{\sum_h \omega_h u_{hk}^m}
+
+    An iteration is one sweep over the rows on all cores, O(n c d), and needs no (n, c) matrix.
+
+    Implements :cite:`miyamoto2003`, eq. (1)-(3); :cite:`bezdek1981`; :cite:`lecture20`, section
+    20.1, with its exponent corrected.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    m : float, default=2.0
+        The fuzzifier, above 1. Near 1 the clusters are hard, as k-means makes them; in many
+        dimensions values well below 2 are needed (a warning then names one).
+    kernel : {"linear"} or Linear, default="linear"
+        The space of the prototypes: "linear" is the input space.
+    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
+        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
+        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
+        An array that fits both shapes is taken for prototypes.
+    n_init : int, default=1
+        The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
+    max_iter : int, default=300
+        The most iterations from one start.
+    tol : float, default=1e-5
+        Stop when no prototype moves by more than this share of the root mean square distance of the
+        rows to their mean. 0 runs to `max_iter`.
+    random_state : int, RandomState or None, default=None
+        The source of randomness of the start.
+    store_memberships : bool, default=True
+        False leaves `memberships_` out, to save memory; `predict_memberships` still works.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster of largest membership; contiguous from 0.
+    memberships_ : array of shape (n_samples, n_clusters)
+        The memberships, one column for each prototype.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The prototypes: first the one of each label, then any that share a label or have no row.
+    prototype_labels_ : array of shape (n_clusters,), int32
+        The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
+    n_clusters_ : int
+        The number of labels in use.
+    n_iter_ : int
+        The number of iterations.
+    status_ : str
+        "converged", "max_iter", or "stopped" by a callback.
+    objective_ : float
+        The objective at the result.
+    objective_path_ : array of shape (n_iter_,)
+        The objective before each iteration; it never rises.
+    plan_ : Plan
+        How the iterations were computed.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    EntropyCMeans : Memberships by a softmax instead of a power.
+    PossibilisticCMeans : Memberships that need not sum to one, so that outliers get none.
+    sklearn.cluster.KMeans : The hard limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import FuzzyCMeans
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [0.5, 0.5], [0.9, 1.0], [1.0, 1.0]])
+    >>> model = FuzzyCMeans(n_clusters=2, random_state=0).fit(X)
+    >>> bool(model.labels_[0] != model.labels_[4])
+    True
+    >>> model.memberships_[2].round(2)
+    array([0.5, 0.5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrototypeClusterer._parameter_constraints,
+        "m": [Interval(Real, 1, np.inf, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        m: float = 2.0,
+        kernel: str | Linear = "linear",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        store_memberships: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.kernel = kernel
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.store_memberships = store_memberships
+
+    def _solve(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> PicardResult[ClusterState]:
+        return best_run(space, starts, Fuzzy(float(self.m)), progress)
+
+    def _collapse_advice(self, rows: NDArray[np.floating]) -> str:
+        largest = largest_fuzzifier(rows)
+        if largest >= self.m:
+            return "Use fewer clusters, a smaller m, or other features."
+        return (
+            f"In so many dimensions m={self.m:g} is too fuzzy: for these data every m above "
+            f"{largest:.2f} lets the prototypes fall together. Try m={1 + (largest - 1) / 2:.2f}."
+        )
+
+
+def largest_fuzzifier(rows: NDArray[np.floating]) -> float:
+    r"""The m above which fuzzy c-means prototypes at the mean of the data stay there.
+
+    .. math:: m^* = \frac{1}{1 - 2 \lambda_{\max}(F)}, \qquad
+        F = \frac{1}{n} \sum_h \frac{(x_h - \bar x)(x_h - \bar x)^\top}
+        {\lVert x_h - \bar x \rVert^2}
+
+    Prototypes displaced by :math:`\epsilon` from the mean are at :math:`\frac{2m}{m-1} F \epsilon`
+    after an iteration: above :math:`m^*` that shrinks. Infinite when the largest eigenvalue is 1/2
+    or more.
+
+    Implements :cite:`yu2004`, theorem 2.
+    """
+    centred = rows - rows.mean(axis=0, dtype=np.float64)
+    norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+    unit = centred[norms > 0] / norms[norms > 0, None]
+    strongest = np.linalg.eigvalsh(unit.T @ unit / len(rows))[-1]
+    return float(1 / (1 - 2 * strongest)) if strongest < 0.5 else float(np.inf)

@@ -1,0 +1,236 @@
+"""Possibilistic c-means."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from typicality._checks import check_spread
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._progress import FitProgress
+from typicality.cluster.diagnostics import (
+    Labelling,
+    warn_about_degenerate_spread,
+    warn_about_unreached,
+)
+from typicality.geometry import Centroids, InputSpace
+from typicality.kernels import Linear
+from typicality.membership.fuzzy import Fuzzy
+from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+from typicality.membership.spread import (
+    FixedSpread,
+    ReestimatedSpread,
+    SpreadUpdate,
+    spread_from_partition,
+)
+from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.picard import PicardResult
+
+__all__ = ["PossibilisticCMeans"]
+
+_SMALLEST_SPREAD = 1e-12  # of the total variance: re-estimated spreads end here
+
+
+class PossibilisticCMeans(PrototypeClusterer):
+    r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.
+
+    The 1996 form minimises
+
+    .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
+        \eta_k (u_{hk} \ln u_{hk} - u_{hk}) \Big), \qquad
+        u_{hk} = e^{-\lVert x_h - v_k \rVert^2 / \eta_k},
+
+    the 1993 form
+
+    .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk}^m \lVert x_h - v_k \rVert^2 +
+        \eta_k (1 - u_{hk})^m \Big), \qquad
+        u_{hk} = \big[ 1 + (\lVert x_h - v_k \rVert^2 / \eta_k)^{1/(m-1)} \big]^{-1}.
+
+    Memberships are typicalities: they do not sum to one. Each prototype settles on a dense region;
+    several may settle on the same one, which a warning reports and `labels_` shows as one cluster.
+
+    A preliminary fuzzy c-means, started by `init` with `n_init` starts, gives the start and, with
+    ``eta="fcm"``, the spreads. It is left out when both `eta` and `init` are given as numbers.
+
+    Implements :cite:`krishnapuram1993`, eq. (6)-(9); :cite:`krishnapuram1996`;
+    :cite:`filippone2010`, eq. (6)-(10).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of prototypes; fewer clusters may come out.
+    kernel : {"linear"} or Linear, default="linear"
+        The space of the prototypes: "linear" is the input space.
+    eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
+        The spread of the clusters, a squared distance: there the typicality is exp(-1) (1996) or
+        1/2 (1993). "fcm" takes `gamma` times the mean squared distance within each cluster of the
+        preliminary fuzzy partition.
+    gamma : float, default=1.0
+        The multiplier of spreads that are estimated.
+    objective : {"1996", "1993"}, default="1996"
+        The form of the objective.
+    m : float, default=2.0
+        The fuzzifier of the preliminary partition, and of the 1993 form.
+    eta_update : {"never", "each_step"}, default="never"
+        Whether spreads are estimated anew in each iteration.
+
+        .. warning:: With "each_step" spreads can shrink without end; in two dimensions or fewer
+            (times 1/gamma) they do, and every cluster collapses onto a point.
+    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
+        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
+        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
+        An array that fits both shapes is taken for prototypes.
+    n_init : int, default=1
+        The number of starts of the preliminary partition; its lowest objective is kept. (The
+        possibilistic objective cannot choose: it is lowest when all prototypes coincide.)
+    max_iter : int, default=300
+        The most iterations of each stage.
+    tol : float, default=1e-5
+        Stop when no prototype moves by more than this share of the root mean square distance of the
+        rows to their mean. 0 runs to `max_iter`.
+    random_state : int, RandomState or None, default=None
+        The source of randomness of the start.
+    store_memberships : bool, default=True
+        False leaves `memberships_` out, to save memory; `predict_memberships` still works.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster a row is most typical of; contiguous from 0.
+    memberships_ : array of shape (n_samples, n_clusters)
+        The typicalities, one column for each prototype.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The prototypes: first the one of each label, then any that share a label or have no row.
+    prototype_labels_ : array of shape (n_clusters,), int32
+        The label of each prototype; coincident ones share theirs.
+    n_clusters_ : int
+        The number of labels in use.
+    eta_ : array of shape (n_clusters,)
+        The spread of each prototype.
+    n_iter_ : int
+        The number of possibilistic iterations.
+    status_ : str
+        "converged", "max_iter", or "stopped" by a callback.
+    objective_ : float
+        The objective at the result.
+    objective_path_ : array of shape (n_iter_,)
+        The objective before each iteration; it never rises while the spreads are fixed.
+    plan_ : Plan
+        How the iterations were computed.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    FuzzyCMeans : Memberships that sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import PossibilisticCMeans
+    >>> X = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2], [9.0]])
+    >>> model = PossibilisticCMeans(n_clusters=2, eta=0.1, init=[[0.0], [1.0]]).fit(X)
+    >>> model.memberships_[-1].round(3)  # the last row belongs nowhere
+    array([0., 0.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrototypeClusterer._parameter_constraints,
+        "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
+        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "objective": [StrOptions({"1993", "1996"})],
+        "m": [Interval(Real, 1, np.inf, closed="neither")],
+        "eta_update": [StrOptions({"never", "each_step"})],
+    }
+
+    _column_name = "typicality"
+    _coincidence_advice = (
+        "Decrease gamma or eta to tell more clusters apart, or use fewer clusters."
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Linear = "linear",
+        eta: Any = "fcm",
+        gamma: float = 1.0,
+        objective: str = "1996",
+        m: float = 2.0,
+        eta_update: str = "never",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        store_memberships: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.eta = eta
+        self.gamma = gamma
+        self.objective = objective
+        self.m = m
+        self.eta_update = eta_update
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.store_memberships = store_memberships
+
+    @property
+    def _estimates_eta(self) -> bool:
+        return isinstance(self.eta, str)
+
+    @property
+    def _needs_partition(self) -> bool:
+        return self._estimates_eta or isinstance(self.init, str) or callable(self.init)
+
+    def _n_runs(self, n_starts: int) -> int:
+        return n_starts + 1 if self._needs_partition else n_starts
+
+    def _solve(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> PicardResult[ClusterState]:
+        eta = None if self._estimates_eta else check_spread(self.eta, self.n_clusters)
+        prototypes: Any = starts[0]
+        if self._needs_partition:
+            fuzzy = Fuzzy(float(self.m))
+            prototypes = best_run(space, starts, fuzzy, progress).state.prototypes
+            eta = self._estimated_spread(space, prototypes) if eta is None else eta
+        rule = self._rule_with(eta)
+        step = Alternation(space, self._spread_update(space))
+        return progress.run(step, ClusterState(prototypes, rule))
+
+    def _estimated_spread(self, space: InputSpace, prototypes: Centroids) -> Any:
+        spread = space.sweep(Fuzzy(float(self.m)), prototypes).spread
+        eta, degenerate = spread_from_partition(
+            spread, gamma=self.gamma, total_variance=space.total_variance
+        )
+        warn_about_degenerate_spread(degenerate)
+        return eta
+
+    def _rule_with(self, eta: Any) -> Possibilistic1993 | Possibilistic1996:
+        if self.objective == "1993":
+            return Possibilistic1993(eta, float(self.m))
+        return Possibilistic1996(eta)
+
+    def _spread_update(self, space: InputSpace) -> SpreadUpdate:
+        if self.eta_update == "never":
+            return FixedSpread()
+        return ReestimatedSpread(self.gamma, _SMALLEST_SPREAD * space.total_variance)
+
+    def _prediction_attributes(
+        self, state: ClusterState, labelling: Labelling | None = None
+    ) -> dict[str, Any]:
+        attributes = super()._prediction_attributes(state, labelling)
+        return attributes | ({"eta_": state.rule.eta} if hasattr(state.rule, "eta") else {})
+
+    def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
+        mass = space.sweep(self._rule, self._prototypes).mass
+        warn_about_unreached(mass, self.eta_)
+        super()._warn_about_result(space, labelling)

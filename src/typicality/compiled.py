@@ -1,0 +1,463 @@
+"""The compiled sweep over the rows: every input-space iteration runs here.
+
+Rows are taken in tiles of a few hundred, transposed so that vector instructions run along the
+rows: `sqdist`, `memberships` and every row of scratch space have the rows of the tile as their last
+axis. A tile stays in cache from the distances to the sums, so no (n, c) matrix is ever formed.
+
+A rule enters by two functions on a tile, chosen by the type of its parameters (the named tuple
+`rule.twin`): `memberships`, and `pull`, which turns memberships into weights in place and gives the
+objective of each row. Numba keeps one compiled sweep for each type in its cache, which a function
+handed over as an argument would never reach.
+
+All compiled code stands in this one file: numba's cache notices changes of the file that holds the
+cached function, not of the files it calls.
+"""
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from numpy import empty, float64
+
+from typicality.membership.entropic import EntropicTwin
+from typicality.membership.fuzzy import FuzzyTwin
+from typicality.membership.hard import HardTwin
+from typicality.membership.possibilistic import Possibilistic1993Twin, Possibilistic1996Twin
+
+__all__ = ["fold_chunks", "write_rows"]
+
+# Sums may be reordered (vector lanes), products fused; NaN and infinity keep their meaning.
+_TILE = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+# Range reduction relies on the order of operations.
+_EXACT = {"fastmath": {"contract"}, "error_model": "numpy"}
+
+
+# ---- exp and log that vectorise; within 1 ulp of libm -------------------------------------------
+
+_MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer kept in the low bits
+_MAGIC_BITS = 0x4338000000000000
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_LOWEST_EXPONENT = -708.0
+_HIGHEST_EXPONENT = 709.0
+
+
+@intrinsic
+def _bits(typingctx, x):
+    return types.int64(types.float64), lambda ctx, b, sig, args: b.bitcast(args[0], ir.IntType(64))
+
+
+@intrinsic
+def _from_bits(typingctx, x):
+    return types.float64(types.int64), lambda ctx, b, sig, args: b.bitcast(args[0], ir.DoubleType())
+
+
+@njit(**_EXACT)
+def _exp(x):
+    y = min(max(x, _LOWEST_EXPONENT), _HIGHEST_EXPONENT)
+    rounded = y * _LOG2_E + _MAGIC
+    k = rounded - _MAGIC
+    r = (y - k * _LN2_HIGH) - k * _LN2_LOW
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = 1.0 + (r + r * r * p)
+    power = p * _from_bits((_bits(rounded) << 52) + (1023 << 52))
+    return power if x > _LOWEST_EXPONENT else 0.0
+
+
+@njit(**_EXACT)
+def _log(x):
+    # x = 2**e * f with f in [sqrt(1/2), sqrt(2)); log f = 2 artanh(s), s = (f - 1) / (f + 1)
+    i = _bits(x) - _SQRT_HALF_BITS
+    e = i >> 52
+    f = _from_bits(i - (e << 52) + _SQRT_HALF_BITS) - 1.0
+    exponent = _from_bits(e + _MAGIC_BITS) - _MAGIC
+    s = f / (f + 2.0)
+    z = s * s
+    p = 1.0 / 21.0
+    p = p * z + 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    return exponent * _LN2_HIGH + (f - (s * (f - 2.0 * z * p) - exponent * _LN2_LOW))
+
+
+@njit(**_EXACT)
+def _largest_exponent(itemsize):
+    return 603.0 if itemsize == 8 else 75.0
+
+
+# ---- the rules on a tile ------------------------------------------------------------------------
+
+
+def memberships(params, sqdist, low, total, out):
+    """Memberships of a tile; scratch `low` and `total` are handed on to `pull`."""
+    raise TypeError("compiled code only")
+
+
+def pull(params, sqdist, low, total, out, value):
+    """Memberships to weights, in place; `value` becomes the objective of each row."""
+    raise TypeError("compiled code only")
+
+
+@njit(**_TILE)
+def _row_minimum(sqdist, low):
+    n_clusters, n_rows = sqdist.shape
+    for r in range(n_rows):
+        low[r] = sqdist[0, r]
+    for k in range(1, n_clusters):
+        for r in range(n_rows):
+            low[r] = min(low[r], sqdist[k, r])
+
+
+@njit(**_TILE)
+def _normalise(out, total):
+    """Divide by the row sums; `total` becomes their reciprocals."""
+    n_clusters, n_rows = out.shape
+    one = out.dtype.type(1)
+    for r in range(n_rows):
+        total[r] = one / total[r]
+    for k in range(n_clusters):
+        for r in range(n_rows):
+            out[k, r] *= total[r]
+
+
+def _hard_memberships(params, sqdist, low, total, out):
+    _row_minimum(sqdist, low)
+    n_clusters, n_rows = sqdist.shape
+    total[:] = 0
+    for k in range(n_clusters):
+        for r in range(n_rows):
+            first = sqdist[k, r] <= low[r] and total[r] == 0
+            out[k, r] = 1 if first else 0
+            total[r] += out[k, r]
+
+
+def _hard_pull(params, sqdist, low, total, out, value):
+    value[:] = low
+
+
+def _fuzzy_memberships(params, sqdist, low, total, out):
+    _row_minimum(sqdist, low)
+    n_clusters, n_rows = sqdist.shape
+    one = sqdist.dtype.type(1)
+    total[:] = 0
+    if params.m == 2.0:
+        for k in range(n_clusters):
+            for r in range(n_rows):
+                ratio = low[r] / sqdist[k, r] if sqdist[k, r] > low[r] else one
+                out[k, r] = ratio
+                total[r] += ratio
+    else:
+        exponent = 1.0 / (params.m - 1.0)
+        log_low = empty(n_rows, float64)
+        for r in range(n_rows):
+            log_low[r] = _log(low[r]) if low[r] > 0 else -1e300
+        for k in range(n_clusters):
+            for r in range(n_rows):
+                power = _exp((log_low[r] - _log(sqdist[k, r])) * exponent)
+                out[k, r] = power if sqdist[k, r] > low[r] else 1.0
+                total[r] += out[k, r]
+    _normalise(out, total)
+
+
+def _fuzzy_pull(params, sqdist, low, total, out, value):
+    n_clusters, n_rows = sqdist.shape
+    if params.m == 2.0:
+        for r in range(n_rows):
+            value[r] = low[r] * total[r]
+        for k in range(n_clusters):
+            for r in range(n_rows):
+                out[k, r] *= out[k, r]
+        return
+    m = params.m
+    limit = _largest_exponent(sqdist.itemsize)
+    shift = m * _log(float64(n_clusters))  # as in Fuzzy.weights: off the smallest numbers
+    shift = shift if shift >= limit / 3 else 0.0
+    largest = empty(n_rows, float64)
+    for r in range(n_rows):
+        log_total = -_log(float64(total[r]))
+        largest[r] = _exp(min(shift - m * log_total, limit))
+        value[r] = low[r] * _exp((1.0 - m) * log_total)
+        # u ** (m - 1) * sqdist is the same for all clusters of a row
+        total[r] = low[r] * largest[r] / total[r]
+    for k in range(n_clusters):
+        for r in range(n_rows):
+            weight = out[k, r] * total[r] / sqdist[k, r]
+            out[k, r] = weight if sqdist[k, r] > low[r] else largest[r]
+
+
+def _entropic_memberships(params, sqdist, low, total, out):
+    _row_minimum(sqdist, low)
+    n_clusters, n_rows = sqdist.shape
+    total[:] = 0
+    for k in range(n_clusters):
+        for r in range(n_rows):
+            out[k, r] = _exp(-params.lam * float64(sqdist[k, r] - low[r]))
+            total[r] += out[k, r]
+    _normalise(out, total)
+
+
+def _entropic_pull(params, sqdist, low, total, out, value):
+    for r in range(sqdist.shape[1]):
+        value[r] = low[r] + _log(float64(total[r])) / params.lam
+
+
+def _possibilistic_1993_memberships(params, sqdist, low, total, out):
+    n_clusters, n_rows = sqdist.shape
+    exponent = 1.0 / (params.m - 1.0)
+    limit = _largest_exponent(sqdist.itemsize)
+    for k in range(n_clusters):
+        eta = params.eta[k]
+        if params.m == 2.0:
+            for r in range(n_rows):
+                out[k, r] = 1.0 / (1.0 + sqdist[k, r] / eta)
+        else:
+            for r in range(n_rows):
+                relative = sqdist[k, r] / eta
+                power = _exp(min(_log(relative) * exponent, limit))
+                out[k, r] = 1.0 / (1.0 + power) if relative > 0 else 1.0
+
+
+def _possibilistic_1993_pull(params, sqdist, low, total, out, value):
+    n_clusters, n_rows = sqdist.shape
+    value[:] = 0
+    for k in range(n_clusters):
+        if params.m == 2.0:
+            for r in range(n_rows):
+                value[r] += sqdist[k, r] * out[k, r]
+                out[k, r] *= out[k, r]
+        else:
+            for r in range(n_rows):
+                power = _exp((params.m - 1.0) * _log(float64(out[k, r])))
+                value[r] += sqdist[k, r] * power
+                out[k, r] *= power
+
+
+def _possibilistic_1996_memberships(params, sqdist, low, total, out):
+    n_clusters, n_rows = sqdist.shape
+    for k in range(n_clusters):
+        eta = params.eta[k]
+        for r in range(n_rows):
+            out[k, r] = _exp(-(sqdist[k, r] / eta))
+
+
+def _possibilistic_1996_pull(params, sqdist, low, total, out, value):
+    n_clusters, n_rows = sqdist.shape
+    value[:] = 0
+    for k in range(n_clusters):
+        eta = params.eta[k]
+        for r in range(n_rows):
+            value[r] -= eta * out[k, r]
+
+
+_RULES = {
+    HardTwin: (_hard_memberships, _hard_pull),
+    FuzzyTwin: (_fuzzy_memberships, _fuzzy_pull),
+    EntropicTwin: (_entropic_memberships, _entropic_pull),
+    Possibilistic1993Twin: (_possibilistic_1993_memberships, _possibilistic_1993_pull),
+    Possibilistic1996Twin: (_possibilistic_1996_memberships, _possibilistic_1996_pull),
+}
+
+
+@overload(memberships, jit_options=_TILE)
+def _choose_memberships(params, sqdist, low, total, out):
+    return _RULES[params.instance_class][0]
+
+
+@overload(pull, jit_options=_TILE)
+def _choose_pull(params, sqdist, low, total, out, value):
+    return _RULES[params.instance_class][1]
+
+
+# ---- tiles --------------------------------------------------------------------------------------
+
+
+@njit(**_TILE)
+def _load(X, start, stop, origin, columns):
+    """Rows start to stop, about the origin, transposed; the rest of the tile is zero."""
+    n_features, n_rows = columns.shape
+    n_loaded = stop - start
+    full = n_loaded - n_loaded % 8
+    for first in range(0, full, 8):
+        for j in range(n_features):
+            for r in range(first, first + 8):
+                columns[j, r] = X[start + r, j] - origin[j]
+    for j in range(n_features):
+        for r in range(full, n_loaded):
+            columns[j, r] = X[start + r, j] - origin[j]
+        columns[j, n_loaded:] = 0
+
+
+@njit(**_TILE)
+def _load_weights(sample_weight, start, stop, weight):
+    n_loaded = stop - start
+    if sample_weight.size:
+        weight[:n_loaded] = sample_weight[start:stop]
+    else:
+        weight[:n_loaded] = 1
+    weight[n_loaded:] = 0
+
+
+@njit(**_TILE)
+def _squared_distances(columns, centers, sqdist):
+    # Four features at a time, so that a distance is stored once for four, not for each.
+    n_clusters, n_features = centers.shape
+    n_rows = columns.shape[1]
+    for k in range(n_clusters):
+        sqdist[k, :] = 0
+        j = 0
+        while j + 4 <= n_features:
+            v0, v1, v2, v3 = centers[k, j], centers[k, j + 1], centers[k, j + 2], centers[k, j + 3]
+            for r in range(n_rows):
+                a = columns[j, r] - v0
+                b = columns[j + 1, r] - v1
+                c = columns[j + 2, r] - v2
+                d = columns[j + 3, r] - v3
+                sqdist[k, r] += (a * a + b * b) + (c * c + d * d)
+            j += 4
+        while j < n_features:
+            v0 = centers[k, j]
+            for r in range(n_rows):
+                a = columns[j, r] - v0
+                sqdist[k, r] += a * a
+            j += 1
+
+
+@njit(**_TILE)
+def _add_moments(columns, weights, sqdist, sums):
+    """Add a tile to `sums`: first moments, then mass, then the weighted sum of sqdist."""
+    n_clusters, n_rows = weights.shape
+    n_features = columns.shape[0]
+    zero = weights.dtype.type(0)
+    for k in range(n_clusters):
+        mass = zero
+        within = zero
+        for r in range(n_rows):
+            mass += weights[k, r]
+            within += weights[k, r] * sqdist[k, r]
+        sums[k, n_features] += mass
+        sums[k, n_features + 1] += within
+        j = 0
+        while j + 4 <= n_features:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for r in range(n_rows):
+                w = weights[k, r]
+                s0 += w * columns[j, r]
+                s1 += w * columns[j + 1, r]
+                s2 += w * columns[j + 2, r]
+                s3 += w * columns[j + 3, r]
+            sums[k, j] += s0
+            sums[k, j + 1] += s1
+            sums[k, j + 2] += s2
+            sums[k, j + 3] += s3
+            j += 4
+        while j < n_features:
+            s0 = zero
+            for r in range(n_rows):
+                s0 += weights[k, r] * columns[j, r]
+            sums[k, j] += s0
+            j += 1
+
+
+@njit(**_TILE)
+def _weigh(weights, weight):
+    n_clusters, n_rows = weights.shape
+    for k in range(n_clusters):
+        for r in range(n_rows):
+            weights[k, r] *= weight[r]
+
+
+# ---- sweeps -------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True, **_TILE)
+def fold_chunks(
+    X, sample_weight, origin, centers, params, tile_rows, chunk_rows, first, last, sums, objectives
+):
+    """Fold chunks `first` to `last` of the rows into their own `sums` and `objectives`.
+
+    `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
+    and weighted squared distances. An empty `sample_weight` stands for ones.
+    """
+    n_samples, n_features = X.shape
+    n_clusters = centers.shape[0]
+    columns = empty((n_features, tile_rows), X.dtype)
+    sqdist = empty((n_clusters, tile_rows), X.dtype)
+    weights = empty((n_clusters, tile_rows), X.dtype)
+    weight = empty(tile_rows, X.dtype)
+    low = empty(tile_rows, X.dtype)
+    total = empty(tile_rows, X.dtype)
+    value = empty(tile_rows, X.dtype)
+    for chunk in range(first, last):
+        end = min(n_samples, (chunk + 1) * chunk_rows)
+        sums[chunk] = 0.0
+        objective = 0.0
+        for start in range(chunk * chunk_rows, end, tile_rows):
+            stop = min(start + tile_rows, end)
+            _load(X, start, stop, origin, columns)
+            _load_weights(sample_weight, start, stop, weight)
+            _squared_distances(columns, centers, sqdist)
+            memberships(params, sqdist, low, total, weights)
+            pull(params, sqdist, low, total, weights, value)
+            if sample_weight.size or stop - start < tile_rows:
+                _weigh(weights, weight)
+            tile_objective = value.dtype.type(0)
+            for r in range(tile_rows):
+                tile_objective += weight[r] * value[r]
+            objective += tile_objective
+            _add_moments(columns, weights, sqdist, sums[chunk])
+        objectives[chunk] = objective
+
+
+@njit(nogil=True, cache=True, **_TILE)
+def write_rows(
+    X, origin, centers, params, scale, tile_rows, first, last, sqdist_out, memberships_out, labels
+):
+    """Squared distances, memberships and labels of rows `first` to `last`; empty outputs are left.
+
+    A label is the cluster with the smallest `sqdist * scale`. Every row takes the same path through
+    a full tile, so it gets the same numbers alone and in any batch.
+    """
+    n_features = X.shape[1]
+    n_clusters = centers.shape[0]
+    columns = empty((n_features, tile_rows), X.dtype)
+    sqdist = empty((n_clusters, tile_rows), X.dtype)
+    degrees = empty((n_clusters, tile_rows), X.dtype)
+    low = empty(tile_rows, X.dtype)
+    total = empty(tile_rows, X.dtype)
+    for start in range(first, last, tile_rows):
+        stop = min(start + tile_rows, last)
+        _load(X, start, stop, origin, columns)
+        _squared_distances(columns, centers, sqdist)
+        if sqdist_out.size:
+            sqdist_out[start:stop] = sqdist[:, : stop - start].T
+        if memberships_out.size:
+            memberships(params, sqdist, low, total, degrees)
+            memberships_out[start:stop] = degrees[:, : stop - start].T
+        if labels.size:
+            for r in range(stop - start):
+                best = sqdist[0, r] * scale[0]
+                label = 0
+                for k in range(1, n_clusters):
+                    here = sqdist[k, r] * scale[k]
+                    if here < best:
+                        best = here
+                        label = k
+                labels[start + r] = label

@@ -1,0 +1,37 @@
+"""The warnings of typicality; each says what was found and what to do about it.
+
+Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
+"""
+
+__all__ = [
+    "ClusteringWarning",
+    "CoincidentClustersWarning",
+    "CollapsedMembershipsWarning",
+    "DegenerateSpreadWarning",
+    "EmptyClustersWarning",
+    "FeatureWarning",
+]
+
+
+class ClusteringWarning(UserWarning):
+    """A result or an input that deserves a second look; the base of all warnings here."""
+
+
+class CollapsedMembershipsWarning(ClusteringWarning):
+    """All memberships are alike: the prototypes have met at the centre of the data."""
+
+
+class CoincidentClustersWarning(ClusteringWarning):
+    """Several prototypes describe the same cluster; they share one label."""
+
+
+class EmptyClustersWarning(ClusteringWarning):
+    """Some prototypes are preferred by no row."""
+
+
+class DegenerateSpreadWarning(ClusteringWarning):
+    """A spread eta is zero, or so small that a prototype reaches no row."""
+
+
+class FeatureWarning(ClusteringWarning):
+    """A feature is constant, or the features live on very different scales."""

@@ -1,0 +1,409 @@
+"""Where the means live: the geometry of an iteration and its prototypes.
+
+A geometry offers the two halves of a Picard step at once, `sweep(rule, prototypes)`, and places
+prototypes from points or from weights. Prototypes answer for any rows, old or new.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._threads import over_ranges
+from typicality.membership.base import MembershipRule, labels
+from typicality.membership.hard import HardTwin
+from typicality.plan import Plan
+
+__all__ = ["Centroids", "Features", "Geometry", "InputSpace", "Moments", "Prototypes", "Sweep"]
+
+Floats = NDArray[np.floating]
+
+_TILE_ENTRIES = 2**16  # entries of the (clusters, rows) arrays of a tile: stays in the L2 cache
+_CHUNK_ROWS = 4096
+_SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
+_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled twin
+_ROWS_PER_THREAD = 4096
+_WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
+
+
+class Prototypes(Protocol):
+    """Prototypes of clusters; the same calls serve training rows and new rows."""
+
+    @property
+    def n_clusters(self) -> int:
+        """How many there are."""
+
+    def sqdist(self, X: Floats) -> Floats:
+        """Squared distances, shape (n, c); never negative."""
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        """Memberships of the rows, shape (n, c)."""
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        """The prototype each row prefers, shape (n,)."""
+
+    def objective(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None) -> float:
+        """The objective of the rows with the memberships that minimise it."""
+
+    def mutual_sqdist(self) -> NDArray[np.float64]:
+        """Squared distances among the prototypes, shape (c, c)."""
+
+    def take(self, order: NDArray[np.intp]) -> Self:
+        """The prototypes in another order, or some of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What one pass over the rows gives.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+        The weighted means under the memberships of the pass: the next prototypes.
+    objective : float
+        The objective at the prototypes that went in.
+    mass : array of shape (c,)
+        The sum of the weights of each cluster.
+    spread : array of shape (c,)
+        The weighted mean squared distance to the *next* prototypes.
+    shift : float
+        The largest move of a prototype, relative to the spread of the data.
+    """
+
+    prototypes: Prototypes
+    objective: float
+    mass: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    shift: float
+
+
+class Geometry(Protocol):
+    """A space in which weighted means of rows are prototypes."""
+
+    @property
+    def plan(self) -> Plan:
+        """How an iteration is computed."""
+
+    def sweep(self, rule: MembershipRule, prototypes: Prototypes) -> Sweep:
+        """One Picard step: memberships at `prototypes`, then the weighted means."""
+
+    def prototypes(self, weights: Floats) -> Prototypes:
+        """The weighted means of the rows, for weights of shape (n, c)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over rows, relative to an origin; those of two sets of rows add up.
+
+    Parameters
+    ----------
+    first : array of shape (c, d)
+        Weighted sums of the rows about the origin.
+    mass, within : arrays of shape (c,)
+        Sums of the weights, and of the weighted squared distances to the prototypes.
+    objective : float
+        The sum of the objective of the rows.
+    """
+
+    first: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    within: NDArray[np.float64]
+    objective: float
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(
+            self.first + other.first,
+            self.mass + other.mass,
+            self.within + other.within,
+            self.objective + other.objective,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Centroids:
+    """Prototypes in the input space.
+
+    They are kept relative to an origin amid the data, so that neither distances nor sums lose
+    digits when the data lie far from zero.
+
+    Parameters
+    ----------
+    origin : array of shape (d,)
+        A point of the type of the data.
+    offsets : array of shape (c, d), float64
+        The prototypes minus the origin.
+    """
+
+    origin: Floats
+    offsets: NDArray[np.float64]
+
+    @classmethod
+    def at(cls, points: Floats, origin: Floats) -> Self:
+        """Prototypes at given points; a row given as a point is at distance zero."""
+        return cls(origin, (points.astype(origin.dtype) - origin).astype(np.float64))
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def centers(self) -> Floats:
+        """The coordinates, shape (c, d), in the type of the data."""
+        return (self.offsets + self.origin).astype(self.origin.dtype)
+
+    def take(self, order: NDArray[np.intp]) -> Self:
+        return type(self)(self.origin, self.offsets[order])
+
+    def mutual_sqdist(self) -> NDArray[np.float64]:
+        differences = self.offsets[:, None, :] - self.offsets[None, :, :]
+        return np.einsum("ijk,ijk->ij", differences, differences)
+
+    def sqdist(self, X: Floats) -> Floats:
+        out = np.empty((len(X), self.n_clusters), X.dtype)
+        self._write(X, HardTwin(), sqdist=out)
+        return out
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        out = np.empty((len(X), self.n_clusters), X.dtype)
+        if rule.twin is not None:
+            self._write(X, rule.twin, memberships=out)
+            return out
+        for rows in self._array_blocks(X):
+            out[rows] = rule.memberships(self.sqdist(X[rows]))
+        return out
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        out = np.empty(len(X), np.int32)
+        if rule.twin is not None:
+            scale = rule.closeness(np.ones((1, self.n_clusters)))[0]
+            self._write(X, rule.twin, labels=out, scale=scale)
+            return out
+        for rows in self._array_blocks(X):
+            out[rows] = labels(rule, self.sqdist(X[rows]))
+        return out
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        return self.fold(rule, X, sample_weight).objective
+
+    def fold(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> Moments:
+        """Fold rows into their sums: the block function of every engine.
+
+        Distances, memberships, objective and moments are computed tile by tile and added up; no
+        (n, c) matrix is formed where the rule has a compiled twin. Partial sums belong to chunks of
+        fixed length and are added in a fixed tree, so the result does not depend on the number of
+        threads. Costs O(n c d) time and O(c d) memory for each chunk.
+        """
+        if rule.twin is None:
+            return self._fold_arrays(rule, X, sample_weight)
+        from typicality.compiled import fold_chunks
+
+        tile_rows, chunk_rows = layout(self.n_clusters, X.shape[1])
+        n_chunks = max(1, -(-len(X) // chunk_rows))
+        sums = np.zeros((n_chunks, self.n_clusters, X.shape[1] + 2))
+        objectives = np.zeros(n_chunks)
+        weight = np.empty(0, X.dtype) if sample_weight is None else sample_weight
+        centers = self.offsets.astype(X.dtype)
+        over_ranges(
+            lambda first, last: fold_chunks(
+                X, weight, self.origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
+                sums, objectives,
+            ),
+            n_chunks,
+            at_least=max(1, _WORK_PER_THREAD // (chunk_rows * self.offsets.size)),
+        )  # fmt: skip
+        folded = _tree_sum(sums)
+        return Moments(
+            folded[:, :-2], folded[:, -2], folded[:, -1], float(_tree_sum(objectives))
+        )
+
+    def _fold_arrays(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None
+    ) -> Moments:
+        return _add_all(
+            _moments(rule, X[rows], None if sample_weight is None else sample_weight[rows], self)
+            for rows in self._array_blocks(X)
+        )
+
+    def _array_blocks(self, X: Floats) -> Iterator[slice]:
+        step = max(1, _ARRAY_BLOCK_ENTRIES // self.n_clusters)
+        return (slice(start, start + step) for start in range(0, len(X), step))
+
+    def _write(
+        self,
+        X: Floats,
+        twin: object,
+        *,
+        sqdist: Floats | None = None,
+        memberships: Floats | None = None,
+        labels: NDArray[np.int32] | None = None,
+        scale: Floats | None = None,
+    ) -> None:
+        from typicality.compiled import write_rows
+
+        tile_rows, _ = layout(self.n_clusters, X.shape[1])
+        nothing = np.empty((0, 0), X.dtype)
+        outputs = (
+            nothing if sqdist is None else sqdist,
+            nothing if memberships is None else memberships,
+            np.empty(0, np.int32) if labels is None else labels,
+        )
+        factors = np.ones(self.n_clusters) if scale is None else scale.astype(np.float64)
+        centers = self.offsets.astype(X.dtype)
+        over_ranges(
+            lambda first, last: write_rows(
+                X, self.origin, centers, twin, factors, tile_rows, first, last, *outputs
+            ),
+            len(X),
+            at_least=_ROWS_PER_THREAD,
+        )
+
+
+def layout(n_clusters: int, n_features: int) -> tuple[int, int]:
+    """Rows in a tile and in a chunk; they depend on the shapes alone, never on threads."""
+    tile_rows = int(2 ** np.clip(np.log2(_TILE_ENTRIES // max(1, n_clusters)) // 1, 4, 8))
+    shortest = _SUMS_SHARE * n_clusters * (n_features + 2) // n_features
+    chunk_rows = max(_CHUNK_ROWS, -(-shortest // tile_rows) * tile_rows)
+    return tile_rows, chunk_rows
+
+
+def _tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add neighbours, then neighbouring sums, and so on: one order whatever the threads did."""
+    while len(parts) > 1:
+        even = len(parts) // 2 * 2
+        parts = np.concatenate([parts[0:even:2] + parts[1:even:2], parts[even:]])
+    return parts[0]
+
+
+def _moments(
+    rule: MembershipRule, X: Floats, sample_weight: Floats | None, prototypes: Centroids
+) -> Moments:
+    """The moments of a block of rows through the array form of a rule."""
+    sqdist = prototypes.sqdist(X)
+    memberships = rule.memberships(sqdist)
+    weights = rule.weights(memberships)
+    objective = rule.objective(memberships, sqdist)
+    if sample_weight is not None:
+        weights = weights * sample_weight[:, None]
+        objective = objective * sample_weight
+    return Moments(
+        weights.T.astype(np.float64) @ (X - prototypes.origin),
+        weights.sum(axis=0, dtype=np.float64),
+        np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
+        float(objective.sum(dtype=np.float64)),
+    )
+
+
+def _add_all(parts: Iterator[Moments]) -> Moments:
+    total = next(parts)
+    for part in parts:
+        total = total + part
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the features of the data look like, rows of weight zero left out.
+
+    Parameters
+    ----------
+    mean, variance, low, high : arrays of shape (d,), float64
+        Weighted mean and variance, smallest and largest value.
+    """
+
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
+        """Two passes over the rows, in blocks."""
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight.astype(np.float64)
+        blocks = [slice(i, i + _CHUNK_ROWS) for i in range(0, len(X), _CHUNK_ROWS)]
+        blocks = [b for b in blocks if weight[b].any()]
+        total = weight.sum()
+        mean = sum(weight[b] @ X[b].astype(np.float64) for b in blocks) / total
+        variance = sum(weight[b] @ (X[b].astype(np.float64) - mean) ** 2 for b in blocks) / total
+        low = np.min([X[b][weight[b] > 0].min(axis=0) for b in blocks], axis=0)
+        high = np.max([X[b][weight[b] > 0].max(axis=0) for b in blocks], axis=0)
+        return cls(mean, variance, low.astype(np.float64), high.astype(np.float64))
+
+
+class InputSpace:
+    r"""The space of the data: prototypes are weighted means of rows.
+
+    .. math:: v_k = \frac{\sum_h \omega_h w_{hk} x_h}{\sum_h \omega_h w_{hk}}, \qquad
+        d_{hk} = \lVert x_h - v_k \rVert^2.
+
+    Implements :cite:`filippone2010`, eq. (9); :cite:`miyamoto2003`, eq. (3) and (5). A step is one
+    pass over the rows, O(n c d), in which no (n, c) matrix is formed.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), C-contiguous, float32 or float64
+        The rows.
+    sample_weight : array of shape (n,), optional
+        Weight k counts as k copies of the row.
+    """
+
+    def __init__(self, X: Floats, sample_weight: Floats | None = None) -> None:
+        self.X = X
+        self.sample_weight = sample_weight
+
+    @cached_property
+    def features(self) -> Features:
+        """Means, variances and ranges of the features."""
+        return Features.of(self.X, self.sample_weight)
+
+    @cached_property
+    def origin(self) -> Floats:
+        """The mean of the data, in the type of the data."""
+        return self.features.mean.astype(self.X.dtype)
+
+    @property
+    def total_variance(self) -> float:
+        """The mean squared distance of the rows to their mean."""
+        return float(self.features.variance.sum())
+
+    @property
+    def plan(self) -> Plan:
+        n_samples, n_features = self.X.shape
+        return Plan(
+            method="input space",
+            working_memory=self.X.nbytes // _SUMS_SHARE,
+            reason=f"one sweep over {n_samples:,} rows x {n_features} features in each iteration, "
+            "tile by tile; nothing of size rows x clusters is kept.",
+        )
+
+    def at(self, points: Floats) -> Centroids:
+        """Prototypes at given points of shape (c, d)."""
+        return Centroids.at(points, self.origin)
+
+    def prototypes(self, weights: Floats) -> Centroids:
+        if self.sample_weight is not None:
+            weights = weights * self.sample_weight[:, None]
+        mass = weights.sum(axis=0, dtype=np.float64)
+        first = weights.T.astype(np.float64) @ (self.X - self.origin)
+        return Centroids(self.origin, first / mass[:, None])
+
+    def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep:
+        moments = prototypes.fold(rule, self.X, self.sample_weight)
+        reached = moments.mass > np.finfo(np.float64).tiny
+        mass = np.where(reached, moments.mass, 1.0)
+        # A prototype that reaches no row stays where it is.
+        offsets = np.where(reached[:, None], moments.first / mass[:, None], prototypes.offsets)
+        moves = np.sum((offsets - prototypes.offsets) ** 2, axis=1)
+        return Sweep(
+            prototypes=Centroids(prototypes.origin, offsets),
+            objective=moments.objective,
+            mass=moments.mass,
+            spread=np.maximum(moments.within / mass - moves, 0.0),
+            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+        )

@@ -1,0 +1,17 @@
+"""Membership rules: how distance becomes membership, one rule a file."""
+
+from typicality.membership.base import MembershipRule, labels
+from typicality.membership.entropic import Entropic
+from typicality.membership.fuzzy import Fuzzy
+from typicality.membership.hard import Hard
+from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+
+__all__ = [
+    "Entropic",
+    "Fuzzy",
+    "Hard",
+    "MembershipRule",
+    "Possibilistic1993",
+    "Possibilistic1996",
+    "labels",
+]

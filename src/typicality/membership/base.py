@@ -1,0 +1,49 @@
+"""The interface of a membership rule, documented once."""
+
+from typing import Any, Protocol, runtime_checkable
+
+from typicality.membership._arrays import Array, namespace
+
+
+@runtime_checkable
+class MembershipRule(Protocol):
+    r"""How squared distance becomes membership.
+
+    A rule is the pair of an objective and its minimiser. With :math:`d_{hk}` the squared
+    distance of row :math:`h` to prototype :math:`k`, the family minimises
+
+    .. math:: J(U, V) = \sum_h \omega_h \, f(u_h, d_h), \qquad u_h = \arg\min_u f(u, d_h),
+
+    where :math:`\omega_h` is the sample weight. Arrays have rows along the last but one axis and
+    clusters along the last; NumPy, torch and every array of the array-API standard will do.
+    """
+
+    def memberships(self, sqdist: Array) -> Array:
+        """The memberships, shape (n, c), that minimise the objective of each row."""
+
+    def weights(self, memberships: Array) -> Array:
+        """The pull of each row on each prototype, up to one positive factor for all."""
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        """The objective of each row, shape (n,)."""
+
+    def closeness(self, sqdist: Array) -> Array:
+        """A number that is smallest for the cluster a row prefers; never underflows."""
+
+    @property
+    def twin(self) -> tuple[Any, ...] | None:
+        """Parameters of the compiled twin in `typicality.compiled`, or None without one."""
+
+
+class NearestPrototype:
+    """For rules in which a row prefers its nearest prototype."""
+
+    def closeness(self, sqdist: Array) -> Array:
+        """Squared distance itself."""
+        return sqdist
+
+
+def labels(rule: MembershipRule, sqdist: Array) -> Array:
+    """The cluster each row prefers; the first of several equally good ones."""
+    xp: Any = namespace(sqdist)
+    return xp.argmin(rule.closeness(sqdist), axis=-1)

@@ -1,0 +1,40 @@
+"""Hard memberships: k-means as the limit of every other rule."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from typicality.membership._arrays import Array, namespace
+from typicality.membership.base import NearestPrototype
+
+
+class HardTwin(NamedTuple):
+    """The compiled rule needs no parameter."""
+
+
+@dataclass(frozen=True)
+class Hard(NearestPrototype):
+    r"""Each row belongs to its nearest prototype alone: hard c-means.
+
+    .. math:: f(u, d) = \sum_k u_k d_k, \qquad u \in \{0, 1\}^c, \ \sum_k u_k = 1.
+
+    One iteration with this rule is an iteration of Lloyd's k-means. Of several nearest prototypes
+    the first is taken.
+
+    Implements :cite:`miyamoto2003`, remark after eq. (3); :cite:`lloyd1982`.
+    """
+
+    def memberships(self, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        nearest = xp.argmin(sqdist, axis=-1)[..., None]
+        clusters = xp.arange(sqdist.shape[-1], device=sqdist.device)
+        return xp.astype(clusters == nearest, sqdist.dtype)
+
+    def weights(self, memberships: Array) -> Array:
+        return memberships
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        return namespace(sqdist).sum(memberships * sqdist, axis=-1)
+
+    @property
+    def twin(self) -> HardTwin:
+        return HardTwin()

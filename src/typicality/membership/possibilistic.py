@@ -1,0 +1,110 @@
+"""Possibilistic memberships, or typicalities: each cluster judges a row on its own."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+from typicality.membership._arrays import Array, bounded_exp, like, namespace
+
+
+class Possibilistic1993Twin(NamedTuple):
+    """Parameters of the compiled rule."""
+
+    eta: Any
+    m: float
+
+
+class Possibilistic1996Twin(NamedTuple):
+    """Parameters of the compiled rule."""
+
+    eta: Any
+
+
+class _WithSpread:
+    """What the two forms share: a spread `eta` for each cluster, in squared distance."""
+
+    eta: Array
+
+    def closeness(self, sqdist: Array) -> Array:
+        return sqdist / like(self.eta, sqdist)
+
+    def with_spread(self, eta: Array) -> Self:
+        """The same rule with another spread."""
+        return replace(self, eta=eta)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, eq=False)
+class Possibilistic1993(_WithSpread):
+    r"""Typicalities with polynomial tails: the first form of possibilistic c-means.
+
+    .. math:: f(u, d) = \sum_k u_k^m d_k + \sum_k \eta_k (1 - u_k)^m, \qquad
+        u_k = \big[ 1 + (d_k / \eta_k)^{1/(m-1)} \big]^{-1}.
+
+    Memberships do not sum to one. A typicality of 1/2 marks the squared distance eta.
+
+    Implements :cite:`krishnapuram1993`, eq. (6) and (8).
+
+    Parameters
+    ----------
+    eta : array of shape (n_clusters,)
+        The spread of each cluster, positive, in the unit of a squared distance.
+    m : float, default=2.0
+        The fuzzifier, above 1: the larger, the heavier the tails.
+    """
+
+    eta: Array
+    m: float = 2.0
+
+    def memberships(self, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        relative = self.closeness(sqdist)
+        safe = xp.where(relative > 0, relative, xp.ones_like(relative))
+        power = bounded_exp(xp.log(safe) / (self.m - 1.0))
+        return xp.where(relative > 0, 1.0 / (1.0 + power), xp.ones_like(relative))
+
+    def weights(self, memberships: Array) -> Array:
+        return memberships**self.m
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        penalty = like(self.eta, sqdist) * (1.0 - memberships) ** self.m
+        return xp.sum(memberships**self.m * sqdist + penalty, axis=-1)
+
+    @property
+    def twin(self) -> Possibilistic1993Twin:
+        return Possibilistic1993Twin(self.eta, float(self.m))
+
+
+@dataclass(frozen=True, eq=False)
+class Possibilistic1996(_WithSpread):
+    r"""Typicalities that are a Gaussian of the distance: the second form of possibilistic c-means.
+
+    .. math:: f(u, d) = \sum_k u_k d_k + \sum_k \eta_k (u_k \ln u_k - u_k), \qquad
+        u_k = e^{-d_k / \eta_k}.
+
+    Memberships do not sum to one.
+
+    Implements :cite:`filippone2010`, eq. (6) and (8); :cite:`krishnapuram1996`.
+
+    Parameters
+    ----------
+    eta : array of shape (n_clusters,)
+        The spread of each cluster, positive, in the unit of a squared distance.
+    """
+
+    eta: Array
+
+    def memberships(self, sqdist: Array) -> Array:
+        return namespace(sqdist).exp(-self.closeness(sqdist))
+
+    def weights(self, memberships: Array) -> Array:
+        return memberships
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        safe = xp.where(memberships > 0, memberships, xp.ones_like(memberships))
+        entropy = memberships * (xp.log(safe) - 1.0)
+        return xp.sum(memberships * sqdist + like(self.eta, sqdist) * entropy, axis=-1)
+
+    @property
+    def twin(self) -> Possibilistic1996Twin:
+        return Possibilistic1996Twin(self.eta)

@@ -1,0 +1,37 @@
+"""The step of every algorithm of the family: memberships, prototypes, spread."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from typicality.geometry import Geometry, Prototypes
+from typicality.membership.base import MembershipRule
+from typicality.membership.spread import FixedSpread, SpreadUpdate
+
+__all__ = ["Alternation", "ClusterState"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterState:
+    """Prototypes, and the rule with the spread that belongs to them."""
+
+    prototypes: Prototypes
+    rule: MembershipRule
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """One Picard step, for :func:`typicality.solve.picard.picard`.
+
+    .. math:: U \\leftarrow \\arg\\min_U J(U, V), \\qquad V \\leftarrow \\arg\\min_V J(U, V),
+
+    and, where spreads adapt, the spreads from the same sweep. The residual is the largest move of a
+    prototype relative to the root mean square distance of the rows to their mean.
+    """
+
+    geometry: Geometry
+    spread: SpreadUpdate = FixedSpread()
+
+    def __call__(self, state: ClusterState) -> tuple[ClusterState, float, float]:
+        sweep: Any = self.geometry.sweep(state.rule, state.prototypes)
+        rule = self.spread.update(state.rule, sweep.spread)
+        return ClusterState(sweep.prototypes, rule), sweep.shift, sweep.objective
