@@ -1,5 +1,6 @@
 """The only place that judges user input: errors name the input, the reason and the remedy."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
     """Weights of the type of X; None where all are one."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Real):
         sample_weight = np.full(len(X), sample_weight)
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=X.dtype, order="C", input_name="sample_weight"

@@ -3,14 +3,14 @@
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as effective_n_threads
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils._tags import get_tags
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _get_feature_names as feature_names
 
 __all__ = [
     "Interval",
     "StrOptions",
+    "check_feature_names_in",
     "effective_n_threads",
     "feature_names",
     "fit_context",
-    "get_tags",
 ]

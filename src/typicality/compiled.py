@@ -117,6 +117,12 @@ def pull(params, sqdist, low, total, out, value):
 
 
 @njit(**_TILE)
+def _clear(row):
+    for r in range(row.size):
+        row[r] = 0
+
+
+@njit(**_TILE)
 def _row_minimum(sqdist, low):
     n_clusters, n_rows = sqdist.shape
     for r in range(n_rows):
@@ -141,7 +147,7 @@ def _normalise(out, total):
 def _hard_memberships(params, sqdist, low, total, out):
     _row_minimum(sqdist, low)
     n_clusters, n_rows = sqdist.shape
-    total[:] = 0
+    _clear(total)
     for k in range(n_clusters):
         for r in range(n_rows):
             first = sqdist[k, r] <= low[r] and total[r] == 0
@@ -150,14 +156,15 @@ def _hard_memberships(params, sqdist, low, total, out):
 
 
 def _hard_pull(params, sqdist, low, total, out, value):
-    value[:] = low
+    for r in range(low.size):
+        value[r] = low[r]
 
 
 def _fuzzy_memberships(params, sqdist, low, total, out):
     _row_minimum(sqdist, low)
     n_clusters, n_rows = sqdist.shape
     one = sqdist.dtype.type(1)
-    total[:] = 0
+    _clear(total)
     if params.m == 2.0:
         for k in range(n_clusters):
             for r in range(n_rows):
@@ -206,7 +213,7 @@ def _fuzzy_pull(params, sqdist, low, total, out, value):
 def _entropic_memberships(params, sqdist, low, total, out):
     _row_minimum(sqdist, low)
     n_clusters, n_rows = sqdist.shape
-    total[:] = 0
+    _clear(total)
     for k in range(n_clusters):
         for r in range(n_rows):
             out[k, r] = _exp(-params.lam * float64(sqdist[k, r] - low[r]))
@@ -237,7 +244,7 @@ def _possibilistic_1993_memberships(params, sqdist, low, total, out):
 
 def _possibilistic_1993_pull(params, sqdist, low, total, out, value):
     n_clusters, n_rows = sqdist.shape
-    value[:] = 0
+    _clear(value)
     for k in range(n_clusters):
         if params.m == 2.0:
             for r in range(n_rows):
@@ -260,7 +267,7 @@ def _possibilistic_1996_memberships(params, sqdist, low, total, out):
 
 def _possibilistic_1996_pull(params, sqdist, low, total, out, value):
     n_clusters, n_rows = sqdist.shape
-    value[:] = 0
+    _clear(value)
     for k in range(n_clusters):
         eta = params.eta[k]
         for r in range(n_rows):
@@ -300,19 +307,16 @@ def _load(X, start, stop, origin, columns):
             for r in range(first, first + 8):
                 columns[j, r] = X[start + r, j] - origin[j]
     for j in range(n_features):
-        for r in range(full, n_loaded):
-            columns[j, r] = X[start + r, j] - origin[j]
-        columns[j, n_loaded:] = 0
+        for r in range(full, n_rows):
+            columns[j, r] = X[start + r, j] - origin[j] if r < n_loaded else 0
 
 
 @njit(**_TILE)
 def _load_weights(sample_weight, start, stop, weight):
-    n_loaded = stop - start
-    if sample_weight.size:
-        weight[:n_loaded] = sample_weight[start:stop]
-    else:
-        weight[:n_loaded] = 1
-    weight[n_loaded:] = 0
+    weighted = sample_weight.size > 0
+    for r in range(weight.size):
+        inside = 1 if start + r < stop else 0
+        weight[r] = sample_weight[start + r] if weighted and inside else inside
 
 
 @njit(**_TILE)
@@ -321,7 +325,7 @@ def _squared_distances(columns, centers, sqdist):
     n_clusters, n_features = centers.shape
     n_rows = columns.shape[1]
     for k in range(n_clusters):
-        sqdist[k, :] = 0
+        _clear(sqdist[k])
         j = 0
         while j + 4 <= n_features:
             v0, v1, v2, v3 = centers[k, j], centers[k, j + 1], centers[k, j + 2], centers[k, j + 3]
@@ -377,6 +381,25 @@ def _add_moments(columns, weights, sqdist, sums):
 
 
 @njit(**_TILE)
+def _store(tile, start, stop, out):
+    for r in range(stop - start):
+        for k in range(tile.shape[0]):
+            out[start + r, k] = tile[k, r]
+
+
+@njit(**_TILE)
+def _store_labels(sqdist, scale, start, stop, labels):
+    for r in range(stop - start):
+        best = sqdist[0, r] * scale[0]
+        labels[start + r] = 0
+        for k in range(1, sqdist.shape[0]):
+            here = sqdist[k, r] * scale[k]
+            if here < best:
+                best = here
+                labels[start + r] = k
+
+
+@njit(**_TILE)
 def _weigh(weights, weight):
     n_clusters, n_rows = weights.shape
     for k in range(n_clusters):
@@ -391,7 +414,7 @@ def _weigh(weights, weight):
 def fold_chunks(
     X, sample_weight, origin, centers, params, tile_rows, chunk_rows, first, last, sums, objectives
 ):
-    """Fold chunks `first` to `last` of the rows into their own `sums` and `objectives`.
+    """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
 
     `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
     and weighted squared distances. An empty `sample_weight` stands for ones.
@@ -407,7 +430,6 @@ def fold_chunks(
     value = empty(tile_rows, X.dtype)
     for chunk in range(first, last):
         end = min(n_samples, (chunk + 1) * chunk_rows)
-        sums[chunk] = 0.0
         objective = 0.0
         for start in range(chunk * chunk_rows, end, tile_rows):
             stop = min(start + tile_rows, end)
@@ -423,7 +445,7 @@ def fold_chunks(
                 tile_objective += weight[r] * value[r]
             objective += tile_objective
             _add_moments(columns, weights, sqdist, sums[chunk])
-        objectives[chunk] = objective
+        objectives[chunk] += objective
 
 
 @njit(nogil=True, cache=True, **_TILE)
@@ -447,17 +469,9 @@ def write_rows(
         _load(X, start, stop, origin, columns)
         _squared_distances(columns, centers, sqdist)
         if sqdist_out.size:
-            sqdist_out[start:stop] = sqdist[:, : stop - start].T
+            _store(sqdist, start, stop, sqdist_out)
         if memberships_out.size:
             memberships(params, sqdist, low, total, degrees)
-            memberships_out[start:stop] = degrees[:, : stop - start].T
+            _store(degrees, start, stop, memberships_out)
         if labels.size:
-            for r in range(stop - start):
-                best = sqdist[0, r] * scale[0]
-                label = 0
-                for k in range(1, n_clusters):
-                    here = sqdist[k, r] * scale[k]
-                    if here < best:
-                        best = here
-                        label = k
-                labels[start + r] = label
+            _store_labels(sqdist, scale, start, stop, labels)

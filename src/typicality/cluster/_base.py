@@ -19,7 +19,7 @@ from typicality._checks import (
     check_sample_weight,
     check_start_array,
 )
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress
 from typicality.cluster.diagnostics import (
     Labelling,
@@ -165,14 +165,15 @@ class PrototypeClusterer(  # type: ignore[misc]
 
         Parameters
         ----------
-        input_features : ignored
-            Present for consistency.
+        input_features : array-like of str, optional
+            The names of the features that went in, only checked for their number.
 
         Returns
         -------
         names : array of str
         """
         check_is_fitted(self)
+        check_feature_names_in(self, input_features, generate_names=False)
         names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
         return np.asarray(names, dtype=object)
 

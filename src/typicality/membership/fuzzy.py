@@ -42,10 +42,10 @@ class Fuzzy(NearestPrototype):
         xp = namespace(sqdist)
         low = xp.min(sqdist, axis=-1, keepdims=True)
         nearest = sqdist <= low
-        # Ones stand in where the logarithm is not needed or not defined.
-        log_low = xp.log(xp.where(low > 0, low, xp.ones_like(low)))
-        log_ratio = log_low - xp.log(xp.where(nearest, xp.ones_like(sqdist), sqdist))
-        ratio = xp.where(low > 0, xp.exp(log_ratio / (self.m - 1.0)), xp.zeros_like(sqdist))
+        apart = low > 0  # else the row coincides with a prototype and no ratio is needed
+        log_low = xp.log(xp.where(apart, low, xp.ones_like(low)))
+        log_ratio = log_low - xp.log(xp.where(apart, sqdist, xp.ones_like(sqdist)))
+        ratio = xp.where(apart, xp.exp(log_ratio / (self.m - 1.0)), xp.zeros_like(sqdist))
         ratio = xp.where(nearest, xp.ones_like(ratio), ratio)
         return ratio / xp.sum(ratio, axis=-1, keepdims=True)
 

@@ -67,7 +67,7 @@ def spread_from_partition(
     .. math:: \eta_k = \gamma \frac{\sum_h u_{hk}^m d_{hk}}{\sum_h u_{hk}^m}
 
     A cluster whose weight lies on identical rows has no spread of its own; it is given the median
-    of the others, or gamma times the total variance where there are none.
+    of the others; where there are none, the total variance, and 1 where that is zero too.
 
     Implements :cite:`krishnapuram1993`, eq. (9); :cite:`filippone2010`, eq. (10).
 
@@ -79,5 +79,5 @@ def spread_from_partition(
         The clusters that had none of their own.
     """
     usable = spread > _SMALLEST_SHARE * total_variance
-    fallback = np.median(spread[usable]) if usable.any() else total_variance
+    fallback = np.median(spread[usable]) if usable.any() else total_variance or 1.0
     return gamma * np.where(usable, spread, fallback), np.flatnonzero(~usable)

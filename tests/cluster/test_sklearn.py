@@ -1,0 +1,40 @@
+"""scikit-learn's own checks, with no expected failure, and the eleven it does not run itself."""
+
+import pytest
+from instances import ESTIMATORS
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+pytestmark = [
+    # The checks feed noise, constants and collapsing data on purpose.
+    pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
+    pytest.mark.filterwarnings("ignore:X has feature names, but"),
+]
+
+NOT_IN_THE_SUITE = [
+    estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_get_feature_names_out_error,
+    estimator_checks.check_global_output_transform_pandas,
+    estimator_checks.check_global_set_output_transform_polars,
+    estimator_checks.check_inplace_ensure_writeable,
+    estimator_checks.check_param_validation,
+    estimator_checks.check_set_output_transform,
+    estimator_checks.check_set_output_transform_pandas,
+    estimator_checks.check_set_output_transform_polars,
+    estimator_checks.check_transformer_get_feature_names_out,
+    estimator_checks.check_transformer_get_feature_names_out_pandas,
+]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=None)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", NOT_IN_THE_SUITE, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_check_outside_the_suite(estimator, check):
+    check(type(estimator).__name__, clone(estimator))

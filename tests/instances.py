@@ -1,0 +1,43 @@
+"""The lists that contract tests run over: a new rule or estimator enters by being added here."""
+
+import numpy as np
+
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.membership import Entropic, Fuzzy, Hard, Possibilistic1993, Possibilistic1996
+
+
+def rules(n_clusters):
+    """One instance or more of every membership rule, for a number of clusters."""
+    eta = np.linspace(0.5, 2.0, n_clusters)
+    return [
+        Hard(),
+        Fuzzy(2.0),
+        Fuzzy(1.01),
+        Fuzzy(1.3),
+        Fuzzy(3.5),
+        Entropic(0.7),
+        Entropic(25.0),
+        Possibilistic1993(eta),
+        Possibilistic1993(eta, 1.4),
+        Possibilistic1993(eta, 3.1),
+        Possibilistic1996(eta),
+    ]
+
+
+def describe(rule):
+    """A name for a test."""
+    return type(rule).__name__ + "".join(f"-{v:g}" for v in vars(rule).values() if np.ndim(v) == 0)
+
+
+RULE_NAMES = [describe(rule) for rule in rules(2)]
+
+ESTIMATORS = [
+    FuzzyCMeans(n_clusters=3),
+    FuzzyCMeans(n_clusters=3, m=1.2, init="max-min"),
+    FuzzyCMeans(n_clusters=3, m=1.5, init="random", n_init=2),
+    EntropyCMeans(n_clusters=3),
+    EntropyCMeans(n_clusters=2, lam=3.0),
+    PossibilisticCMeans(n_clusters=3),
+    PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
+    PossibilisticCMeans(n_clusters=2, eta=1.0, gamma=0.5),
+]

@@ -1,0 +1,174 @@
+"""Contracts of every membership rule."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import RULE_NAMES, rules
+from numpy.testing import assert_allclose
+
+from typicality.membership import (
+    Entropic,
+    Fuzzy,
+    Hard,
+    MembershipRule,
+    Possibilistic1993,
+    Possibilistic1996,
+    labels,
+)
+
+every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
+sqdists = st.integers(2, 6).flatmap(
+    lambda c: st.lists(
+        st.lists(st.floats(0, 50), min_size=c, max_size=c), min_size=1, max_size=4
+    )
+)
+SUM_TO_ONE = (Hard, Fuzzy, Entropic)
+
+
+@every_rule
+def test_is_a_rule(index):
+    assert isinstance(rules(3)[index], MembershipRule)
+
+
+@every_rule
+@given(values=sqdists)
+def test_memberships_are_in_the_unit_interval(index, values):
+    d = np.array(values)
+    u = rules(d.shape[1])[index].memberships(d)
+    assert u.shape == d.shape
+    assert (u >= 0).all()
+    assert (u <= 1).all()
+
+
+@pytest.mark.parametrize("index", [i for i, r in enumerate(rules(2)) if isinstance(r, SUM_TO_ONE)])
+@given(values=sqdists)
+def test_fuzzy_memberships_sum_to_one(index, values):
+    d = np.array(values)
+    assert_allclose(rules(d.shape[1])[index].memberships(d).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@every_rule
+@given(values=sqdists, seed=st.integers(0, 2**32 - 1), size=st.floats(1e-6, 1.0))
+def test_memberships_minimise_the_objective(index, values, seed, size):
+    d = np.array(values)
+    rule = rules(d.shape[1])[index]
+    best = rule.memberships(d)
+    other = _feasible_neighbour(rule, best, np.random.default_rng(seed), size)
+    least = rule.objective(best, d)
+    assert (least <= rule.objective(other, d) + 1e-12 * (1 + np.abs(least))).all()
+
+
+def _feasible_neighbour(rule, u, rng, size):
+    """Another point of the feasible set: a step from u towards a random one."""
+    corners = np.eye(u.shape[1])[rng.integers(u.shape[1], size=len(u))]
+    simplex = rng.dirichlet(np.ones(u.shape[1]), size=len(u))
+    box = rng.random(u.shape)
+    target = {Hard: corners, Fuzzy: simplex, Entropic: simplex}.get(type(rule), box)
+    step = {Hard: 1.0}.get(type(rule), size)
+    return (1 - step) * u + step * target
+
+
+@every_rule
+@given(values=sqdists)
+def test_the_preferred_cluster_has_the_largest_membership(index, values):
+    d = np.array(values)
+    rule = rules(d.shape[1])[index]
+    u = rule.memberships(d)
+    preferred = u[np.arange(len(u)), labels(rule, d)]
+    assert_allclose(preferred, u.max(axis=1), rtol=1e-9)
+
+
+@every_rule
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dtype_is_kept(index, dtype):
+    rule = rules(3)[index]
+    d = np.array([[0.1, 2.0, 3.0], [0.0, 1.0, 5.0]], dtype=dtype)
+    u = rule.memberships(d)
+    assert u.dtype == dtype
+    assert rule.weights(u).dtype == dtype
+    assert rule.objective(u, d).dtype == dtype
+
+
+@every_rule
+def test_other_array_libraries_give_the_same(index):
+    strict = pytest.importorskip("array_api_strict")
+    _same_in(strict, rules(3)[index])
+
+
+@every_rule
+def test_torch_gives_the_same(index):
+    torch = pytest.importorskip("torch", reason="torch is not installed: rules untested on tensors")
+    _same_in(torch, rules(3)[index])
+
+
+def _same_in(library, rule):
+    d = np.array([[0.1, 2.0, 3.0], [0.0, 1.0, 5.0], [4.0, 4.0, 4.0]])
+    there = library.asarray(d)
+    u = rule.memberships(there)
+    assert type(u) is type(there)
+    assert_allclose(np.asarray(u), rule.memberships(d), rtol=1e-14, atol=1e-300)
+    assert_allclose(np.asarray(rule.weights(u)), rule.weights(rule.memberships(d)), rtol=1e-13)
+    assert_allclose(
+        np.asarray(rule.objective(u, there)), rule.objective(rule.memberships(d), d), rtol=1e-13
+    )
+    assert np.asarray(labels(rule, there)).tolist() == labels(rule, d).tolist()
+
+
+def test_exponent_of_squared_distances_is_one_over_m_minus_one():
+    """Erratum of lecture20: with 2 / (m - 1) the memberships are not stationary."""
+    d, m = np.array([[1.0, 4.0, 9.0]]), 2.0
+    rule = Fuzzy(m)
+    printed = d ** (-2 / (m - 1)) / np.sum(d ** (-2 / (m - 1)))
+    corrected = d ** (-1 / (m - 1)) / np.sum(d ** (-1 / (m - 1)))
+    assert_allclose(rule.memberships(d), corrected, rtol=1e-14)
+    # Stationary under the constraint: u^(m-1) d is the same for every cluster.
+    assert np.ptp(corrected ** (m - 1) * d) < 1e-15
+    assert np.ptp(printed ** (m - 1) * d) > 0.1
+    assert rule.objective(printed, d) > rule.objective(corrected, d) + 0.01
+
+
+@pytest.mark.parametrize("m", [1.01, 1.5, 2.0, 3.0, 50.0, 5000.0])
+def test_a_row_on_prototypes_belongs_to_them_alone(m):
+    u = Fuzzy(m).memberships(np.array([[0.0, 1.0, 0.0, 3.0], [0.0, 1.0, 2.0, 3.0]]))
+    assert_allclose(u, [[0.5, 0.0, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]])
+
+
+def test_m_close_to_one_is_exact():
+    d = np.array([[1.0, 1.01, 3.0], [1e-300, 1e-299, 1e10]])
+    u = Fuzzy(1.01).memberships(d)
+    expected = np.exp(-100 * (np.log(d) - np.log(d.min(axis=1, keepdims=True))))
+    assert_allclose(u, expected / expected.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
+
+
+def test_tiny_distances_do_not_vanish_in_ratios():
+    u = Fuzzy(1000.0).memberships(np.array([[1e-308, 1e8, 1e8]]))
+    log_ratio = np.log(10.0) * (-308 - 8) / 999
+    assert_allclose(u[0, 1] / u[0, 0], np.exp(log_ratio), rtol=1e-12)
+
+
+def test_large_m_keeps_weights_off_zero():
+    rule = Fuzzy(5000.0)
+    w = rule.weights(rule.memberships(np.array([[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]])))
+    assert np.isfinite(w).all()
+    assert (w > 0).all()
+
+
+def test_limits_of_fuzziness():
+    d = np.array([[1.0, 2.0, 4.0]])
+    assert_allclose(Fuzzy(1 + 1e-6).memberships(d), Hard().memberships(d), atol=1e-12)
+    assert_allclose(Entropic(1e4).memberships(d), Hard().memberships(d), atol=1e-12)
+    assert_allclose(Fuzzy(1e9).memberships(d), 1 / 3, atol=1e-8)
+    assert_allclose(Entropic(1e-9).memberships(d), 1 / 3, atol=1e-8)
+
+
+def test_typicality_at_the_spread():
+    eta = np.array([0.5, 2.0])
+    assert_allclose(Possibilistic1996(eta).memberships(eta[None]), np.exp(-1))
+    assert_allclose(Possibilistic1993(eta, 3.0).memberships(eta[None]), 0.5)
+
+
+@pytest.mark.parametrize("rule", [Possibilistic1996(np.array([1e-3])), Entropic(1e6)], ids=str)
+def test_far_rows_underflow_quietly(rule):
+    u = rule.memberships(np.array([[1e6], [1e300]]))
+    assert np.isfinite(u).all()

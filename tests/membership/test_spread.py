@@ -1,0 +1,68 @@
+"""Where spreads come from."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from typicality.geometry import InputSpace
+from typicality.membership import Fuzzy, Possibilistic1993, Possibilistic1996
+from typicality.membership.spread import FixedSpread, ReestimatedSpread, spread_from_partition
+
+
+def test_sweep_gives_the_spread_about_the_next_prototypes(blobs):
+    X, _ = blobs
+    space = InputSpace(X)
+    start = space.at(X[:3])
+    rule = Fuzzy(2.0)
+    sweep = space.sweep(rule, start)
+    weights = rule.weights(rule.memberships(start.sqdist(X)))
+    d = sweep.prototypes.sqdist(X)
+    assert_allclose(sweep.spread, (weights * d).sum(axis=0) / weights.sum(axis=0), rtol=1e-12)
+
+
+def test_spread_from_partition_scales_by_gamma():
+    eta, degenerate = spread_from_partition(np.array([1.0, 2.0]), gamma=0.5, total_variance=4.0)
+    assert_allclose(eta, [0.5, 1.0])
+    assert len(degenerate) == 0
+
+
+def test_cluster_of_identical_rows_takes_the_median_of_the_others():
+    eta, degenerate = spread_from_partition(
+        np.array([1.0, 0.0, 3.0]), gamma=1.0, total_variance=4.0
+    )
+    assert_allclose(eta, [1.0, 2.0, 3.0])
+    assert degenerate.tolist() == [1]
+
+
+@pytest.mark.parametrize("total_variance", [4.0, 0.0])
+def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
+    eta, degenerate = spread_from_partition(
+        np.zeros(2), gamma=1.0, total_variance=total_variance
+    )
+    assert (eta > 0).all()
+    assert degenerate.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("form", [Possibilistic1993, Possibilistic1996])
+def test_updates(form):
+    rule = form(np.array([1.0, 2.0]))
+    assert FixedSpread().update(rule, np.array([5.0, 5.0])) is rule
+    updated = ReestimatedSpread(gamma=2.0, smallest=0.3).update(rule, np.array([5.0, 0.1]))
+    assert_allclose(updated.eta, [10.0, 0.3])
+    assert type(updated) is form
+
+
+def test_reestimated_spread_has_its_fixed_point_only_above_dimension_two():
+    """eta = (gamma d - 2) s for a Gaussian of variance s in d dimensions; none for d <= 2."""
+    rng = np.random.default_rng(0)
+    update = ReestimatedSpread(gamma=1.0, smallest=1e-9)
+    final = {}
+    for d in (2, 8):
+        space = InputSpace(rng.normal(size=(20_000, d)))
+        prototypes, rule = space.at(np.zeros((1, d))), Possibilistic1996(np.array([float(d)]))
+        for _ in range(400):
+            sweep = space.sweep(rule, prototypes)
+            prototypes, rule = sweep.prototypes, update.update(rule, sweep.spread)
+        final[d] = rule.eta[0]
+    assert_allclose(final[8], 6.0, rtol=0.1)
+    assert final[2] < 0.1

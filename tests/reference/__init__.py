@@ -1,0 +1,1 @@
+"""Slow readable twins of everything fast."""

@@ -1,0 +1,18 @@
+"""One iteration in the input space, written as the formulas stand."""
+
+import numpy as np
+
+
+def sqdist(X, centers):
+    """Squared distances, shape (n, c)."""
+    return np.array([[np.sum((x - v) ** 2) for v in centers] for x in X])
+
+
+def step(rule, X, sample_weight, centers):
+    """Next centers, objective, mass, and weighted squared distances to the old centers."""
+    d = sqdist(X, centers)
+    u = rule.memberships(d)
+    w = rule.weights(u) * sample_weight[:, None]
+    mass = w.sum(axis=0)
+    objective = float(np.sum(sample_weight * rule.objective(u, d)))
+    return (w.T @ X) / mass[:, None], objective, mass, (w * d).sum(axis=0)

@@ -1,0 +1,216 @@
+"""The input space: the fast sweep against its slow twin."""
+
+import numpy as np
+import pytest
+from instances import RULE_NAMES, rules
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import input_space as reference
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from typicality.geometry import Centroids, InputSpace, layout
+from typicality.membership import Fuzzy, Hard, Possibilistic1996, labels
+
+every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
+
+
+class WithoutTwin:
+    """A rule that has only its array form."""
+
+    def __init__(self, rule):
+        self._rule = rule
+
+    def __getattr__(self, name):
+        return getattr(self._rule, name)
+
+    twin = None
+
+
+def sample(rng, n, d, c, dtype=np.float64):
+    X = rng.normal(size=(n, d)).astype(dtype)
+    centers = rng.normal(size=(c, d)).astype(dtype)
+    weight = rng.integers(0, 4, size=n).astype(dtype)
+    return X, weight, centers
+
+
+@every_rule
+@pytest.mark.parametrize(("n", "d", "c"), [(7, 1, 1), (300, 3, 5), (1030, 9, 4)])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_sweep_equals_the_slow_twin(rng, index, n, d, c, weighted):
+    X, weight, centers = sample(rng, n, d, c)
+    rule = rules(c)[index]
+    space = InputSpace(X, weight if weighted else None)
+    sweep = space.sweep(rule, space.at(centers))
+    full = weight if weighted else np.ones(n)
+    expected, objective, mass, _ = reference.step(rule, X, full, centers)
+    reached = mass > 1e-300
+    assert_allclose(sweep.prototypes.centers[reached], expected[reached], rtol=1e-10, atol=1e-12)
+    assert_allclose(sweep.mass, mass, rtol=1e-11, atol=1e-300)
+    assert_allclose(sweep.objective, objective, rtol=1e-11)
+
+
+@every_rule
+def test_rows_equal_the_array_form(rng, index):
+    X, _, centers = sample(rng, 700, 4, 6)
+    rule = rules(6)[index]
+    prototypes = Centroids.at(centers, X.mean(axis=0))
+    d = reference.sqdist(X, centers)
+    assert_allclose(prototypes.sqdist(X), d, rtol=1e-11)
+    assert_allclose(prototypes.memberships(rule, X), rule.memberships(d), rtol=1e-9, atol=1e-14)
+    assert_array_equal(prototypes.labels(rule, X), labels(rule, d))
+
+
+@every_rule
+def test_a_rule_without_twin_gives_the_same(rng, index):
+    X, weight, centers = sample(rng, 500, 3, 4)
+    rule = rules(4)[index]
+    prototypes = Centroids.at(centers, X.mean(axis=0))
+    fast, slow = prototypes.fold(rule, X, weight), prototypes.fold(WithoutTwin(rule), X, weight)
+    assert_allclose(fast.first, slow.first, rtol=1e-9, atol=1e-11)
+    assert_allclose(fast.mass, slow.mass, rtol=1e-11, atol=1e-300)
+    assert_allclose(fast.within, slow.within, rtol=1e-11, atol=1e-300)
+    assert_allclose(fast.objective, slow.objective, rtol=1e-11)
+    assert_allclose(
+        prototypes.memberships(rule, X), prototypes.memberships(WithoutTwin(rule), X), atol=1e-13
+    )
+    assert_array_equal(prototypes.labels(rule, X), prototypes.labels(WithoutTwin(rule), X))
+
+
+@every_rule
+def test_float32_stays_and_sums_stay_accurate(rng, index):
+    X, weight, centers = sample(rng, 50_000, 3, 4, np.float32)
+    X += np.float32(1000)  # far from zero: 1e-4 is all the data themselves resolve
+    centers += np.float32(1000)
+    rule = rules(4)[index]
+    space = InputSpace(X, weight)
+    start = space.at(centers)
+    sweep = space.sweep(rule, start)
+    X64, w64, c64 = (a.astype(np.float64) for a in (X, weight, centers))
+    exact_space = InputSpace(X64, w64)
+    exact = exact_space.sweep(rule, exact_space.at(c64))
+    assert start.memberships(rule, X).dtype == np.float32
+    assert sweep.prototypes.centers.dtype == np.float32
+    offsets = exact.prototypes.offsets + exact_space.origin - space.origin.astype(np.float64)
+    reached = exact.mass > 1e-30
+    assert_allclose(sweep.prototypes.offsets[reached], offsets[reached], atol=2e-5)
+    assert_allclose(sweep.objective, exact.objective, rtol=1e-5)
+
+
+def test_a_million_equal_float32_rows_add_up():
+    X = np.full((1_000_000, 1), 0.1, np.float32)
+    X[0] = 0.2
+    sweep = InputSpace(X).sweep(Hard(), InputSpace(X).at(X[:1]))
+    assert sweep.mass[0] == 1_000_000
+    assert_allclose(sweep.prototypes.centers[0], X.mean(dtype=np.float64), rtol=1e-6)
+
+
+@every_rule
+def test_objective_never_rises(rng, index):
+    X, weight, centers = sample(rng, 400, 2, 5)
+    space, rule = InputSpace(X, weight), rules(5)[index]
+    prototypes, objectives = space.at(centers), []
+    for _ in range(30):
+        sweep = space.sweep(rule, prototypes)
+        prototypes, objectives = sweep.prototypes, [*objectives, sweep.objective]
+    rises = np.diff(objectives)
+    assert rises.max() <= 1e-12 * np.abs(objectives).max()
+
+
+def test_hard_is_a_lloyd_iteration(rng):
+    X, weight, _ = sample(rng, 3000, 4, 1)
+    start = X[:6].copy()
+    space = InputSpace(X, weight)
+    ours = space.sweep(Hard(), space.at(start)).prototypes
+    lloyd = KMeans(6, init=start, n_init=1, max_iter=1, tol=0, algorithm="lloyd")
+    lloyd.fit(X, sample_weight=weight)
+    assert_allclose(ours.centers, lloyd.cluster_centers_, rtol=1e-10, atol=1e-12)
+    assert_array_equal(ours.labels(Hard(), X), lloyd.labels_)
+
+
+@pytest.mark.parametrize("index", [0, 1, 3, 5, 10])
+def test_result_does_not_depend_on_threads(rng, index):
+    X, weight, centers = sample(rng, 60_000, 3, 4)
+    rule, prototypes = rules(4)[index], Centroids.at(centers, X.mean(axis=0))
+    folded = []
+    for limit in (1, 2, 7):
+        with threadpool_limits(limit):
+            folded.append(prototypes.fold(rule, X, weight))
+    for other in folded[1:]:
+        assert_array_equal(folded[0].first, other.first)
+        assert_array_equal(folded[0].mass, other.mass)
+        assert folded[0].objective == other.objective
+
+
+@every_rule
+def test_a_row_gets_the_same_numbers_alone_and_in_any_batch(rng, index):
+    X, _, centers = sample(rng, 600, 5, 3)
+    rule, prototypes = rules(3)[index], Centroids.at(centers, X.mean(axis=0))
+    together = prototypes.memberships(rule, X)
+    for rows in (slice(0, 1), slice(13, 14), slice(250, 263), slice(595, 600)):
+        assert_array_equal(together[rows], prototypes.memberships(rule, X[rows].copy()))
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_data_far_from_zero_lose_no_digits(rng, offset):
+    """The prototypes move with the data, to the precision the data themselves have."""
+    X, _, centers = sample(rng, 500, 2, 3)
+    near = InputSpace(X).sweep(Fuzzy(2.0), InputSpace(X).at(centers))
+    far_space = InputSpace(X + offset)
+    far = far_space.sweep(Fuzzy(2.0), far_space.at(centers + offset))
+    assert_allclose(far.prototypes.centers - offset, near.prototypes.centers, atol=4e-16 * offset)
+    assert_allclose(far.objective, near.objective, rtol=1e-15 * offset)
+
+
+def test_a_thousand_clusters(rng):
+    X, weight, _ = sample(rng, 5000, 3, 1)
+    centers = X[:1000]
+    space, rule = InputSpace(X, weight), Fuzzy(1.7)
+    start = space.at(centers)
+    sweep = space.sweep(rule, start)
+    d = start.sqdist(X)
+    w = rule.weights(rule.memberships(d)) * weight[:, None]
+    assert_allclose(sweep.mass, w.sum(axis=0), rtol=1e-10)
+    assert_allclose(
+        sweep.prototypes.centers, (w.T @ X) / w.sum(axis=0)[:, None], rtol=1e-8, atol=1e-10
+    )
+
+
+def test_very_large_m_still_gives_means(rng):
+    X, _, centers = sample(rng, 400, 2, 6)
+    space, rule = InputSpace(X), Fuzzy(3000.0)
+    sweep = space.sweep(rule, space.at(centers))
+    expected, *_ = reference.step(rule, X, np.ones(400), centers)
+    assert_allclose(sweep.prototypes.centers, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_prototype_that_reaches_no_row_stays(rng):
+    X = rng.normal(size=(50, 2))
+    space = InputSpace(X)
+    start = space.at(np.array([[0.0, 0.0], [1e3, 1e3]]))
+    sweep = space.sweep(Possibilistic1996(np.array([1.0, 1.0])), start)
+    assert sweep.mass[1] == 0
+    assert_array_equal(sweep.prototypes.offsets[1], start.offsets[1])
+
+
+def test_features_leave_out_rows_of_weight_zero():
+    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 7.0]])
+    features = InputSpace(X, np.array([1.0, 3.0, 0.0])).features
+    assert_allclose(features.mean, [2.5, 5.0])
+    assert_allclose(features.variance, [0.75, 0.0])
+    assert_allclose(features.high, [3.0, 5.0])
+
+
+@pytest.mark.parametrize(("c", "d"), [(1, 1), (10, 8), (1000, 8), (5000, 2)])
+def test_layout_keeps_partial_sums_small(c, d):
+    tile_rows, chunk_rows = layout(c, d)
+    assert chunk_rows % tile_rows == 0
+    assert c * (d + 2) / (chunk_rows * d) <= 0.02
+    assert 16 <= tile_rows <= 256
+
+
+def test_prototypes_from_weights_are_weighted_means(rng):
+    X, weight, _ = sample(rng, 100, 3, 1)
+    w = rng.random((100, 4))
+    means = InputSpace(X, weight).prototypes(w).centers
+    expected = (w * weight[:, None]).T @ X / (w * weight[:, None]).sum(axis=0)[:, None]
+    assert_allclose(means, expected, rtol=1e-12)
