@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from _problem import N_CLUSTERS, N_FEATURES, Problem
+from _problem import N_CLUSTERS, N_FEATURES, WITHIN, Problem
 from _timing import Contestant, timed
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 from typicality.geometry import Centroids, InputSpace
@@ -20,9 +20,9 @@ from typicality.membership.base import MembershipRule
 
 __all__ = ["LLOYD", "OURS", "PEER", "SKFUZZY", "SWEEP", "Variant", "build", "centre_error", "names"]
 
-_FAST = (5, 45)  # iterations of the short and the long run
-_SLOW = (1, 4)
-_WITHIN = float(N_FEATURES)  # the mean squared distance of a row to the centre of its blob
+_FAST = (5, 65)  # iterations of the short and the long run
+_SLOW = (2, 8)
+_LAM = N_FEATURES / (2 * WITHIN)
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ VARIANTS = [
     Variant("FCM m=2", FuzzyCMeans, Fuzzy(2.0)),
     Variant("FCM m=1.5", partial(FuzzyCMeans, m=1.5), Fuzzy(1.5)),
     Variant("FCM m=2 float32", FuzzyCMeans, Fuzzy(2.0), np.float32),
-    Variant("entropy", partial(EntropyCMeans, lam=N_FEATURES / (2 * _WITHIN)), Entropic(0.5)),
+    Variant("entropy", partial(EntropyCMeans, lam=_LAM), Entropic(_LAM)),
     Variant(
         "PCM 1996",
-        partial(PossibilisticCMeans, eta=_WITHIN),
-        Possibilistic1996(np.full(N_CLUSTERS, _WITHIN)),
+        partial(PossibilisticCMeans, eta=WITHIN),
+        Possibilistic1996(np.full(N_CLUSTERS, WITHIN)),
     ),
 ]
 OURS = VARIANTS[0].fit

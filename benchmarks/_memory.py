@@ -32,25 +32,29 @@ class ResidentPeak:
         self._process = psutil.Process()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
-        self.growth = 0
+        self._before = self._peak = 0
+
+    @property
+    def growth(self) -> int:
+        """The highest rise so far, in bytes."""
+        return max(0, self._peak - self._before)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._before = self._process.memory_info().rss
+        self._thread.start()  # before the first look: its own stack does not count
+        self._before = self._resident()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
         self._thread.join()
-        self._look()
+        self._peak = max(self._peak, self._resident())
 
     def _watch(self) -> None:
-        self._before = self._process.memory_info().rss
         while not self._done.wait(_INTERVAL):
-            self._look()
+            self._peak = max(self._peak, self._resident())
 
-    def _look(self) -> None:
-        self.growth = max(self.growth, self._process.memory_info().rss - self._before)
+    def _resident(self) -> int:
+        return self._process.memory_info().rss
 
 
 def measure_memory(run: Callable[[], object]) -> Memory:

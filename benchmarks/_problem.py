@@ -7,18 +7,21 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["N_CLUSTERS", "N_FEATURES", "Problem"]
+__all__ = ["N_CLUSTERS", "N_FEATURES", "WITHIN", "Problem"]
 
 N_CLUSTERS = 10
 N_FEATURES = 8
 
-_SEPARATION = 1.5  # of the blobs, in standard deviations: k-means does not converge for long
+# Two wide features keep fuzzy prototypes from falling together; blobs that overlap keep k-means
+# from converging for long.
+_STRETCH = np.array([4.0, 3.0] + [1.0] * (N_FEATURES - 2))
+WITHIN = float(_STRETCH @ _STRETCH)  # the mean squared distance of a row to the centre of its blob
 _JITTER = 0.01  # keeps the start off the rows, where some formulas divide by zero
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows of unit noise about blob centres, and prototypes to start from."""
+    """Rows scattered about blob centres, and prototypes to start from."""
 
     X: NDArray[np.float64]
     start: NDArray[np.float64]
@@ -27,8 +30,9 @@ class Problem:
     def draw(cls, n_samples: int, seed: int = 0) -> Self:
         """A problem of so many rows, the same in each run."""
         rng = np.random.default_rng(seed)
-        blobs = _SEPARATION * rng.standard_normal((N_CLUSTERS, N_FEATURES))
-        X = rng.standard_normal((n_samples, N_FEATURES)) + blobs[rng.integers(N_CLUSTERS, size=n_samples)]
+        blobs = rng.standard_normal((N_CLUSTERS, N_FEATURES))
+        noise = rng.standard_normal((n_samples, N_FEATURES))
+        X = _STRETCH * (noise + blobs[rng.integers(N_CLUSTERS, size=n_samples)])
         rows = rng.choice(n_samples, N_CLUSTERS, replace=False)
         return cls(X, X[rows] + _JITTER * rng.standard_normal((N_CLUSTERS, N_FEATURES)))
 

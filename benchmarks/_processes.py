@@ -74,7 +74,9 @@ def peer_python() -> str:
 
 def _make_environment(python: str) -> None:
     # Debian's python3 may lack venv.
-    makers = [[sys.executable, "-m", name, "--clear", str(_VENV)] for name in ("venv", "virtualenv")]
+    makers = [
+        [sys.executable, "-m", name, "--clear", str(_VENV)] for name in ("venv", "virtualenv")
+    ]
     if not any(_succeeds(*maker) for maker in makers):
         raise RuntimeError("neither venv nor virtualenv could make .venv-peers")
     requirements = str(_WORKER.with_name("requirements.txt"))

@@ -28,7 +28,9 @@ def many_dimensions():
     """Ten blobs in fifty dimensions: the standard case of centre collapse at m = 2."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(10), 100)
-    return rng.normal(scale=1.0, size=(10, 50))[labels] + rng.normal(scale=1.0, size=(1000, 50)), labels
+    return rng.normal(scale=1.0, size=(10, 50))[labels] + rng.normal(
+        scale=1.0, size=(1000, 50)
+    ), labels
 
 
 def pytest_report_header():

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from instances import RULE_NAMES, rules
 from numpy.testing import assert_allclose, assert_array_equal
-from reference import input_space as reference
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from instances import RULE_NAMES, rules
+from reference import input_space as reference
 from typicality.geometry import Centroids, InputSpace, layout
 from typicality.membership import Fuzzy, Hard, Possibilistic1996, labels
 

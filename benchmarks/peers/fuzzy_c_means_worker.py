@@ -9,8 +9,9 @@ import sys
 import time
 
 import numpy as np
-from _memory import measure_memory
 from fcmeans import FCM
+
+from _memory import measure_memory
 
 _SMALLEST_ERROR = 1e-9  # the package takes no smaller tolerance
 _WARM_ROWS = 1000

@@ -7,7 +7,7 @@ prototypes from points or from weights. Prototypes answer for any rows, old or n
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,11 @@ class Prototypes(Protocol):
         """The prototypes in another order, or some of them."""
 
 
+P = TypeVar("P", bound=Prototypes)
+
+
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Generic[P]):
     """What one pass over the rows gives.
 
     Parameters
@@ -73,24 +76,24 @@ class Sweep:
         The largest move of a prototype, relative to the spread of the data.
     """
 
-    prototypes: Prototypes
+    prototypes: P
     objective: float
     mass: NDArray[np.float64]
     spread: NDArray[np.float64]
     shift: float
 
 
-class Geometry(Protocol):
+class Geometry(Protocol[P]):
     """A space in which weighted means of rows are prototypes."""
 
     @property
     def plan(self) -> Plan:
         """How an iteration is computed."""
 
-    def sweep(self, rule: MembershipRule, prototypes: Prototypes) -> Sweep:
+    def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
 
-    def prototypes(self, weights: Floats) -> Prototypes:
+    def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""
 
 
@@ -159,7 +162,8 @@ class Centroids:
 
     def mutual_sqdist(self) -> NDArray[np.float64]:
         differences = self.offsets[:, None, :] - self.offsets[None, :, :]
-        return np.einsum("ijk,ijk->ij", differences, differences)
+        sqdist: NDArray[np.float64] = np.einsum("ijk,ijk->ij", differences, differences)
+        return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
@@ -190,9 +194,7 @@ class Centroids:
     ) -> float:
         return self.fold(rule, X, sample_weight).objective
 
-    def fold(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> Moments:
+    def fold(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None) -> Moments:
         """Fold rows into their sums: the block function of every engine.
 
         Distances, memberships, objective and moments are computed tile by tile and added up; no
@@ -219,9 +221,7 @@ class Centroids:
             at_least=max(1, _WORK_PER_THREAD // (chunk_rows * self.offsets.size)),
         )  # fmt: skip
         folded = _tree_sum(sums)
-        return Moments(
-            folded[:, :-2], folded[:, -2], folded[:, -1], float(_tree_sum(objectives))
-        )
+        return Moments(folded[:, :-2], folded[:, -2], folded[:, -1], float(_tree_sum(objectives)))
 
     def _fold_arrays(
         self, rule: MembershipRule, X: Floats, sample_weight: Floats | None
@@ -278,7 +278,8 @@ def _tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     while len(parts) > 1:
         even = len(parts) // 2 * 2
         parts = np.concatenate([parts[0:even:2] + parts[1:even:2], parts[even:]])
-    return parts[0]
+    total: NDArray[np.float64] = parts[0]
+    return total
 
 
 def _moments(
@@ -330,10 +331,11 @@ class Features:
         blocks = [b for b in blocks if weight[b].any()]
         total = weight.sum()
         mean = sum(weight[b] @ X[b].astype(np.float64) for b in blocks) / total
-        variance = sum(weight[b] @ (X[b].astype(np.float64) - mean) ** 2 for b in blocks) / total
+        with np.errstate(over="ignore"):  # judged by `check_magnitudes`
+            squares = sum(weight[b] @ (X[b].astype(np.float64) - mean) ** 2 for b in blocks)
         low = np.min([X[b][weight[b] > 0].min(axis=0) for b in blocks], axis=0)
         high = np.max([X[b][weight[b] > 0].max(axis=0) for b in blocks], axis=0)
-        return cls(mean, variance, low.astype(np.float64), high.astype(np.float64))
+        return cls(mean, squares / total, low.astype(np.float64), high.astype(np.float64))
 
 
 class InputSpace:
@@ -393,7 +395,7 @@ class InputSpace:
         first = weights.T.astype(np.float64) @ (self.X - self.origin)
         return Centroids(self.origin, first / mass[:, None])
 
-    def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep:
+    def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
         moments = prototypes.fold(rule, self.X, self.sample_weight)
         reached = moments.mass > np.finfo(np.float64).tiny
         mass = np.where(reached, moments.mass, 1.0)

@@ -33,4 +33,5 @@ class Linear:
         return X @ Y.T
 
     def diag(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        return np.einsum("ij,ij->i", X, X)
+        squares: NDArray[np.floating] = np.einsum("ij,ij->i", X, X)
+        return squares

@@ -1,10 +1,11 @@
 """scikit-learn's own checks, with no expected failure, and the eleven it does not run itself."""
 
 import pytest
-from instances import ESTIMATORS
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from instances import ESTIMATORS
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import RULE_NAMES, rules
 from numpy.testing import assert_allclose
 
+from instances import RULE_NAMES, rules
 from typicality.membership import (
     Entropic,
     Fuzzy,
@@ -19,9 +19,7 @@ from typicality.membership import (
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 sqdists = st.integers(2, 6).flatmap(
-    lambda c: st.lists(
-        st.lists(st.floats(0, 50), min_size=c, max_size=c), min_size=1, max_size=4
-    )
+    lambda c: st.lists(st.lists(st.floats(0, 50), min_size=c, max_size=c), min_size=1, max_size=4)
 )
 SUM_TO_ONE = (Hard, Fuzzy, Entropic)
 

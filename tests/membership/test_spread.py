@@ -36,9 +36,7 @@ def test_cluster_of_identical_rows_takes_the_median_of_the_others():
 
 @pytest.mark.parametrize("total_variance", [4.0, 0.0])
 def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
-    eta, degenerate = spread_from_partition(
-        np.zeros(2), gamma=1.0, total_variance=total_variance
-    )
+    eta, degenerate = spread_from_partition(np.zeros(2), gamma=1.0, total_variance=total_variance)
     assert (eta > 0).all()
     assert degenerate.tolist() == [0, 1]
 

@@ -20,7 +20,7 @@ from typicality._checks import (
     check_start_array,
 )
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
-from typicality.cluster._progress import FitProgress
+from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import (
     Labelling,
     coincident_groups,
@@ -44,7 +44,7 @@ Floats = NDArray[np.floating]
 _SAMPLE_ROWS = 4096  # rows that diagnostics look at
 
 
-class PrototypeClusterer(  # type: ignore[misc]
+class PrototypeClusterer(
     CallbackSupportMixin, TransformerMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta
 ):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
@@ -106,7 +106,10 @@ class PrototypeClusterer(  # type: ignore[misc]
         labels : array of shape (n_samples,), int32
         """
         rows = self._known_rows(X)
-        return self.prototype_labels_[self._prototypes.labels(self._rule, rows)]
+        labels: NDArray[np.int32] = self.prototype_labels_[
+            self._prototypes.labels(self._rule, rows)
+        ]
+        return labels
 
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """The membership of each row in each cluster.
@@ -122,7 +125,8 @@ class PrototypeClusterer(  # type: ignore[misc]
             A column for each prototype in `cluster_centers_`.
         """
         rows = self._known_rows(X)
-        return self._prototypes.memberships(self._rule, rows)
+        memberships: Floats = self._prototypes.memberships(self._rule, rows)
+        return memberships
 
     def transform(self, X: ArrayLike) -> Floats:
         """The memberships of the rows, as features for what comes next in a pipeline.
@@ -138,9 +142,7 @@ class PrototypeClusterer(  # type: ignore[misc]
         """
         return self.predict_memberships(X)
 
-    def score(
-        self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
+    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """The negative objective of the rows; larger is better.
 
         Parameters
@@ -158,7 +160,7 @@ class PrototypeClusterer(  # type: ignore[misc]
         """
         rows = self._known_rows(X)
         weight = check_sample_weight(sample_weight, rows)
-        return -self._prototypes.objective(self._rule, rows, weight)
+        return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: membership_0, membership_1, ...
@@ -187,7 +189,7 @@ class PrototypeClusterer(  # type: ignore[misc]
     @abstractmethod
     def _solve(
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
-    ) -> PicardResult[ClusterState]:
+    ) -> PicardResult[State]:
         """Iterate from the starts; the run to keep."""
 
     def _n_runs(self, n_starts: int) -> int:
@@ -217,8 +219,8 @@ class PrototypeClusterer(  # type: ignore[misc]
         array = check_start_array(self.init, n_samples, *shape)
         return [space.at(array) if array.shape == shape else space.prototypes(array)]
 
-    def _publish(self, space: InputSpace, result: PicardResult[ClusterState]) -> None:
-        prototypes: Any = result.state.prototypes
+    def _publish(self, space: InputSpace, result: PicardResult[State]) -> None:
+        prototypes = result.state.prototypes
         rule = result.state.rule
         groups = coincident_groups(prototypes, rule, space.total_variance)
         preferred = prototypes.labels(rule, space.X)
@@ -240,10 +242,10 @@ class PrototypeClusterer(  # type: ignore[misc]
         self._warn_about_result(space, labelling)
 
     def _prediction_attributes(
-        self, state: ClusterState, labelling: Labelling | None = None
+        self, state: State, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         """All that prediction needs."""
-        prototypes: Any = state.prototypes
+        prototypes = state.prototypes
         n_clusters = prototypes.n_clusters
         labels = np.arange(n_clusters, dtype=np.int32)
         return {
@@ -276,7 +278,7 @@ class PrototypeClusterer(  # type: ignore[misc]
 
 def best_run(
     space: InputSpace, starts: list[Centroids], rule: MembershipRule, progress: FitProgress
-) -> PicardResult[ClusterState]:
+) -> PicardResult[State]:
     """Iterate from every start; the result of lowest objective."""
     step = Alternation(space)
     return best_of(

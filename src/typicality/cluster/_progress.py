@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from typicality.geometry import Centroids
 from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.picard import PicardResult, picard
 
-__all__ = ["FitProgress"]
+__all__ = ["FitProgress", "State"]
+
+State = ClusterState[Centroids]
 
 
 class FitProgress:
@@ -29,7 +32,7 @@ class FitProgress:
         self._fit = estimator._init_callback_context(max_subtasks=n_runs)
         self._fit.call_on_fit_task_begin(estimator=estimator, **data)
 
-    def run(self, step: Alternation, state: ClusterState) -> PicardResult[ClusterState]:
+    def run(self, step: Alternation[Centroids], state: State) -> PicardResult[State]:
         """One run of the loop; a callback may stop it after any iteration."""
         limits = {"tol": self._estimator.tol, "max_iter": self._estimator.max_iter}
         if not self._watched:
@@ -38,7 +41,7 @@ class FitProgress:
         task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         stop = False
 
-        def watched_step(state: ClusterState) -> tuple[ClusterState, float, float]:
+        def watched_step(state: State) -> tuple[State, float, float]:
             nonlocal stop
             iteration = task.subcontext(task_name="iteration")
             iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
@@ -67,5 +70,5 @@ class FitProgress:
         )
 
 
-def _fitted_as_of(estimator: Any, state: ClusterState) -> Callable[[], dict[str, Any]]:
+def _fitted_as_of(estimator: Any, state: State) -> Callable[[], dict[str, Any]]:
     return lambda: estimator._prediction_attributes(state)

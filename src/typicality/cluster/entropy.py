@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
-from typicality.cluster._progress import FitProgress
+from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import Labelling
 from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
-from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult
 
 __all__ = ["EntropyCMeans"]
@@ -144,13 +143,13 @@ class EntropyCMeans(PrototypeClusterer):
 
     def _solve(
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
-    ) -> PicardResult[ClusterState]:
+    ) -> PicardResult[State]:
         automatic = self.lam == "auto"
         lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
         return best_run(space, starts, Entropic(lam), progress)
 
     def _prediction_attributes(
-        self, state: ClusterState, labelling: Labelling | None = None
+        self, state: State, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         rule: Any = state.rule
         attributes = super()._prediction_attributes(state, labelling)

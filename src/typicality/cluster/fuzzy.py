@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from typicality._compat import Interval
 from typicality.cluster._base import PrototypeClusterer, best_run
-from typicality.cluster._progress import FitProgress
+from typicality.cluster._progress import FitProgress, State
 from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
 from typicality.membership.fuzzy import Fuzzy
-from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult
 
 __all__ = ["FuzzyCMeans"]
@@ -131,7 +130,7 @@ class FuzzyCMeans(PrototypeClusterer):
 
     def _solve(
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
-    ) -> PicardResult[ClusterState]:
+    ) -> PicardResult[State]:
         return best_run(space, starts, Fuzzy(float(self.m)), progress)
 
     def _collapse_advice(self, rows: NDArray[np.floating]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
-from typicality.cluster._progress import FitProgress
+from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import (
     Labelling,
     warn_about_degenerate_spread,
@@ -195,7 +195,7 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     def _solve(
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
-    ) -> PicardResult[ClusterState]:
+    ) -> PicardResult[State]:
         eta = None if self._estimates_eta else check_spread(self.eta, self.n_clusters)
         prototypes: Any = starts[0]
         if self._needs_partition:
@@ -225,7 +225,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         return ReestimatedSpread(self.gamma, _SMALLEST_SPREAD * space.total_variance)
 
     def _prediction_attributes(
-        self, state: ClusterState, labelling: Labelling | None = None
+        self, state: State, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         attributes = super()._prediction_attributes(state, labelling)
         return attributes | ({"eta_": state.rule.eta} if hasattr(state.rule, "eta") else {})

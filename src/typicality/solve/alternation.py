@@ -1,9 +1,9 @@
 """The step of every algorithm of the family: memberships, prototypes, spread."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Generic
 
-from typicality.geometry import Geometry, Prototypes
+from typicality.geometry import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
 
@@ -11,27 +11,27 @@ __all__ = ["Alternation", "ClusterState"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterState:
+class ClusterState(Generic[P]):
     """Prototypes, and the rule with the spread that belongs to them."""
 
-    prototypes: Prototypes
+    prototypes: P
     rule: MembershipRule
 
 
 @dataclass(frozen=True)
-class Alternation:
-    """One Picard step, for :func:`typicality.solve.picard.picard`.
+class Alternation(Generic[P]):
+    r"""One Picard step, for :func:`typicality.solve.picard.picard`.
 
-    .. math:: U \\leftarrow \\arg\\min_U J(U, V), \\qquad V \\leftarrow \\arg\\min_V J(U, V),
+    .. math:: U \leftarrow \arg\min_U J(U, V), \qquad V \leftarrow \arg\min_V J(U, V),
 
     and, where spreads adapt, the spreads from the same sweep. The residual is the largest move of a
     prototype relative to the root mean square distance of the rows to their mean.
     """
 
-    geometry: Geometry
-    spread: SpreadUpdate = FixedSpread()
+    geometry: Geometry[P]
+    spread: SpreadUpdate = field(default_factory=FixedSpread)
 
-    def __call__(self, state: ClusterState) -> tuple[ClusterState, float, float]:
-        sweep: Any = self.geometry.sweep(state.rule, state.prototypes)
+    def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
+        sweep = self.geometry.sweep(state.rule, state.prototypes)
         rule = self.spread.update(state.rule, sweep.spread)
         return ClusterState(sweep.prototypes, rule), sweep.shift, sweep.objective

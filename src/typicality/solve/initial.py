@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 
-__all__ = ["NAMED_STARTS", "DistinctRows", "has_distinct_rows", "max_min", "plus_plus", "random_rows"]
+__all__ = [
+    "NAMED_STARTS",
+    "DistinctRows",
+    "count_distinct_rows",
+    "max_min",
+    "plus_plus",
+    "random_rows",
+]
 
 Floats = NDArray[np.floating]
 
@@ -73,11 +80,6 @@ def _systematic_sample(
     return chosen, times.astype(np.float64)
 
 
-def has_distinct_rows(X: Floats, sample_weight: Floats | None, n_clusters: int) -> bool:
-    """Whether at least `n_clusters` rows of positive weight differ; looks no further than needed."""
-    return count_distinct_rows(X, sample_weight, n_clusters) >= n_clusters
-
-
 def count_distinct_rows(X: Floats, sample_weight: Floats | None, enough: int) -> int:
     """The number of distinct rows of positive weight, or some number that is `enough`."""
     distinct = np.empty((0, X.shape[1]), X.dtype)
@@ -97,9 +99,7 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
     """
-    points, _ = kmeans_plusplus(
-        data.rows, n_clusters, sample_weight=data.weight, random_state=rng
-    )
+    points, _ = kmeans_plusplus(data.rows, n_clusters, sample_weight=data.weight, random_state=rng)
     return np.asarray(points)
 
 

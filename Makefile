@@ -1,0 +1,39 @@
+# make demo and make test do all the set-up they need; the other targets build on the same stamp.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ok
+
+.PHONY: demo test check bench docs clean
+
+demo: $(READY)
+	$(RUN) -m typicality.demo demo
+
+test: check
+	$(RUN) -m pytest
+
+check: $(READY)
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+bench: $(READY)
+	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
+	$(RUN) benchmarks/fcm_iteration.py
+
+docs: $(READY)
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(RUN) -m sphinx -W --keep-going docs docs/_build/html
+
+# Debian's python3 may come without venv: virtualenv, in a folder of its own, stands in.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "typicality needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv --clear $(VENV) || { \
+		$(PYTHON) -m pip install --quiet --target $(VENV)-bootstrap virtualenv && \
+		PYTHONPATH=$(VENV)-bootstrap $(PYTHON) -m virtualenv --clear $(VENV); }
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

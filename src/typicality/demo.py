@@ -1,0 +1,155 @@
+"""A first look: the estimators on Iris and Wine, a table and a figure.
+
+Run as ``python -m typicality.demo [FOLDER]``.
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import rand_score
+from sklearn.preprocessing import StandardScaler
+
+from typicality.cluster import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.exceptions import ClusteringWarning
+
+__all__ = ["main"]
+
+SURE, NOWHERE = 0.8, 0.01
+ESTIMATORS = [
+    FuzzyCMeans(3, m=1.5, n_init=5, random_state=0),
+    EntropyCMeans(3, n_init=5, random_state=0),
+    PossibilisticCMeans(3, m=1.5, gamma=0.25, n_init=5, random_state=0),
+]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One estimator on one data set."""
+
+    data_name: str
+    X: NDArray[np.float64]
+    truth: NDArray[np.int_]
+    model: Any
+    seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the estimator."""
+        return type(self.model).__name__
+
+    @property
+    def largest(self) -> NDArray[np.float64]:
+        """The largest membership of each row."""
+        largest: NDArray[np.float64] = self.model.memberships_.max(axis=1)
+        return largest
+
+
+def fits() -> Iterator[Fit]:
+    """Every estimator on every data set, features scaled to unit variance."""
+    for load in (load_iris, load_wine):
+        data = load()
+        X = StandardScaler().fit_transform(data.data)
+        for estimator in ESTIMATORS:
+            yield _fit(load.__name__.removeprefix("load_"), X, data.target, clone(estimator))
+
+
+def _fit(name: str, X: NDArray[np.float64], truth: NDArray[np.int_], model: Any) -> Fit:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ClusteringWarning)
+        began = time.perf_counter()
+        model.fit(X)
+        seconds = time.perf_counter() - began
+    return Fit(name, X, truth, model, seconds, tuple(str(w.message) for w in caught))
+
+
+def table(results: list[Fit]) -> Table:
+    """What was found, a line each."""
+    out = Table(
+        title="Soft clusters of Iris and Wine (features scaled, classes unknown to the fit)"
+    )
+    out.add_column("data")
+    out.add_column("estimator")
+    for heading in ("clusters", "iterations", "seconds", "Rand %", "sure rows", "belong nowhere"):
+        out.add_column(heading, justify="right")
+    for number, fit in enumerate(results):
+        out.add_row(*_cells(fit), end_section=number % len(ESTIMATORS) == len(ESTIMATORS) - 1)
+    return out
+
+
+def _cells(fit: Fit) -> list[str]:
+    return [
+        fit.data_name,
+        fit.name,
+        str(fit.model.n_clusters_),
+        str(fit.model.n_iter_),
+        f"{fit.seconds:.2f}",
+        f"{100 * rand_score(fit.truth, fit.model.labels_):.1f}",
+        f"{100 * np.mean(fit.largest > SURE):.0f} %",
+        f"{100 * np.mean(fit.largest < NOWHERE):.0f} %",
+    ]
+
+
+def figure(results: list[Fit], path: Path) -> None:
+    """The rows on their first two principal components, paler where membership is weak."""
+    from matplotlib.figure import Figure
+    from sklearn.decomposition import PCA
+
+    canvas = Figure(figsize=(11, 7), layout="constrained")
+    axes = canvas.subplots(2, 3).ravel()
+    for axis, fit in zip(axes, results, strict=True):
+        plane = PCA(2, random_state=0).fit(fit.X)
+        _draw(axis, fit, plane.transform(fit.X), plane.transform(fit.model.cluster_centers_))
+    canvas.suptitle(
+        "Colour: cluster. Strength: largest membership. "
+        f"Crosses: rows that belong nowhere (typicality below {NOWHERE})."
+    )
+    canvas.savefig(path, dpi=110)
+
+
+def _draw(axis: Any, fit: Fit, rows: NDArray[np.float64], centers: NDArray[np.float64]) -> None:
+    from_left_to_right = centers[:, 0].argsort().argsort()  # the same colours in every panel
+    colours = np.array(["#0072b2", "#d55e00", "#009e73"])[from_left_to_right[fit.model.labels_]]
+    nowhere = fit.largest < NOWHERE
+    strength = 0.15 + 0.85 * fit.largest
+    axis.scatter(*rows[~nowhere].T, c=colours[~nowhere], alpha=strength[~nowhere], s=22, lw=0)
+    axis.scatter(*rows[nowhere].T, c="#555555", marker="x", s=24, lw=1)
+    axis.scatter(*centers.T, c="black", marker="*", s=110, edgecolors="white")
+    axis.set_title(f"{fit.data_name}: {fit.name}", fontsize=10)
+    axis.set_xticks([])
+    axis.set_yticks([])
+
+
+def main(folder: str = "demo") -> None:
+    """Fit, print the table, write the figure, and say where it is."""
+    console = Console(width=110)
+    console.print("Fitting (the very first fit on a machine compiles for some seconds) ...")
+    results = list(fits())
+    console.print(table(results))
+    for fit in results:
+        for note in fit.notes:
+            console.print(f"[yellow]note[/] {fit.data_name}, {fit.name}: {note}", highlight=False)
+    console.print(
+        f"\nSure rows: largest membership above {SURE}. Fuzzy and entropic memberships sum to one, "
+        "so an outlier is shared out among the clusters; possibilistic ones are typicalities, so a "
+        f"row can belong nowhere (all below {NOWHERE})."
+    )
+    path = Path(folder) / "clusters.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure(results, path)
+    console.print(f"\nFigure: {path.resolve()}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,163 @@
+"""Bad input: the error names the input, the reason and the remedy, before any work starts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+
+GOOD = np.random.default_rng(0).normal(size=(30, 3))
+ESTIMATORS = [FuzzyCMeans(3), EntropyCMeans(3), PossibilisticCMeans(3)]
+
+
+def with_value(value, row=7, column=2):
+    X = GOOD.copy()
+    X[row, column] = value
+    return X
+
+
+BAD_DATA = {
+    "nan": (with_value(np.nan), r"X contains NaN.*row 7, column 2\. Remove.*SimpleImputer"),
+    "infinity": (with_value(np.inf), r"X contains infinity.*row 7, column 2"),
+    "nan far down": (
+        np.vstack([np.zeros((9000, 3)) + GOOD[:1], with_value(np.nan)]),
+        r"row 9007, column 2",
+    ),
+    "nan in a named column": (
+        pd.DataFrame(with_value(np.nan), columns=["age", "height", "weight"]),
+        r"row 7, column 'weight'",
+    ),
+    "empty": (np.empty((0, 3)), r"X has 0 sample\(s\).*at least 2 samples"),
+    "one row": (GOOD[:1], r"X has 1 sample\(s\).*at least 2 samples"),
+    "no features": (np.empty((5, 0)), r"0 feature\(s\)"),
+    "too few distinct rows": (
+        np.repeat(GOOD[:2], 20, axis=0),
+        r"n_clusters=3 is more than the 2 distinct rows.*Choose n_clusters <= 2",
+    ),
+    "text": (np.array([["a", "b"]] * 9), r"X contains text.*encode"),
+    "text in a frame": (
+        pd.DataFrame({"x": range(9), "name": ["ann"] * 9}),
+        r"X contains text.*'ann'.*Drop text columns",
+    ),
+    "complex": (GOOD + 1j, r"Complex data not supported"),
+    "one dimension": (GOOD[:, 0], r"Reshape your data"),
+    "three dimensions": (GOOD[None], r"dim 3"),
+    "overflow": (GOOD * 1e200, r"too large.*overflow float64.*Rescale"),
+    "overflow in float32": ((GOOD * 1e18).astype(np.float32), r"overflow float32.*Rescale"),
+    "underflow": (GOOD * 1e-170, r"too close together.*Rescale"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_bad_data(estimator, case):
+    X, message = BAD_DATA[case]
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X)
+
+
+def test_sparse_data_are_refused():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        FuzzyCMeans(3).fit(scipy.sparse.csr_array(GOOD))
+
+
+BAD_WEIGHTS = {
+    "negative": (
+        np.r_[-2.0, np.ones(29)],
+        r"Negative values in sample_weight: -2.0 at row 0.*use 0",
+    ),
+    "all zero": (np.zeros(30), r"All values of sample_weight are zero"),
+    "wrong length": (np.ones(29), r"sample_weight.shape == \(29,\), expected \(30,\)"),
+    "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
+    "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN"),
+    "text": (["heavy"] * 30, r"could not convert string"),
+    "too few rows left": (
+        np.r_[1.0, 1.0, np.zeros(28)],
+        r"more than the 2 distinct rows of positive weight",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_WEIGHTS)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_bad_weights(estimator, case):
+    weight, message = BAD_WEIGHTS[case]
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(GOOD, sample_weight=weight)
+
+
+BAD_PARAMETERS = {
+    "m = 1": (FuzzyCMeans(3, m=1.0), r"'m' parameter of FuzzyCMeans.*\(1.0, inf\).*Got 1.0"),
+    "m < 1": (FuzzyCMeans(3, m=0.5), r"'m' parameter"),
+    "m infinite": (FuzzyCMeans(3, m=np.inf), r"'m' parameter"),
+    "m nan": (FuzzyCMeans(3, m=np.nan), r"'m' parameter"),
+    "m of the 1993 form": (PossibilisticCMeans(3, objective="1993", m=1), r"'m' parameter"),
+    "lam = 0": (EntropyCMeans(3, lam=0), r"'lam' parameter.*\(0.0, inf\).*Got 0"),
+    "lam < 0": (EntropyCMeans(3, lam=-1.0), r"'lam' parameter"),
+    "lam unknown": (EntropyCMeans(3, lam="best"), r"'lam' parameter.*auto.*Got 'best'"),
+    "eta = 0": (PossibilisticCMeans(3, eta=0.0), r"'eta' parameter"),
+    "eta < 0": (PossibilisticCMeans(3, eta=-1.0), r"'eta' parameter"),
+    "eta with a zero": (
+        PossibilisticCMeans(3, eta=[1.0, 0.0, 1.0]),
+        r"eta must be positive and finite.*squared distance",
+    ),
+    "eta of wrong shape": (
+        PossibilisticCMeans(3, eta=[1.0, 1.0]),
+        r"eta has shape \(2,\).*\(3,\): one spread for each cluster",
+    ),
+    "gamma = 0": (PossibilisticCMeans(3, gamma=0), r"'gamma' parameter"),
+    "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
+    "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),
+    "half a cluster": (FuzzyCMeans(2.5), r"'n_clusters' parameter"),
+    "kernel to come": (FuzzyCMeans(3, kernel="gaussian"), r"'kernel' parameter.*'linear'"),
+    "start unknown": (FuzzyCMeans(3, init="best"), r"'init' parameter.*k-means\+\+.*Got 'best'"),
+    "start of wrong shape": (
+        FuzzyCMeans(3, init=np.zeros((2, 3))),
+        r"init has shape \(2, 3\).*\(3, 3\).*\(30, 3\)",
+    ),
+    "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
+    "start from an empty cluster": (
+        FuzzyCMeans(3, init=np.eye(3)[[0] * 15 + [1] * 15]),
+        r"every column needs a membership above zero",
+    ),
+    "start from negative memberships": (FuzzyCMeans(3, init=-np.ones((30, 3))), r"not be negative"),
+    "callable of wrong shape": (
+        FuzzyCMeans(3, init=lambda X, k, random_state: X[:2]),
+        r"init\(\) has shape \(2, 3\), expected \(3, 3\)",
+    ),
+    "tol < 0": (FuzzyCMeans(3, tol=-1e-3), r"'tol' parameter"),
+    "max_iter = 0": (FuzzyCMeans(3, max_iter=0), r"'max_iter' parameter"),
+    "n_init = 0": (FuzzyCMeans(3, n_init=0), r"'n_init' parameter"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARAMETERS)
+def test_bad_parameters(case):
+    estimator, message = BAD_PARAMETERS[case]
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (GOOD[:, :2], r"X has 2 features, but FuzzyCMeans is expecting 3 features"),
+        (with_value(np.nan), r"X contains NaN.*row 7"),
+        (np.empty((0, 3)), r"X has 0 samples"),
+        (GOOD[0], r"Reshape your data"),
+    ],
+)
+@pytest.mark.parametrize("method", ["predict", "predict_memberships", "transform", "score"])
+def test_bad_new_rows(X, message, method):
+    model = FuzzyCMeans(3, random_state=0).fit(GOOD)
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(X)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = FuzzyCMeans(3, random_state=0).fit(GOOD)
+    centers = model.cluster_centers_.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(with_value(np.nan))
+    assert np.array_equal(model.cluster_centers_, centers)

@@ -1,0 +1,286 @@
+"""What every estimator promises."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from instances import ESTIMATORS
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.kernels import Linear
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+
+
+@every_estimator
+def test_finds_the_blobs(estimator, blobs):
+    X, truth = blobs
+    model = clone(estimator).set_params(n_clusters=3, random_state=0, n_init=3).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+    assert model.n_clusters_ == 3
+    assert model.status_ == "converged"
+    assert model.n_iter_ == len(model.objective_path_) >= 1
+
+
+@every_estimator
+def test_fit_predict_is_predict_after_fit(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0)
+    labels = model.fit_predict(X)
+    assert_array_equal(labels, model.predict(X))
+    assert_array_equal(labels, model.labels_)
+    assert labels.dtype == np.int32
+
+
+@every_estimator
+def test_memberships_and_transform_agree(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
+    assert_array_equal(model.memberships_, model.predict_memberships(X))
+    assert_array_equal(model.memberships_, model.transform(X))
+    assert_array_equal(model.memberships_, clone(model).fit_transform(X))
+    assert model.memberships_.shape == (len(X), len(model.cluster_centers_))
+
+
+@every_estimator
+def test_centers_and_memberships_are_indexed_by_label(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
+    own = model.memberships_[np.arange(len(X)), model.labels_]
+    assert_allclose(own, model.memberships_.max(axis=1), rtol=0.06)
+    assert_array_equal(np.unique(model.labels_), np.arange(model.n_clusters_))
+
+
+@every_estimator
+def test_objective_never_rises_and_score_is_its_negative(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0).fit(X)
+    path = [*model.objective_path_, model.objective_]
+    assert np.diff(path).max() <= 1e-12 * abs(path[0])
+    assert_allclose(model.score(X), -model.objective_, rtol=1e-12)
+
+
+@every_estimator
+def test_weight_k_is_k_copies_with_the_same_label_numbers(estimator, blobs, rng):
+    X, _ = blobs
+    weight = rng.integers(0, 4, size=len(X))
+    copies = np.repeat(np.arange(len(X)), weight)
+    weighted = clone(estimator).set_params(random_state=3).fit(X, sample_weight=weight)
+    repeated = clone(estimator).set_params(random_state=3).fit(X[rng.permutation(copies)])
+    assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-9)
+    assert_array_equal(weighted.predict(X), repeated.predict(X))
+    assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
+    assert_allclose(weighted.score(X, sample_weight=weight), repeated.score(X[copies]), rtol=1e-9)
+
+
+@every_estimator
+def test_order_of_rows_does_not_matter(estimator, blobs, rng):
+    X, _ = blobs
+    order = rng.permutation(len(X))
+    one = clone(estimator).set_params(random_state=3).fit(X)
+    other = clone(estimator).set_params(random_state=3).fit(X[order])
+    assert_array_equal(one.labels_[order], other.labels_)
+
+
+@every_estimator
+def test_float32_stays(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0, store_memberships=True, n_clusters=3)
+    model.fit(X.astype(np.float32))
+    assert model.memberships_.dtype == np.float32
+    assert model.cluster_centers_.dtype == np.float32
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    double = clone(model).fit(X)
+    assert_allclose(model.cluster_centers_, double.cluster_centers_, atol=1e-3)
+    assert_array_equal(model.labels_, double.labels_)
+
+
+@every_estimator
+def test_memberships_can_be_left_out(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0, store_memberships=True).fit(X)
+    model.set_params(store_memberships=False).fit(X)
+    assert not hasattr(model, "memberships_")
+    assert model.predict_memberships(X[:5]).shape == (5, len(model.cluster_centers_))
+
+
+@every_estimator
+def test_columns_have_readable_names(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0).set_output(transform="pandas").fit(X)
+    kind = "typicality" if isinstance(model, PossibilisticCMeans) else "membership"
+    columns = list(model.transform(X).columns)
+    assert columns == [f"{kind}_{k}" for k in range(model.n_clusters)]
+
+
+@every_estimator
+def test_pickle_predicts_bit_identically(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(random_state=0).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(model.predict_memberships(X), again.predict_memberships(X))
+
+
+@every_estimator
+def test_unfitted_says_so(estimator):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        clone(estimator).predict([[0.0]])
+
+
+@every_estimator
+def test_in_a_pipeline_with_names(estimator, blobs):
+    import pandas as pd
+
+    X, _ = blobs
+    frame = pd.DataFrame(X, columns=["left", "right"])
+    model = clone(estimator).set_params(random_state=0).fit(frame)
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    piped = make_pipeline(StandardScaler(), clone(estimator).set_params(random_state=0)).fit(frame)
+    assert piped.predict(frame).shape == (len(X),)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "max-min", "random"])
+def test_named_starts(blobs, init):
+    X, truth = blobs
+    model = FuzzyCMeans(3, init=init, n_init=4, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_start_from_prototypes_memberships_or_a_callable(blobs):
+    X, truth = blobs
+    centers = np.array([[5.0, 1.0], [0.0, 5.0], [1.0, 1.0]])
+    by_array = FuzzyCMeans(3, init=centers).fit(X)
+    by_list = FuzzyCMeans(3, init=centers.tolist()).fit(X)
+    by_callable = FuzzyCMeans(3, init=lambda X, k, random_state: centers).fit(X)
+    by_memberships = FuzzyCMeans(3, init=np.eye(3)[(truth + 2) % 3]).fit(X)
+    for model in (by_array, by_list, by_callable, by_memberships):
+        assert_allclose(model.cluster_centers_, by_array.cluster_centers_, atol=1e-3)
+
+
+def test_more_starts_are_never_worse(rng):
+    X = rng.normal(size=(300, 2))
+    objectives = [
+        FuzzyCMeans(12, m=1.3, init="random", n_init=n, random_state=0).fit(X).objective_
+        for n in (1, 5)
+    ]
+    assert objectives[1] <= objectives[0] * (1 + 1e-9)
+
+
+def test_same_seed_same_result(blobs):
+    X, _ = blobs
+    one, other = (FuzzyCMeans(3, random_state=7).fit(X) for _ in range(2))
+    assert_array_equal(one.cluster_centers_, other.cluster_centers_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", Linear()], ids=str)
+def test_the_linear_kernel_is_the_input_space(blobs, kernel):
+    X, _ = blobs
+    model = FuzzyCMeans(3, kernel=kernel, random_state=0).fit(X)
+    assert model.plan_.method == "input space"
+    assert "rows" in str(model.plan_)
+
+
+def test_tol_zero_runs_to_max_iter_without_a_warning(blobs):
+    X, _ = blobs
+    model = FuzzyCMeans(3, tol=0, max_iter=17, random_state=0).fit(X)
+    assert model.n_iter_ == 17
+    assert model.status_ == "max_iter"
+
+
+def test_scaling_the_data_changes_nothing(blobs):
+    X, _ = blobs
+    for estimator in (FuzzyCMeans(3), EntropyCMeans(3), PossibilisticCMeans(3)):
+        one = clone(estimator).set_params(random_state=0).fit(X)
+        other = clone(estimator).set_params(random_state=0).fit(1024.0 * X)
+        assert_allclose(one.memberships_, other.memberships_, atol=1e-9)
+        assert one.n_iter_ == other.n_iter_
+
+
+def test_hard_limit_is_kmeans(blobs):
+    from sklearn.cluster import KMeans
+
+    X, _ = blobs
+    start = X[[0, 60, 120]]
+    hard = KMeans(3, init=start, n_init=1, tol=0).fit(X)
+    for soft in (FuzzyCMeans(3, m=1.01, init=start), EntropyCMeans(3, lam=1e3, init=start)):
+        assert_allclose(soft.fit(X).cluster_centers_, hard.cluster_centers_, atol=1e-4)
+
+
+def test_automatic_lam_is_the_variance_of_the_hard_clusters(blobs):
+    X, truth = blobs
+    model = EntropyCMeans(3, random_state=0).fit(X)
+    within = np.mean(
+        [np.sum((x - X[truth == t].mean(axis=0)) ** 2) for x, t in zip(X, truth, strict=True)]
+    )
+    assert_allclose(model.lam_, 2 / (2 * within), rtol=1e-6)
+    assert EntropyCMeans(3, lam=5.0, random_state=0).fit(X).lam_ == 5.0
+
+
+def test_possibilistic_spreads_come_from_the_fuzzy_partition(blobs):
+    X, _ = blobs
+    fuzzy = FuzzyCMeans(3, random_state=0).fit(X)
+    w = fuzzy.memberships_**2
+    d = fuzzy._prototypes.sqdist(X)
+    spread = (w * d).sum(axis=0) / w.sum(axis=0)
+    model = PossibilisticCMeans(3, gamma=0.5, random_state=0).fit(X)
+    assert_allclose(np.sort(model.eta_), np.sort(0.5 * spread), rtol=1e-3)
+
+
+@pytest.mark.parametrize("objective", ["1993", "1996"])
+def test_outliers_belong_nowhere(blobs, objective):
+    X, _ = blobs
+    X = np.vstack([X, [[14.0, 14.0]]])
+    possibilistic = PossibilisticCMeans(3, objective=objective, random_state=0, n_init=5).fit(X)
+    fuzzy = FuzzyCMeans(3, random_state=0, n_init=5).fit(X)
+    assert possibilistic.memberships_[-1].sum() < 0.02
+    assert_allclose(fuzzy.memberships_[-1].sum(), 1.0)
+
+
+def test_given_spreads_and_start_need_no_partition(blobs):
+    X, _ = blobs
+    start = X[[0, 60, 120]]
+    model = PossibilisticCMeans(3, eta=[1.0, 1.5, 2.0], init=start).fit(X)
+    assert_allclose(model.eta_, [1.0, 1.5, 2.0])
+    assert_allclose(model.cluster_centers_, start, atol=2.0)
+
+
+def test_spreads_follow_their_prototypes(blobs):
+    """Coincident prototypes are moved behind; so are their spreads."""
+    X, _ = blobs
+    start = np.array([[0.0, 0.0], [0.1, 0.1], [6.0, 0.0]])
+    with pytest.warns(Warning, match="1 of 3 prototypes coincide"):
+        model = PossibilisticCMeans(3, eta=[1.0, 1.0, 2.0], init=start).fit(X)
+    assert_allclose(model.eta_, [1.0, 2.0, 1.0])
+    assert model.prototype_labels_.tolist() == [0, 1, 0]
+    assert model.n_clusters_ == 2
+    assert_allclose(model.cluster_centers_[1], [6.0, 0.0], atol=0.3)
+    assert_array_equal(model.labels_, model.predict(X))
+    assert np.unique(model.labels_).tolist() == [0, 1]
+
+
+def test_reestimated_spreads_adapt_in_many_dimensions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    model = PossibilisticCMeans(1, eta_update="each_step", max_iter=500, random_state=0).fit(X)
+    assert_allclose(model.eta_, 8.0, rtol=0.1)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2])
+def test_one_cluster_and_as_many_as_rows(n_clusters):
+    X = np.array([[0.0, 1.0], [2.0, 3.0]])
+    model = FuzzyCMeans(n_clusters, random_state=0).fit(X)
+    assert model.memberships_.shape == (2, n_clusters)
+    assert np.isfinite(model.memberships_).all()
+
+
+def test_a_thousand_clusters(rng):
+    X = rng.normal(size=(6000, 3))
+    model = FuzzyCMeans(1000, m=1.2, max_iter=5, tol=0, init="random", random_state=0).fit(X)
+    assert model.memberships_.shape == (6000, 1000)
+    assert_allclose(model.memberships_.sum(axis=1), 1.0, rtol=1e-10)

@@ -1,0 +1,151 @@
+"""Suspicious data and results: the warning of each says what to do."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.cluster.fuzzy import largest_fuzzifier
+from typicality.exceptions import (
+    ClusteringWarning,
+    CoincidentClustersWarning,
+    CollapsedMembershipsWarning,
+    DegenerateSpreadWarning,
+    EmptyClustersWarning,
+    FeatureWarning,
+)
+
+
+def test_centre_collapse_names_an_m_that_works(many_dimensions):
+    X, truth = many_dimensions
+    with pytest.warns(CollapsedMembershipsWarning, match=r"about 1/10.*Try m=") as record:
+        collapsed = FuzzyCMeans(10, m=2.0, random_state=0).fit(X)
+    assert np.abs(collapsed.memberships_ - 0.1).max() < 0.005
+    assert collapsed.n_clusters_ == 1
+    better = float(re.search(r"Try m=([\d.]+)\.", str(record[0].message)).group(1))
+    model = FuzzyCMeans(10, m=better, n_init=5, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_largest_fuzzifier_separates_staying_from_leaving(rng):
+    """A small displacement from the mean shrinks above m* and grows below it."""
+    from typicality.geometry import InputSpace
+    from typicality.membership import Fuzzy
+
+    X = rng.normal(size=(2000, 6)) * [3, 1, 1, 1, 1, 1]
+    limit = largest_fuzzifier(X)
+    space = InputSpace(X)
+    start = np.array([[1e-6, 0, 0, 0, 0, 0], [-1e-6, 0, 0, 0, 0, 0]]) + X.mean(axis=0)
+
+    def growth(m):
+        prototypes = space.at(start)
+        for _ in range(60):
+            prototypes = space.sweep(Fuzzy(m), prototypes).prototypes
+        return prototypes.mutual_sqdist()[0, 1] / space.at(start).mutual_sqdist()[0, 1]
+
+    assert growth(1 + 0.97 * (limit - 1)) > 1
+    assert growth(1 + 1.03 * (limit - 1)) < 1
+
+
+def test_entropic_collapse_names_a_lam_that_works(blobs):
+    X, truth = blobs
+    with pytest.warns(CollapsedMembershipsWarning, match=r"Try lam=") as record:
+        EntropyCMeans(3, lam=1e-3, random_state=0).fit(X)
+    better = float(re.search(r"Try lam=([\d.e-]+),", str(record[0].message)).group(1))
+    model = EntropyCMeans(3, lam=better, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_coincident_possibilistic_clusters_are_merged(blobs):
+    X, truth = blobs
+    with pytest.warns(CoincidentClustersWarning, match=r"coincide.*Decrease gamma or eta"):
+        model = PossibilisticCMeans(7, random_state=0, n_init=3).fit(X)
+    assert model.n_clusters_ < 7
+    assert len(model.cluster_centers_) == 7
+    assert np.unique(model.labels_).tolist() == list(range(model.n_clusters_))
+    assert np.array_equal(model.labels_, model.predict(X))
+    assert adjusted_rand_score(truth, model.labels_) > 0.9
+
+
+def test_no_convergence(blobs):
+    X, _ = blobs
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*Increase max_iter"):
+        model = FuzzyCMeans(3, max_iter=2, tol=1e-9, random_state=0).fit(X)
+    assert model.status_ == "max_iter"
+
+
+def test_identical_rows_have_no_spread():
+    X = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(9, 1, (20, 2))])
+    with pytest.warns(DegenerateSpreadWarning, match=r"identical rows.*fewer clusters"):
+        model = PossibilisticCMeans(2, m=1.05, random_state=0).fit(X)
+    assert np.isfinite(model.memberships_).all()
+    assert (model.eta_ > 0).all()
+
+
+def test_constant_data_have_no_spread():
+    with pytest.warns() as record:
+        model = PossibilisticCMeans(1).fit(np.ones((9, 2)))
+    assert {w.category for w in record} == {FeatureWarning, DegenerateSpreadWarning}
+    assert np.array_equal(model.memberships_, np.ones((9, 1)))
+
+
+def test_spread_too_small_to_reach_any_row():
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    with pytest.warns(DegenerateSpreadWarning, match=r"no row is near enough.*Increase eta"):
+        model = PossibilisticCMeans(2, eta=1e-6, init=[[0.5], [10.5]]).fit(X)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+
+
+def test_constant_feature(blobs):
+    X, _ = blobs
+    X = np.column_stack([X, np.full(len(X), 5.0)])
+    with pytest.warns(FeatureWarning, match=r"Feature 2 is constant.*Drop it"):
+        FuzzyCMeans(3, random_state=0).fit(X)
+
+
+def test_constant_feature_by_name(blobs):
+    import pandas as pd
+
+    X, _ = blobs
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "unit": 1.0, "zero": 0.0})
+    with pytest.warns(FeatureWarning, match=r"Features 'unit', 'zero' are constant"):
+        FuzzyCMeans(3, random_state=0).fit(frame)
+
+
+def test_scales_that_differ(blobs):
+    X, _ = blobs
+    with pytest.warns(FeatureWarning, match=r"factor of [\d,]+ .*StandardScaler"):
+        FuzzyCMeans(3, random_state=0).fit(X * [1.0, 5000.0])
+
+
+def test_scales_that_differ_by_less_are_fine(blobs):
+    X, _ = blobs
+    FuzzyCMeans(3, random_state=0).fit(X * [1.0, 500.0])
+
+
+def test_prototype_that_no_row_prefers():
+    X = np.array([[0.0], [0.1], [1.0], [1.1]])
+    with pytest.warns(EmptyClustersWarning, match=r"1 of 3 prototypes are preferred by no row"):
+        model = EntropyCMeans(3, lam=1e3, init=[[50.0], [0.0], [1.0]]).fit(X)
+    assert model.n_clusters_ == 2
+    assert np.unique(model.labels_).tolist() == [0, 1]
+    assert model.cluster_centers_[2, 0] == 50.0
+    assert model.predict([[49.0]]).tolist() == [2]
+
+
+def test_warnings_point_at_the_line_of_the_user(blobs):
+    X, _ = blobs
+    with pytest.warns(ConvergenceWarning) as record:
+        FuzzyCMeans(3, max_iter=1, random_state=0).fit(X)
+    assert record[0].filename == __file__
+
+
+def test_all_clustering_warnings_can_be_silenced_at_once(many_dimensions):
+    X, _ = many_dimensions
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        FuzzyCMeans(10, random_state=0).fit(X)

@@ -1,0 +1,74 @@
+"""Starts depend on the data and their weights, not on the order of the rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from typicality.solve import initial
+from typicality.solve.initial import NAMED_STARTS, DistinctRows, count_distinct_rows
+
+every_start = pytest.mark.parametrize("name", sorted(NAMED_STARTS))
+
+
+def start(name, X, weight=None, *, n_clusters=4, seed=0):
+    data = DistinctRows.of(X, weight)
+    return NAMED_STARTS[name](data, n_clusters, np.random.RandomState(seed))
+
+
+@every_start
+@pytest.mark.parametrize("ties", [False, True])
+def test_weight_k_is_k_copies_in_any_order(rng, name, ties):
+    X = rng.normal(size=(40, 3))
+    X[:, 0] = np.where(ties, X[:, 0].round(), X[:, 0])
+    weight = rng.integers(0, 4, size=40)
+    copies = rng.permutation(np.repeat(X, weight, axis=0))
+    assert_array_equal(start(name, X, weight.astype(float)), start(name, copies))
+
+
+@every_start
+def test_points_are_distinct_rows_of_positive_weight(rng, name):
+    X = np.repeat(rng.normal(size=(6, 2)), 5, axis=0)
+    weight = np.ones(30)
+    weight[:5] = 0
+    points = start(name, X, weight, n_clusters=5)
+    assert len(np.unique(points, axis=0)) == 5
+    assert {tuple(p) for p in points} <= {tuple(x) for x in X[5:]}
+
+
+def test_max_min_spreads_out():
+    X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
+    assert sorted(start("max-min", X, n_clusters=3).ravel()) == [0.0, 2.0, 10.0] or sorted(
+        start("max-min", X, n_clusters=3).ravel()
+    ) == [0.0, 9.0, 10.0]
+
+
+def test_random_rows_follow_the_weights():
+    X = np.arange(3.0)[:, None]
+    weight = np.array([1.0, 8.0, 1.0])
+    first = [start("random", X, weight, n_clusters=1, seed=s)[0, 0] for s in range(300)]
+    assert_allclose(np.mean(np.array(first) == 1.0), 0.8, atol=0.06)
+
+
+def test_very_many_rows_are_sampled_by_weight(rng, monkeypatch):
+    monkeypatch.setattr(initial, "LARGEST_START", 500)
+    X = rng.normal(size=(5000, 2))
+    weight = np.where(X[:, 0] > 0, 3.0, 1.0)
+    data = DistinctRows.of(X, weight)
+    assert len(data.rows) <= 500
+    share = data.weight[data.rows[:, 0] > 0].sum() / data.weight.sum()
+    assert_allclose(share, weight[X[:, 0] > 0].sum() / weight.sum(), atol=0.01)
+    copies = rng.permutation(np.repeat(X, weight.astype(int), axis=0))
+    assert_array_equal(data.rows, DistinctRows.of(copies).rows)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@every_start
+def test_dtype_is_kept(rng, name, dtype):
+    assert start(name, rng.normal(size=(20, 2)).astype(dtype)).dtype == dtype
+
+
+def test_distinct_rows_are_counted_as_far_as_needed(rng):
+    X = np.repeat(rng.normal(size=(7, 2)), 1000, axis=0)
+    assert count_distinct_rows(X, None, 7) >= 7
+    assert count_distinct_rows(X, None, 9) == 7
+    assert count_distinct_rows(X, np.repeat([0.0, 1.0], [2000, 5000]), 9) == 5

@@ -1,0 +1,65 @@
+"""The loop, on problems that have nothing to do with clusters."""
+
+import math
+
+import pytest
+
+from typicality.solve import Status, best_of, picard
+
+
+def newton_for_root_two(x):
+    following = 0.5 * (x + 2 / x)
+    return following, abs(following - x), (x * x - 2) ** 2
+
+
+def test_converges():
+    result = picard(newton_for_root_two, 1.0, tol=1e-12, max_iter=50)
+    assert result.status is Status.CONVERGED
+    assert result.state == pytest.approx(math.sqrt(2))
+    assert result.n_iter == len(result.objectives) == len(result.residuals) < 10
+    assert list(result.objectives) == sorted(result.objectives, reverse=True)
+
+
+def test_tol_zero_runs_to_the_end():
+    result = picard(newton_for_root_two, 1.0, tol=0.0, max_iter=30)
+    assert result.status is Status.MAX_ITER
+    assert result.n_iter == 30
+
+
+@pytest.mark.parametrize("bad", [(1.0, math.nan, 0.0), (1.0, 0.5, math.inf), (1.0, 0.5, math.nan)])
+def test_nonfinite_keeps_the_last_finite_state(bad):
+    steps = iter([(5.0, 1.0, 3.0), bad])
+    result = picard(lambda state: next(steps), 0.0, tol=1e-6, max_iter=9)
+    assert result.status is Status.NONFINITE
+    assert result.state == 5.0
+    assert result.n_iter == 2
+
+
+def test_infinite_residual_goes_on():
+    steps = iter([(1, math.inf, 0.0), (2, 0.0, 0.0)])
+    result = picard(lambda state: next(steps), 0, tol=1e-6, max_iter=9)
+    assert result.status is Status.CONVERGED
+    assert result.state == 2
+
+
+def test_callback_stops():
+    seen = []
+
+    def stop_at_three(n_iter, state):
+        seen.append((n_iter, state))
+        return n_iter == 3
+
+    result = picard(lambda x: (x + 1, 1.0, 0.0), 0, tol=0.5, max_iter=9, callback=stop_at_three)
+    assert result.status is Status.STOPPED
+    assert seen == [(1, 1), (2, 2), (3, 3)]
+    assert result.state == 3
+
+
+def test_best_of_takes_the_first_of_equals():
+    runs = best_of([3, 1, -1, 5], lambda start: (start, abs(start)), value=lambda r: r[1])
+    assert runs == (1, 1)
+
+
+def test_status_reads_as_a_word():
+    assert Status.CONVERGED == "converged"
+    assert f"{Status.MAX_ITER}" == "max_iter"

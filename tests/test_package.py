@@ -1,0 +1,173 @@
+"""The package as a whole: imports, layers, citations, documentation."""
+
+import ast
+import inspect
+import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import typicality
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "typicality"
+HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", "pandas"]
+
+# From the ground up: a module may import those above its own line only, or within its package.
+LAYERS = [
+    ["exceptions", "_compat", "plan", "kernels"],
+    ["_threads", "membership"],
+    ["compiled"],
+    ["geometry"],
+    ["solve"],
+    ["_checks"],
+    ["cluster"],
+    ["demo"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+PUBLIC_MODULES = [
+    "typicality",
+    "typicality.cluster",
+    "typicality.exceptions",
+    "typicality.geometry",
+    "typicality.kernels",
+    "typicality.membership",
+    "typicality.membership.spread",
+    "typicality.plan",
+    "typicality.solve",
+    "typicality.solve.initial",
+]
+
+
+def python(code):
+    """Run code in a fresh interpreter and read the JSON it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_import_loads_nothing_heavy():
+    loaded = python("import json, sys, typicality; print(json.dumps(sorted(sys.modules)))")
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_compiled_code_is_loaded_only_when_needed():
+    loaded = python(
+        "import json, sys\nfrom typicality import FuzzyCMeans\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    assert "numba" not in loaded
+
+
+def test_public_names_resolve_lazily():
+    for name in typicality.__all__:
+        assert getattr(typicality, name) is not None
+    assert set(typicality.__all__) <= set(dir(typicality))
+    with pytest.raises(AttributeError, match="no attribute 'KMeans'"):
+        typicality.KMeans
+
+
+def modules():
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def imports_of(path):
+    """Names of the top-level parts of typicality that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        yield from (n.split(".")[1] for n in names if n and n.startswith("typicality."))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_downwards(path):
+    part = path.relative_to(SOURCE).with_suffix("").parts[0]
+    level = LEVEL.get(part, len(LAYERS))
+    wrong = [name for name in imports_of(path) if name != part and LEVEL[name] >= level]
+    assert wrong == []
+
+
+def test_private_scikit_learn_stands_in_one_place():
+    private = re.compile(r"from sklearn[\w.]*\._\w+ import|from sklearn[\w.]* import .*\b_\w+")
+    found = [p.name for p in modules() if private.search(p.read_text())]
+    assert found == ["_compat.py"]
+
+
+def test_citations_are_in_the_bibliography():
+    known = set(re.findall(r"@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text()))
+    cited = {
+        key
+        for path in modules()
+        for keys in re.findall(r":cite:`([^`]+)`", path.read_text())
+        for key in keys.split(",")
+    }
+    assert cited
+    assert cited - known == set()
+
+
+def public_objects(kind):
+    return [
+        pytest.param(getattr(import_module(module), name), id=f"{module}.{name}")
+        for module in PUBLIC_MODULES
+        for name in import_module(module).__all__
+        if kind(getattr(import_module(module), name))
+    ]
+
+
+@pytest.mark.parametrize(
+    "obj", public_objects(lambda o: inspect.isclass(o) or inspect.isfunction(o))
+)
+def test_public_names_are_documented(obj):
+    assert inspect.getdoc(obj)
+    assert re.search(rf"\b{obj.__name__}\b", (ROOT / "docs" / "api.rst").read_text())
+
+
+@pytest.mark.parametrize("function", public_objects(inspect.isfunction))
+def test_public_functions_are_typed(function):
+    signature = inspect.signature(function)
+    annotations = [p.annotation for p in signature.parameters.values()]
+    assert inspect.Signature.empty not in [*annotations, signature.return_annotation]
+
+
+@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+def test_every_parameter_is_documented(name):
+    estimator = getattr(typicality, name)
+    documented = re.findall(r"^    (\w+) : ", estimator.__doc__, flags=re.MULTILINE)
+    assert set(inspect.signature(estimator).parameters) <= set(documented)
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+def test_every_attribute_is_documented(name, blobs):
+    model = getattr(typicality, name)(3, random_state=0).fit(blobs[0])
+    public = {a for a in vars(model) if a.endswith("_") and not a.startswith("_")}
+    documented = re.findall(r"^    (\w+_) : ", model.__doc__, flags=re.MULTILINE)
+    assert public <= set(documented)
+    assert set(documented) <= public | {"feature_names_in_"}
+
+
+@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+def test_examples_in_docstrings(name):
+    import doctest
+
+    estimator = getattr(typicality, name)
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(estimator, name, globs={}):
+        runner.run(example)
+    assert runner.tries > 0
+    assert runner.failures == 0
+
+
+def test_second_process_reuses_the_compiled_code():
+    code = (
+        "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
+        "FuzzyCMeans(2, random_state=0).fit(np.arange(20.0).reshape(10, 2))\n"
+        "from typicality.compiled import fold_chunks, write_rows\n"
+        "print(json.dumps([sum(f.stats.cache_misses.values()) for f in (fold_chunks, write_rows)]))"
+    )
+    python(code)
+    assert python(code) == [0, 0]
