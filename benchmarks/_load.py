@@ -1,4 +1,4 @@
-"""How much of the machine other programs used meanwhile: timings are worth as much as it was idle."""
+"""How much of the machine other programs used: timings are worth as much as it was idle."""
 
 import time
 from collections.abc import Iterator

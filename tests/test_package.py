@@ -171,3 +171,21 @@ def test_second_process_reuses_the_compiled_code():
     )
     python(code)
     assert python(code) == [0, 0]
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_readme_example_prints_what_it_says(capsys):
+    text = (ROOT / "README.md").read_text()
+    code = re.search(r"```python\n(.*?)```", text, flags=re.DOTALL).group(1)
+    printed = re.search(r"prints\n\n```text\n(.*?)```", text, flags=re.DOTALL).group(1)
+    exec(code, {})
+    assert capsys.readouterr().out == printed
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_recipes_run():
+    import doctest
+
+    results = doctest.testfile(str(ROOT / "docs" / "howto.md"), module_relative=False)
+    assert results.attempted > 20
+    assert results.failed == 0

@@ -25,13 +25,13 @@ from typicality.membership.possibilistic import Possibilistic1993Twin, Possibili
 
 __all__ = ["fold_chunks", "write_rows"]
 
-# Sums may be reordered (vector lanes), products fused; NaN and infinity keep their meaning.
+# Sums may be reordered (vector lanes) and products fused.
 _TILE = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 # Range reduction relies on the order of operations.
 _EXACT = {"fastmath": {"contract"}, "error_model": "numpy"}
 
 
-# ---- exp and log that vectorise; within 1 ulp of libm -------------------------------------------
+# ---- exp and log that vectorise; within 1 ulp for the finite numbers that reach them -----------
 
 _MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer kept in the low bits
 _MAGIC_BITS = 0x4338000000000000
@@ -323,61 +323,81 @@ def _load_weights(sample_weight, start, stop, weight):
 def _squared_distances(columns, centers, sqdist):
     # Four features at a time, so that a distance is stored once for four, not for each.
     n_clusters, n_features = centers.shape
-    n_rows = columns.shape[1]
+    in_fours = n_features - n_features % 4
     for k in range(n_clusters):
-        _clear(sqdist[k])
-        j = 0
-        while j + 4 <= n_features:
-            v0, v1, v2, v3 = centers[k, j], centers[k, j + 1], centers[k, j + 2], centers[k, j + 3]
-            for r in range(n_rows):
-                a = columns[j, r] - v0
-                b = columns[j + 1, r] - v1
-                c = columns[j + 2, r] - v2
-                d = columns[j + 3, r] - v3
-                sqdist[k, r] += (a * a + b * b) + (c * c + d * d)
-            j += 4
-        while j < n_features:
-            v0 = centers[k, j]
-            for r in range(n_rows):
-                a = columns[j, r] - v0
+        if in_fours == 0:
+            _clear(sqdist[k])
+        for j in range(0, in_fours, 4):
+            _add_four_features(columns, centers, k, j, sqdist[k])
+        for j in range(in_fours, n_features):
+            v = centers[k, j]
+            for r in range(columns.shape[1]):
+                a = columns[j, r] - v
                 sqdist[k, r] += a * a
-            j += 1
+
+
+@njit(**_TILE)
+def _add_four_features(columns, centers, k, j, sqdist):
+    v0, v1, v2, v3 = centers[k, j], centers[k, j + 1], centers[k, j + 2], centers[k, j + 3]
+    for r in range(columns.shape[1]):
+        a = columns[j, r] - v0
+        b = columns[j + 1, r] - v1
+        c = columns[j + 2, r] - v2
+        d = columns[j + 3, r] - v3
+        before = sqdist[r] if j else sqdist.dtype.type(0)
+        sqdist[r] = before + ((a * a + b * b) + (c * c + d * d))
 
 
 @njit(**_TILE)
 def _add_moments(columns, weights, sqdist, sums):
     """Add a tile to `sums`: first moments, then mass, then the weighted sum of sqdist."""
+    # Two clusters and four features at a time: every number loaded is used more than once.
     n_clusters, n_rows = weights.shape
     n_features = columns.shape[0]
+    in_fours = n_features - n_features % 4
+    in_twos = n_clusters - n_clusters % 2
     zero = weights.dtype.type(0)
     for k in range(n_clusters):
-        mass = zero
-        within = zero
+        mass, within = zero, zero
         for r in range(n_rows):
             mass += weights[k, r]
             within += weights[k, r] * sqdist[k, r]
         sums[k, n_features] += mass
         sums[k, n_features + 1] += within
-        j = 0
-        while j + 4 <= n_features:
-            s0, s1, s2, s3 = zero, zero, zero, zero
+        for j in range(in_fours if k < in_twos else 0, n_features):
+            first = zero
             for r in range(n_rows):
-                w = weights[k, r]
-                s0 += w * columns[j, r]
-                s1 += w * columns[j + 1, r]
-                s2 += w * columns[j + 2, r]
-                s3 += w * columns[j + 3, r]
-            sums[k, j] += s0
-            sums[k, j + 1] += s1
-            sums[k, j + 2] += s2
-            sums[k, j + 3] += s3
-            j += 4
-        while j < n_features:
-            s0 = zero
-            for r in range(n_rows):
-                s0 += weights[k, r] * columns[j, r]
-            sums[k, j] += s0
-            j += 1
+                first += weights[k, r] * columns[j, r]
+            sums[k, j] += first
+    for k in range(0, in_twos, 2):
+        for j in range(0, in_fours, 4):
+            _add_two_by_four(columns, weights, k, j, sums)
+
+
+@njit(**_TILE)
+def _add_two_by_four(columns, weights, k, j, sums):
+    zero = weights.dtype.type(0)
+    a0, a1, a2, a3 = zero, zero, zero, zero
+    b0, b1, b2, b3 = zero, zero, zero, zero
+    for r in range(weights.shape[1]):
+        a, b = weights[k, r], weights[k + 1, r]
+        x0, x1, x2, x3 = columns[j, r], columns[j + 1, r], columns[j + 2, r], columns[j + 3, r]
+        a0 += a * x0
+        a1 += a * x1
+        a2 += a * x2
+        a3 += a * x3
+        b0 += b * x0
+        b1 += b * x1
+        b2 += b * x2
+        b3 += b * x3
+    sums[k, j] += a0
+    sums[k, j + 1] += a1
+    sums[k, j + 2] += a2
+    sums[k, j + 3] += a3
+    sums[k + 1, j] += b0
+    sums[k + 1, j + 1] += b1
+    sums[k + 1, j + 2] += b2
+    sums[k + 1, j + 3] += b3
 
 
 @njit(**_TILE)

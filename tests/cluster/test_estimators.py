@@ -172,6 +172,17 @@ def test_more_starts_are_never_worse(rng):
     assert objectives[1] <= objectives[0] * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("m", [5.0, 15.0, 50.0])
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_large_m_leaves_a_start_on_the_rows(blobs, m):
+    """A row on a prototype holds it fast; named starts keep off the rows."""
+    X, _ = blobs
+    model = FuzzyCMeans(3, m=m, random_state=0, max_iter=1000).fit(X)
+    elsewhere = FuzzyCMeans(3, m=m, init=[[1.0, 1.1], [5.2, 0.3], [0.4, 5.1]], max_iter=1000).fit(X)
+    assert model.n_iter_ > 3
+    assert_allclose(model.objective_, elsewhere.objective_, rtol=1e-4)
+
+
 def test_same_seed_same_result(blobs):
     X, _ = blobs
     one, other = (FuzzyCMeans(3, random_state=7).fit(X) for _ in range(2))

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
-from typicality.cluster.fuzzy import largest_fuzzifier
+from typicality.cluster.diagnostics import Sample, largest_fuzzifier
 from typicality.exceptions import (
     ClusteringWarning,
     CoincidentClustersWarning,
@@ -18,6 +18,8 @@ from typicality.exceptions import (
     EmptyClustersWarning,
     FeatureWarning,
 )
+from typicality.geometry import InputSpace
+from typicality.membership import Fuzzy
 
 
 def test_centre_collapse_names_an_m_that_works(many_dimensions):
@@ -33,12 +35,9 @@ def test_centre_collapse_names_an_m_that_works(many_dimensions):
 
 def test_largest_fuzzifier_separates_staying_from_leaving(rng):
     """A small displacement from the mean shrinks above m* and grows below it."""
-    from typicality.geometry import InputSpace
-    from typicality.membership import Fuzzy
-
     X = rng.normal(size=(2000, 6)) * [3, 1, 1, 1, 1, 1]
-    limit = largest_fuzzifier(X)
     space = InputSpace(X)
+    limit = largest_fuzzifier(Sample.of(space))
     start = np.array([[1e-6, 0, 0, 0, 0, 0], [-1e-6, 0, 0, 0, 0, 0]]) + X.mean(axis=0)
 
     def growth(m):
@@ -49,6 +48,37 @@ def test_largest_fuzzifier_separates_staying_from_leaving(rng):
 
     assert growth(1 + 0.97 * (limit - 1)) > 1
     assert growth(1 + 1.03 * (limit - 1)) < 1
+
+
+def test_rows_of_weight_zero_have_no_say_in_the_advice(many_dimensions):
+    X, _ = many_dimensions
+    aside = np.vstack([X, 100 * np.eye(50)[np.zeros(1000, int)]])
+    weight = np.repeat([1.0, 0.0], 1000)
+    messages = []
+    for data, sample_weight in ((X, None), (aside, weight)):
+        with pytest.warns(CollapsedMembershipsWarning) as record:
+            FuzzyCMeans(10, random_state=0).fit(data, sample_weight=sample_weight)
+        messages.append(str(record[0].message))
+    assert messages[0] == messages[1]
+
+
+def test_collapse_of_the_preliminary_partition_is_named(many_dimensions):
+    X, _ = many_dimensions
+    with pytest.warns() as record:
+        PossibilisticCMeans(10, random_state=0).fit(X)
+    messages = {w.category: str(w.message) for w in record}
+    assert messages[CollapsedMembershipsWarning].startswith("Preliminary fuzzy c-means: All")
+    assert CoincidentClustersWarning in messages
+
+
+def test_stages_that_do_not_converge_are_named(rng):
+    X = rng.normal(size=(500, 2))
+    with pytest.warns() as record:
+        PossibilisticCMeans(4, max_iter=3, random_state=0).fit(X)
+        EntropyCMeans(9, max_iter=2, random_state=0).fit(X)
+    messages = "".join(str(w.message) for w in record if w.category is ConvergenceWarning)
+    assert "Preliminary fuzzy c-means: Not converged" in messages
+    assert "Hard c-means for lam='auto': Not converged" in messages
 
 
 def test_entropic_collapse_names_a_lam_that_works(blobs):

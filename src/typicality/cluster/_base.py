@@ -23,6 +23,7 @@ from typicality._compat import Interval, StrOptions, check_feature_names_in, fit
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import (
     Labelling,
+    Sample,
     coincident_groups,
     label_prototypes,
     memberships_collapsed,
@@ -35,13 +36,11 @@ from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.initial import NAMED_STARTS, DistinctRows
+from typicality.solve.initial import NAMED_STARTS, DistinctRows, off_the_rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.restarts import best_of
 
 Floats = NDArray[np.floating]
-
-_SAMPLE_ROWS = 4096  # rows that diagnostics look at
 
 
 class PrototypeClusterer(
@@ -196,10 +195,11 @@ class PrototypeClusterer(
         """How many runs of the loop `_solve` makes at the most."""
         return n_starts
 
-    def _collapse_advice(self, rows: Floats) -> str | None:
-        """What to do when all memberships are alike; None where that cannot be judged so."""
-        return None
+    def _collapse_advice(self, sample: Sample) -> str:
+        """What to do when all memberships are alike."""
+        return ""
 
+    _can_collapse: ClassVar[bool] = True  # memberships sum to one
     _coincidence_advice: ClassVar[str] = "Use fewer clusters."
 
     # ---- shared steps ----------------------------------------------------------------------------
@@ -212,7 +212,8 @@ class PrototypeClusterer(
             data = DistinctRows.of(space.X, space.sample_weight)
             start = NAMED_STARTS[self.init]
             n_starts = 1 if self.init == "max-min" else self.n_init
-            return [space.at(start(data, self.n_clusters, rng)) for _ in range(n_starts)]
+            drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
+            return [space.at(off_the_rows(points, data)) for points in drawn]
         if callable(self.init):
             given = [self.init(space.X, self.n_clusters, rng) for _ in range(self.n_init)]
             return [space.at(check_points(points, shape, source="init()")) for points in given]
@@ -257,13 +258,10 @@ class PrototypeClusterer(
         }
 
     def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
-        sample = np.ascontiguousarray(space.X[:: max(1, len(space.X) // _SAMPLE_ROWS)])
-        advice = self._collapse_advice(sample)
-        if advice is not None:
-            largest = float(self._prototypes.memberships(self._rule, sample).max())
-            if memberships_collapsed(largest, self.n_clusters):
-                warn_about_collapse(self.n_clusters, advice=advice)
-                return
+        sample = Sample.of(space)
+        if self._can_collapse and memberships_collapsed(self._prototypes, self._rule, sample):
+            warn_about_collapse(self.n_clusters, advice=self._collapse_advice(sample))
+            return
         warn_about_labelling(labelling, advice=self._coincidence_advice)
 
     def _known_rows(self, X: ArrayLike) -> Floats:

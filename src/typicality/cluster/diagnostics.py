@@ -3,7 +3,7 @@
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from typicality.exceptions import (
     EmptyClustersWarning,
     FeatureWarning,
 )
-from typicality.geometry import Features, Prototypes
+from typicality.geometry import Features, InputSpace, Prototypes
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.solve.picard import PicardResult, Status
@@ -25,6 +25,7 @@ _LARGEST_SCALE_RATIO = 1000.0
 _COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
 _COINCIDENT_TYPICALITY = 0.95
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
+_SAMPLE_ROWS = 4096
 
 
 def warn_about_features(features: Features, names: list[str]) -> None:
@@ -60,7 +61,9 @@ def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
     )
 
 
-def warn_about_convergence(result: PicardResult[Any], *, tol: float, max_iter: int) -> None:
+def warn_about_convergence(
+    result: PicardResult[Any], *, tol: float, max_iter: int, stage: str = ""
+) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.NONFINITE:
         raise ValueError(
@@ -69,8 +72,8 @@ def warn_about_convergence(result: PicardResult[Any], *, tol: float, max_iter: i
         )
     if result.status is Status.MAX_ITER and tol > 0:
         _warn(
-            f"Not converged after max_iter={max_iter} iterations: the prototypes still move by "
-            f"{result.residuals[-1]:.1e} of the spread of the data, more than tol={tol:.1e}. "
+            f"{stage}Not converged after max_iter={max_iter} iterations: the prototypes still move "
+            f"by {result.residuals[-1]:.1e} of the spread of the data, more than tol={tol:.1e}. "
             "Increase max_iter, or tol if that is precise enough.",
             ConvergenceWarning,
         )
@@ -188,17 +191,78 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
         )
 
 
-def memberships_collapsed(largest_membership: float, n_clusters: int) -> bool:
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some of the rows that take part, evenly spaced, with their weights."""
+
+    rows: NDArray[np.floating]
+    weight: NDArray[np.floating]
+
+    @classmethod
+    def of(cls, space: InputSpace) -> Self:
+        """At most about 4096 rows of positive weight."""
+        weight = np.ones(len(space.X)) if space.sample_weight is None else space.sample_weight
+        taking_part = np.flatnonzero(weight)
+        chosen = taking_part[:: max(1, len(taking_part) // _SAMPLE_ROWS)]
+        return cls(space.X[chosen], weight[chosen])
+
+    def second_moments(self, *, normalised: bool) -> NDArray[np.float64]:
+        """The covariance matrix; normalised, that of the directions from the mean alone."""
+        centred = self.rows - np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
+        sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(centred))
+        scale = self.weight / np.where(sqnorm > 0, sqnorm, 1.0) / self.weight.sum()
+        moments: NDArray[np.float64] = (centred.T * scale) @ centred
+        return moments
+
+
+def memberships_collapsed(prototypes: Prototypes, rule: MembershipRule, sample: Sample) -> bool:
     """Whether even the clearest membership is about 1 / c."""
-    return n_clusters > 1 and largest_membership * n_clusters < 1 + _COLLAPSED_SPREAD
+    largest = prototypes.memberships(rule, sample.rows).max()
+    n_clusters = prototypes.n_clusters
+    return n_clusters > 1 and bool(largest * n_clusters < 1 + _COLLAPSED_SPREAD)
 
 
-def warn_about_collapse(n_clusters: int, *, advice: str) -> None:
+def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> None:
     """All memberships are 1 / c: the prototypes have met at the centre of the data."""
     _warn(
-        f"All memberships are about 1/{n_clusters}: the prototypes have collapsed onto the centre "
-        f"of the data, and the labels say little. {advice}",
+        f"{stage}All memberships are about 1/{n_clusters}: the prototypes have collapsed onto the "
+        f"centre of the data, and the labels say little. {advice}",
         CollapsedMembershipsWarning,
+    )
+
+
+def largest_fuzzifier(sample: Sample) -> float:
+    r"""The m above which fuzzy c-means prototypes near the mean of the data fall onto it.
+
+    .. math:: m^* = \frac{1}{1 - 2 \lambda_{\max}(F)}, \qquad
+        F = \frac{1}{n} \sum_h \frac{(x_h - \bar x)(x_h - \bar x)^\top}
+        {\lVert x_h - \bar x \rVert^2}
+
+    Prototypes displaced by :math:`\epsilon` from the mean are at :math:`\frac{2m}{m-1} F \epsilon`
+    after an iteration: above :math:`m^*` that shrinks. Infinite when the largest eigenvalue is 1/2
+    or more. The same bound stands in :cite:`yu2004`; see docs/theory.
+    """
+    strongest = float(np.linalg.eigvalsh(sample.second_moments(normalised=True))[-1])
+    return 1 / (1 - 2 * strongest) if strongest < 0.5 else float(np.inf)
+
+
+def fuzzy_collapse_advice(m: float, sample: Sample) -> str:
+    """A better m, where that is what is wrong."""
+    largest = largest_fuzzifier(sample)
+    if largest >= m:
+        return "Use fewer clusters, a smaller m, or other features."
+    return (
+        f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} prototypes "
+        f"near the centre of these data fall onto it. Try m={1 + (largest - 1) / 2:.2f}."
+    )
+
+
+def entropic_collapse_advice(lam: float, sample: Sample) -> str:
+    """A better lam; the bound is 1 / (2 mu), mu the largest eigenvalue of the covariance."""
+    smallest = 1 / (2 * np.linalg.eigvalsh(sample.second_moments(normalised=False))[-1])
+    return (
+        f"lam={lam:.3g} is too small: at every lam below {smallest:.3g} prototypes near the centre "
+        f"of these data fall onto it. Try lam={4 * smallest:.3g}, or lam='auto'."
     )
 
 

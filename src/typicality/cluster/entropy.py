@@ -4,12 +4,16 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster.diagnostics import Labelling
+from typicality.cluster.diagnostics import (
+    Labelling,
+    Sample,
+    entropic_collapse_advice,
+    warn_about_convergence,
+)
 from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
 from typicality.membership.entropic import Entropic
@@ -84,7 +88,7 @@ class EntropyCMeans(PrototypeClusterer):
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
         The objective at the result.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises.
     plan_ : Plan
         How the iterations were computed.
@@ -159,15 +163,13 @@ class EntropyCMeans(PrototypeClusterer):
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
     ) -> float:
         hard = best_run(space, starts[:1], Hard(), progress)
+        warn_about_convergence(
+            hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
+        )
         weight = space.sample_weight
         total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
         return space.X.shape[1] / (2 * within) if within > 0 else 1.0
 
-    def _collapse_advice(self, rows: NDArray[np.floating]) -> str:
-        covariance = np.atleast_2d(np.cov(rows, rowvar=False, bias=True))
-        smallest = 1 / (2 * np.linalg.eigvalsh(covariance)[-1])
-        return (
-            f"For these data every lam below {smallest:.3g} lets the prototypes fall together, "
-            f"and lam is {self.lam_:.3g}. Try lam={4 * smallest:.3g}, or lam='auto'."
-        )
+    def _collapse_advice(self, sample: Sample) -> str:
+        return entropic_collapse_advice(self.lam_, sample)

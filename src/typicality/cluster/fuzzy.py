@@ -4,11 +4,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster.diagnostics import Sample, fuzzy_collapse_advice
 from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
 from typicality.membership.fuzzy import Fuzzy
@@ -73,7 +73,7 @@ class FuzzyCMeans(PrototypeClusterer):
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
         The objective at the result.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises.
     plan_ : Plan
         How the iterations were computed.
@@ -133,31 +133,5 @@ class FuzzyCMeans(PrototypeClusterer):
     ) -> PicardResult[State]:
         return best_run(space, starts, Fuzzy(float(self.m)), progress)
 
-    def _collapse_advice(self, rows: NDArray[np.floating]) -> str:
-        largest = largest_fuzzifier(rows)
-        if largest >= self.m:
-            return "Use fewer clusters, a smaller m, or other features."
-        return (
-            f"In so many dimensions m={self.m:g} is too fuzzy: for these data every m above "
-            f"{largest:.2f} lets the prototypes fall together. Try m={1 + (largest - 1) / 2:.2f}."
-        )
-
-
-def largest_fuzzifier(rows: NDArray[np.floating]) -> float:
-    r"""The m above which fuzzy c-means prototypes at the mean of the data stay there.
-
-    .. math:: m^* = \frac{1}{1 - 2 \lambda_{\max}(F)}, \qquad
-        F = \frac{1}{n} \sum_h \frac{(x_h - \bar x)(x_h - \bar x)^\top}
-        {\lVert x_h - \bar x \rVert^2}
-
-    Prototypes displaced by :math:`\epsilon` from the mean are at :math:`\frac{2m}{m-1} F \epsilon`
-    after an iteration: above :math:`m^*` that shrinks. Infinite when the largest eigenvalue is 1/2
-    or more.
-
-    Implements :cite:`yu2004`, theorem 2.
-    """
-    centred = rows - rows.mean(axis=0, dtype=np.float64)
-    norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-    unit = centred[norms > 0] / norms[norms > 0, None]
-    strongest = np.linalg.eigvalsh(unit.T @ unit / len(rows))[-1]
-    return float(1 / (1 - 2 * strongest)) if strongest < 0.5 else float(np.inf)
+    def _collapse_advice(self, sample: Sample) -> str:
+        return fuzzy_collapse_advice(self.m, sample)

@@ -11,6 +11,11 @@ from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import (
     Labelling,
+    Sample,
+    fuzzy_collapse_advice,
+    memberships_collapsed,
+    warn_about_collapse,
+    warn_about_convergence,
     warn_about_degenerate_spread,
     warn_about_unreached,
 )
@@ -53,7 +58,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     A preliminary fuzzy c-means, started by `init` with `n_init` starts, gives the start and, with
     ``eta="fcm"``, the spreads. It is left out when both `eta` and `init` are given as numbers.
 
-    Implements :cite:`krishnapuram1993`, eq. (6)-(9); :cite:`krishnapuram1996`;
+    Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`;
     :cite:`filippone2010`, eq. (6)-(10).
 
     Parameters
@@ -114,7 +119,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
         The objective at the result.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises while the spreads are fixed.
     plan_ : Plan
         How the iterations were computed.
@@ -147,6 +152,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     }
 
     _column_name = "typicality"
+    _can_collapse = False
     _coincidence_advice = (
         "Decrease gamma or eta to tell more clusters apart, or use fewer clusters."
     )
@@ -199,12 +205,24 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if self._estimates_eta else check_spread(self.eta, self.n_clusters)
         prototypes: Any = starts[0]
         if self._needs_partition:
-            fuzzy = Fuzzy(float(self.m))
-            prototypes = best_run(space, starts, fuzzy, progress).state.prototypes
+            prototypes = self._partition(space, starts, progress)
             eta = self._estimated_spread(space, prototypes) if eta is None else eta
         rule = self._rule_with(eta)
         step = Alternation(space, self._spread_update(space))
         return progress.run(step, ClusterState(prototypes, rule))
+
+    def _partition(
+        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+    ) -> Centroids:
+        """The prototypes of the preliminary fuzzy c-means."""
+        stage = "Preliminary fuzzy c-means: "
+        result = best_run(space, starts, Fuzzy(float(self.m)), progress)
+        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
+        sample = Sample.of(space)
+        if memberships_collapsed(result.state.prototypes, result.state.rule, sample):
+            advice = fuzzy_collapse_advice(self.m, sample)
+            warn_about_collapse(self.n_clusters, advice=advice, stage=stage)
+        return result.state.prototypes
 
     def _estimated_spread(self, space: InputSpace, prototypes: Centroids) -> Any:
         spread = space.sweep(Fuzzy(float(self.m)), prototypes).spread

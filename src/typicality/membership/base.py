@@ -28,7 +28,10 @@ class MembershipRule(Protocol):
         """The objective of each row, shape (n,)."""
 
     def closeness(self, sqdist: Array) -> Array:
-        """A number that is smallest for the cluster a row prefers; never underflows."""
+        """A number that is smallest for the cluster a row prefers; never underflows.
+
+        For a rule with a twin it is `sqdist` times a positive number for each cluster.
+        """
 
     @property
     def twin(self) -> tuple[Any, ...] | None:

@@ -41,7 +41,7 @@ class Possibilistic1993(_WithSpread):
 
     Memberships do not sum to one. A typicality of 1/2 marks the squared distance eta.
 
-    Implements :cite:`krishnapuram1993`, eq. (6) and (8).
+    Implements :cite:`krishnapuram1993`.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class ReestimatedSpread:
         each, the fixed point is :math:`\eta = (\gamma d - 2) s`, so a cluster of effective
         dimension :math:`d \le 2 / \gamma` collapses onto a point. Prefer fixed spreads.
 
-    Implements :cite:`filippone2010`, eq. (10), "at each iteration".
+    Implements :cite:`filippone2010`, eq. (10) and the remark after eq. (17): "at each iteration".
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def spread_from_partition(
     A cluster whose weight lies on identical rows has no spread of its own; it is given the median
     of the others; where there are none, the total variance, and 1 where that is zero too.
 
-    Implements :cite:`krishnapuram1993`, eq. (9); :cite:`filippone2010`, eq. (10).
+    Implements :cite:`krishnapuram1993`; :cite:`filippone2010`, eq. (10).
 
     Returns
     -------

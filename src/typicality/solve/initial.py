@@ -18,12 +18,14 @@ __all__ = [
     "DistinctRows",
     "count_distinct_rows",
     "max_min",
+    "off_the_rows",
     "plus_plus",
     "random_rows",
 ]
 
 Floats = NDArray[np.floating]
 
+_TOWARDS_THE_MEAN = 0.05
 LARGEST_START = 2**17  # rows a start looks at; of more, a systematic sample by weight
 
 
@@ -130,6 +132,16 @@ def random_rows(data: DistinctRows, n_clusters: int, rng: np.random.RandomState)
         chosen.append(drawn)
         weight[drawn] = 0.0
     return data.rows[chosen]
+
+
+def off_the_rows(points: Floats, data: DistinctRows) -> Floats:
+    """Points drawn a little towards the mean of the data.
+
+    A row that coincides with a prototype has membership 1 there and holds it fast, the more the
+    larger m: a start exactly on rows can look converged where it stands.
+    """
+    centre = np.average(data.rows, axis=0, weights=data.weight)
+    return (points + _TOWARDS_THE_MEAN * (centre - points)).astype(points.dtype)
 
 
 Start = Callable[[DistinctRows, int, np.random.RandomState], Floats]
