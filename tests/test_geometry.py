@@ -208,6 +208,13 @@ def test_layout_keeps_partial_sums_small(c, d):
     assert 16 <= tile_rows <= 256
 
 
+def test_plan_states_a_small_working_memory(rng):
+    X = rng.normal(size=(100_000, 8))
+    plan = InputSpace(X).plan(10)
+    assert 0 < plan.working_memory < 0.05 * X.nbytes
+    assert "100,000 rows x 8 features" in str(plan)
+
+
 def test_prototypes_from_weights_are_weighted_means(rng):
     X, weight, _ = sample(rng, 100, 3, 1)
     w = rng.random((100, 4))

@@ -12,6 +12,7 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardTwin
@@ -86,8 +87,7 @@ class Sweep(Generic[P]):
 class Geometry(Protocol[P]):
     """A space in which weighted means of rows are prototypes."""
 
-    @property
-    def plan(self) -> Plan:
+    def plan(self, n_clusters: int) -> Plan:
         """How an iteration is computed."""
 
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
@@ -374,14 +374,16 @@ class InputSpace:
         """The mean squared distance of the rows to their mean."""
         return float(self.features.variance.sum())
 
-    @property
-    def plan(self) -> Plan:
+    def plan(self, n_clusters: int) -> Plan:
         n_samples, n_features = self.X.shape
+        tile_rows, chunk_rows = layout(n_clusters, n_features)
+        sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
+        tile = tile_rows * (2 * n_clusters + n_features + 6)
         return Plan(
             method="input space",
-            working_memory=self.X.nbytes // _SUMS_SHARE,
-            reason=f"one sweep over {n_samples:,} rows x {n_features} features in each iteration, "
-            "tile by tile; nothing of size rows x clusters is kept.",
+            working_memory=8 * sums + effective_n_threads() * self.X.itemsize * tile,
+            reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
+            f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
         )
 
     def at(self, points: Floats) -> Centroids:

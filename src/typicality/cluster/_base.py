@@ -238,7 +238,7 @@ class PrototypeClusterer(
         self.objective_path_ = np.array(result.objectives)
         self.n_iter_ = result.n_iter
         self.status_ = result.status
-        self.plan_ = space.plan
+        self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
         self._warn_about_result(space, labelling)
 

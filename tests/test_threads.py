@@ -1,0 +1,65 @@
+"""Compiled code in threads: from several threads of the user, after a fork, with errors."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
+
+from typicality import FuzzyCMeans
+from typicality._threads import over_ranges
+
+
+@pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_ranges_cover_every_item_once(n_items, at_least, n_threads):
+    times = np.zeros(n_items, int)
+
+    def count(first, last):
+        times[first:last] += 1
+
+    with threadpool_limits(n_threads):
+        over_ranges(count, n_items, at_least=at_least)
+    assert_array_equal(times, 1)
+
+
+def test_an_error_in_a_thread_comes_out():
+    def fail(first, last):
+        raise RuntimeError(f"rows {first} to {last}")
+
+    with threadpool_limits(2), pytest.raises(RuntimeError, match="rows 0 to"):
+        over_ranges(fail, 10)
+
+
+def test_fits_at_once_in_several_threads(rng):
+    X = rng.normal(size=(30_000, 4))
+
+    def fit(seed):
+        return FuzzyCMeans(5, tol=0, max_iter=8, random_state=seed).fit(X).cluster_centers_
+
+    alone = [fit(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(fit, range(4)))
+    assert_array_equal(alone, together)
+
+
+def test_fit_after_a_fork():
+    code = """
+import multiprocessing, numpy as np
+from typicality import FuzzyCMeans
+X = np.random.default_rng(0).normal(size=(60_000, 4))
+fit = lambda: FuzzyCMeans(5, tol=0, max_iter=5, random_state=0).fit(X).objective_
+def child(queue): queue.put(fit())
+here = fit()
+context = multiprocessing.get_context("fork")
+queue = context.Queue()
+process = context.Process(target=child, args=(queue,))
+process.start()
+there = queue.get(timeout=60)
+process.join()
+assert here == there, (here, there)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
