@@ -189,3 +189,18 @@ def test_recipes_run():
     results = doctest.testfile(str(ROOT / "docs" / "howto.md"), module_relative=False)
     assert results.attempted > 20
     assert results.failed == 0
+
+
+def test_compiling_and_loading_from_the_cache_give_the_same_bits(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = (
+        "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
+        "X = np.random.default_rng(0).normal(size=(9000, 5)).astype(np.float32)\n"
+        "model = FuzzyCMeans(4, m=1.6, tol=0, max_iter=9, random_state=0).fit(X)\n"
+        "from typicality.compiled import fold_chunks\n"
+        "hits = sum(fold_chunks.stats.cache_hits.values())\n"
+        "print(json.dumps([hits, model.cluster_centers_.tobytes().hex(), model.objective_]))"
+    )
+    compiling, loading = python(code), python(code)
+    assert (compiling[0], loading[0]) == (0, 1)
+    assert compiling[1:] == loading[1:]

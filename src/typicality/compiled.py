@@ -26,9 +26,13 @@ from typicality.membership.possibilistic import Possibilistic1993Twin, Possibili
 __all__ = ["fold_chunks", "write_rows"]
 
 # Sums may be reordered (vector lanes) and products fused.
-_TILE = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+_SWEEP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+# Inlined, so that a sweep is one function: a process that compiles would otherwise link to copies
+# of the helpers that were optimised on their own, and round differently from one that finds the
+# sweep in the cache.
+_TILE = {**_SWEEP, "forceinline": True}
 # Range reduction relies on the order of operations.
-_EXACT = {"fastmath": {"contract"}, "error_model": "numpy"}
+_EXACT = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
 
 
 # ---- exp and log that vectorise; within 1 ulp for the finite numbers that reach them -----------
@@ -161,17 +165,18 @@ def _hard_pull(params, sqdist, low, total, out, value):
 
 
 def _fuzzy_memberships(params, sqdist, low, total, out):
-    _row_minimum(sqdist, low)
     n_clusters, n_rows = sqdist.shape
-    one = sqdist.dtype.type(1)
     _clear(total)
     if params.m == 2.0:
+        # Reciprocals of distances that are not zero, only at most so small that none overflows.
+        one = sqdist.dtype.type(1)
+        smallest = sqdist.dtype.type(1e-290 if sqdist.itemsize == 8 else 1e-36)
         for k in range(n_clusters):
             for r in range(n_rows):
-                ratio = low[r] / sqdist[k, r] if sqdist[k, r] > low[r] else one
-                out[k, r] = ratio
-                total[r] += ratio
+                out[k, r] = one / max(sqdist[k, r], smallest)
+                total[r] += out[k, r]
     else:
+        _row_minimum(sqdist, low)
         exponent = 1.0 / (params.m - 1.0)
         log_low = empty(n_rows, float64)
         for r in range(n_rows):
@@ -188,7 +193,7 @@ def _fuzzy_pull(params, sqdist, low, total, out, value):
     n_clusters, n_rows = sqdist.shape
     if params.m == 2.0:
         for r in range(n_rows):
-            value[r] = low[r] * total[r]
+            value[r] = total[r]  # one over the sum of the reciprocals
         for k in range(n_clusters):
             for r in range(n_rows):
                 out[k, r] *= out[k, r]
@@ -430,7 +435,7 @@ def _weigh(weights, weight):
 # ---- sweeps -------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True, **_TILE)
+@njit(nogil=True, cache=True, **_SWEEP)
 def fold_chunks(
     X, sample_weight, origin, centers, params, tile_rows, chunk_rows, first, last, sums, objectives
 ):
@@ -468,7 +473,7 @@ def fold_chunks(
         objectives[chunk] += objective
 
 
-@njit(nogil=True, cache=True, **_TILE)
+@njit(nogil=True, cache=True, **_SWEEP)
 def write_rows(
     X, origin, centers, params, scale, tile_rows, first, last, sqdist_out, memberships_out, labels
 ):
