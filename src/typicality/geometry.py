@@ -326,16 +326,23 @@ class Features:
     @classmethod
     def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
         """Two passes over the rows, in blocks."""
-        weight = np.ones(len(X)) if sample_weight is None else sample_weight.astype(np.float64)
-        blocks = [slice(i, i + _CHUNK_ROWS) for i in range(0, len(X), _CHUNK_ROWS)]
-        blocks = [b for b in blocks if weight[b].any()]
-        total = weight.sum()
-        mean = sum(weight[b] @ X[b].astype(np.float64) for b in blocks) / total
+
+        def blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+            for i in range(0, len(X), _CHUNK_ROWS):
+                rows = X[i : i + _CHUNK_ROWS].astype(np.float64)
+                if sample_weight is None:
+                    yield rows, np.ones(len(rows))
+                    continue
+                weight = sample_weight[i : i + _CHUNK_ROWS].astype(np.float64)
+                if weight.any():
+                    yield rows[weight > 0], weight[weight > 0]
+
+        sums = [(w.sum(), w @ x, x.min(axis=0), x.max(axis=0)) for x, w in blocks()]
+        total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
+        mean = first.sum(axis=0) / total.sum()
         with np.errstate(over="ignore"):  # judged by `check_magnitudes`
-            squares = sum(weight[b] @ (X[b].astype(np.float64) - mean) ** 2 for b in blocks)
-        low = np.min([X[b][weight[b] > 0].min(axis=0) for b in blocks], axis=0)
-        high = np.max([X[b][weight[b] > 0].max(axis=0) for b in blocks], axis=0)
-        return cls(mean, squares / total, low.astype(np.float64), high.astype(np.float64))
+            squares = np.sum([w @ (x - mean) ** 2 for x, w in blocks()], axis=0)
+        return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))
 
 
 class InputSpace:

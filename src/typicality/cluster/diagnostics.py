@@ -201,7 +201,10 @@ class Sample:
     @classmethod
     def of(cls, space: InputSpace) -> Self:
         """At most about 4096 rows of positive weight."""
-        weight = np.ones(len(space.X)) if space.sample_weight is None else space.sample_weight
+        weight = space.sample_weight
+        if weight is None:
+            rows = space.X[:: max(1, len(space.X) // _SAMPLE_ROWS)].copy()
+            return cls(rows, np.ones(len(rows)))
         taking_part = np.flatnonzero(weight)
         chosen = taking_part[:: max(1, len(taking_part) // _SAMPLE_ROWS)]
         return cls(space.X[chosen], weight[chosen])
