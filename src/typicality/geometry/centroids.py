@@ -1,26 +1,16 @@
-"""Where the means live: the geometry of an iteration and its prototypes.
-
-A geometry offers the two halves of a Picard step at once, `sweep(rule, prototypes)`, and places
-prototypes from points or from weights. Prototypes answer for any rows, old or new.
-"""
+"""Prototypes in the input space, and the fold of rows into their moments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
+from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardTwin
-from typicality.plan import Plan
-
-__all__ = ["Centroids", "Features", "Geometry", "InputSpace", "Moments", "Prototypes", "Sweep"]
-
-Floats = NDArray[np.floating]
 
 _TILE_ENTRIES = 2**16  # entries of the (clusters, rows) arrays of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
@@ -28,73 +18,6 @@ _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the 
 _ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled twin
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
-
-
-class Prototypes(Protocol):
-    """Prototypes of clusters; the same calls serve training rows and new rows."""
-
-    @property
-    def n_clusters(self) -> int:
-        """How many there are."""
-
-    def sqdist(self, X: Floats) -> Floats:
-        """Squared distances, shape (n, c); never negative."""
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        """Memberships of the rows, shape (n, c)."""
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        """The prototype each row prefers, shape (n,)."""
-
-    def objective(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None) -> float:
-        """The objective of the rows with the memberships that minimise it."""
-
-    def mutual_sqdist(self) -> NDArray[np.float64]:
-        """Squared distances among the prototypes, shape (c, c)."""
-
-    def take(self, order: NDArray[np.intp]) -> Self:
-        """The prototypes in another order, or some of them."""
-
-
-P = TypeVar("P", bound=Prototypes)
-
-
-@dataclass(frozen=True, eq=False)
-class Sweep(Generic[P]):
-    """What one pass over the rows gives.
-
-    Parameters
-    ----------
-    prototypes : Prototypes
-        The weighted means under the memberships of the pass: the next prototypes.
-    objective : float
-        The objective at the prototypes that went in.
-    mass : array of shape (c,)
-        The sum of the weights of each cluster.
-    spread : array of shape (c,)
-        The weighted mean squared distance to the *next* prototypes.
-    shift : float
-        The largest move of a prototype, relative to the spread of the data.
-    """
-
-    prototypes: P
-    objective: float
-    mass: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    shift: float
-
-
-class Geometry(Protocol[P]):
-    """A space in which weighted means of rows are prototypes."""
-
-    def plan(self, n_clusters: int) -> Plan:
-        """How an iteration is computed."""
-
-    def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
-        """One Picard step: memberships at `prototypes`, then the weighted means."""
-
-    def prototypes(self, weights: Floats) -> P:
-        """The weighted means of the rows, for weights of shape (n, c)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,115 +229,3 @@ def _add_all(parts: Iterator[Moments]) -> Moments:
     for part in parts:
         total = total + part
     return total
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """What the features of the data look like, rows of weight zero left out.
-
-    Parameters
-    ----------
-    mean, variance, low, high : arrays of shape (d,), float64
-        Weighted mean and variance, smallest and largest value.
-    """
-
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
-        """Two passes over the rows, in blocks."""
-
-        def blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-            for i in range(0, len(X), _CHUNK_ROWS):
-                rows = X[i : i + _CHUNK_ROWS].astype(np.float64)
-                if sample_weight is None:
-                    yield rows, np.ones(len(rows))
-                    continue
-                weight = sample_weight[i : i + _CHUNK_ROWS].astype(np.float64)
-                if weight.any():
-                    yield rows[weight > 0], weight[weight > 0]
-
-        sums = [(w.sum(), w @ x, x.min(axis=0), x.max(axis=0)) for x, w in blocks()]
-        total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
-        mean = first.sum(axis=0) / total.sum()
-        with np.errstate(over="ignore"):  # judged by `check_magnitudes`
-            squares = np.sum([w @ (x - mean) ** 2 for x, w in blocks()], axis=0)
-        return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))
-
-
-class InputSpace:
-    r"""The space of the data: prototypes are weighted means of rows.
-
-    .. math:: v_k = \frac{\sum_h \omega_h w_{hk} x_h}{\sum_h \omega_h w_{hk}}, \qquad
-        d_{hk} = \lVert x_h - v_k \rVert^2.
-
-    Implements :cite:`filippone2010`, eq. (9); :cite:`miyamoto2003`, eq. (3) and (5). A step is one
-    pass over the rows, O(n c d), in which no (n, c) matrix is formed.
-
-    Parameters
-    ----------
-    X : array of shape (n, d), C-contiguous, float32 or float64
-        The rows.
-    sample_weight : array of shape (n,), optional
-        Weight k counts as k copies of the row.
-    """
-
-    def __init__(self, X: Floats, sample_weight: Floats | None = None) -> None:
-        self.X = X
-        self.sample_weight = sample_weight
-
-    @cached_property
-    def features(self) -> Features:
-        """Means, variances and ranges of the features."""
-        return Features.of(self.X, self.sample_weight)
-
-    @cached_property
-    def origin(self) -> Floats:
-        """The mean of the data, in the type of the data."""
-        return self.features.mean.astype(self.X.dtype)
-
-    @property
-    def total_variance(self) -> float:
-        """The mean squared distance of the rows to their mean."""
-        return float(self.features.variance.sum())
-
-    def plan(self, n_clusters: int) -> Plan:
-        n_samples, n_features = self.X.shape
-        tile_rows, chunk_rows = layout(n_clusters, n_features)
-        sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
-        tile = tile_rows * (2 * n_clusters + n_features + 6)
-        return Plan(
-            method="input space",
-            working_memory=8 * sums + effective_n_threads() * self.X.itemsize * tile,
-            reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
-            f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
-        )
-
-    def at(self, points: Floats) -> Centroids:
-        """Prototypes at given points of shape (c, d)."""
-        return Centroids.at(points, self.origin)
-
-    def prototypes(self, weights: Floats) -> Centroids:
-        if self.sample_weight is not None:
-            weights = weights * self.sample_weight[:, None]
-        mass = weights.sum(axis=0, dtype=np.float64)
-        first = weights.T.astype(np.float64) @ (self.X - self.origin)
-        return Centroids(self.origin, first / mass[:, None])
-
-    def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
-        moments = prototypes.fold(rule, self.X, self.sample_weight)
-        reached = moments.mass > np.finfo(np.float64).tiny
-        mass = np.where(reached, moments.mass, 1.0)
-        # A prototype that reaches no row stays where it is.
-        offsets = np.where(reached[:, None], moments.first / mass[:, None], prototypes.offsets)
-        moves = np.sum((offsets - prototypes.offsets) ** 2, axis=1)
-        return Sweep(
-            prototypes=Centroids(prototypes.origin, offsets),
-            objective=moments.objective,
-            mass=moments.mass,
-            spread=np.maximum(moments.within / mass - moves, 0.0),
-            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
-        )

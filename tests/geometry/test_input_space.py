@@ -8,7 +8,8 @@ from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, rules
 from reference import input_space as reference
-from typicality.geometry import Centroids, InputSpace, layout
+from typicality.geometry import Centroids, InputSpace
+from typicality.geometry.centroids import layout
 from typicality.membership import Fuzzy, Hard, Possibilistic1996, labels
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)

@@ -1,0 +1,20 @@
+"""Where the means live: the geometry of an iteration and its prototypes.
+
+A geometry offers the two halves of a Picard step at once, `sweep(rule, prototypes)`, and places
+prototypes from points or from weights. Prototypes answer for any rows, old or new.
+"""
+
+from typicality.geometry.base import Geometry, Prototypes, Sweep
+from typicality.geometry.centroids import Centroids, Moments
+from typicality.geometry.features import Features
+from typicality.geometry.input_space import InputSpace
+
+__all__ = [
+    "Centroids",
+    "Features",
+    "Geometry",
+    "InputSpace",
+    "Moments",
+    "Prototypes",
+    "Sweep",
+]

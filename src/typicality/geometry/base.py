@@ -1,0 +1,79 @@
+"""The interface of a geometry and its prototypes, documented once."""
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.membership.base import MembershipRule
+from typicality.plan import Plan
+
+Floats = NDArray[np.floating]
+
+
+class Prototypes(Protocol):
+    """Prototypes of clusters; the same calls serve training rows and new rows."""
+
+    @property
+    def n_clusters(self) -> int:
+        """How many there are."""
+
+    def sqdist(self, X: Floats) -> Floats:
+        """Squared distances, shape (n, c); never negative."""
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        """Memberships of the rows, shape (n, c)."""
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        """The prototype each row prefers, shape (n,)."""
+
+    def objective(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None) -> float:
+        """The objective of the rows with the memberships that minimise it."""
+
+    def mutual_sqdist(self) -> NDArray[np.float64]:
+        """Squared distances among the prototypes, shape (c, c)."""
+
+    def take(self, order: NDArray[np.intp]) -> Self:
+        """The prototypes in another order, or some of them."""
+
+
+P = TypeVar("P", bound=Prototypes)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Generic[P]):
+    """What one pass over the rows gives.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+        The weighted means under the memberships of the pass: the next prototypes.
+    objective : float
+        The objective at the prototypes that went in.
+    mass : array of shape (c,)
+        The sum of the weights of each cluster.
+    spread : array of shape (c,)
+        The weighted mean squared distance to the *next* prototypes.
+    shift : float
+        The largest move of a prototype, relative to the spread of the data.
+    """
+
+    prototypes: P
+    objective: float
+    mass: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    shift: float
+
+
+class Geometry(Protocol[P]):
+    """A space in which weighted means of rows are prototypes."""
+
+    def plan(self, n_clusters: int) -> Plan:
+        """How an iteration is computed."""
+
+    def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
+        """One Picard step: memberships at `prototypes`, then the weighted means."""
+
+    def prototypes(self, weights: Floats) -> P:
+        """The weighted means of the rows, for weights of shape (n, c)."""

@@ -1,0 +1,87 @@
+"""The input space: prototypes are weighted means of rows."""
+
+from functools import cached_property
+
+import numpy as np
+
+from typicality._compat import effective_n_threads
+from typicality.geometry.base import Floats, Sweep
+from typicality.geometry.centroids import Centroids, layout
+from typicality.geometry.features import Features
+from typicality.membership.base import MembershipRule
+from typicality.plan import Plan
+
+
+class InputSpace:
+    r"""The space of the data: prototypes are weighted means of rows.
+
+    .. math:: v_k = \frac{\sum_h \omega_h w_{hk} x_h}{\sum_h \omega_h w_{hk}}, \qquad
+        d_{hk} = \lVert x_h - v_k \rVert^2.
+
+    Implements :cite:`filippone2010`, eq. (9); :cite:`miyamoto2003`, eq. (3) and (5). A step is one
+    pass over the rows, O(n c d), in which no (n, c) matrix is formed.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), C-contiguous, float32 or float64
+        The rows.
+    sample_weight : array of shape (n,), optional
+        Weight k counts as k copies of the row.
+    """
+
+    def __init__(self, X: Floats, sample_weight: Floats | None = None) -> None:
+        self.X = X
+        self.sample_weight = sample_weight
+
+    @cached_property
+    def features(self) -> Features:
+        """Means, variances and ranges of the features."""
+        return Features.of(self.X, self.sample_weight)
+
+    @cached_property
+    def origin(self) -> Floats:
+        """The mean of the data, in the type of the data."""
+        return self.features.mean.astype(self.X.dtype)
+
+    @property
+    def total_variance(self) -> float:
+        """The mean squared distance of the rows to their mean."""
+        return float(self.features.variance.sum())
+
+    def plan(self, n_clusters: int) -> Plan:
+        n_samples, n_features = self.X.shape
+        tile_rows, chunk_rows = layout(n_clusters, n_features)
+        sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
+        tile = tile_rows * (2 * n_clusters + n_features + 6)
+        return Plan(
+            method="input space",
+            working_memory=8 * sums + effective_n_threads() * self.X.itemsize * tile,
+            reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
+            f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
+        )
+
+    def at(self, points: Floats) -> Centroids:
+        """Prototypes at given points of shape (c, d)."""
+        return Centroids.at(points, self.origin)
+
+    def prototypes(self, weights: Floats) -> Centroids:
+        if self.sample_weight is not None:
+            weights = weights * self.sample_weight[:, None]
+        mass = weights.sum(axis=0, dtype=np.float64)
+        first = weights.T.astype(np.float64) @ (self.X - self.origin)
+        return Centroids(self.origin, first / mass[:, None])
+
+    def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
+        moments = prototypes.fold(rule, self.X, self.sample_weight)
+        reached = moments.mass > np.finfo(np.float64).tiny
+        mass = np.where(reached, moments.mass, 1.0)
+        # A prototype that reaches no row stays where it is.
+        offsets = np.where(reached[:, None], moments.first / mass[:, None], prototypes.offsets)
+        moves = np.sum((offsets - prototypes.offsets) ** 2, axis=1)
+        return Sweep(
+            prototypes=Centroids(prototypes.origin, offsets),
+            objective=moments.objective,
+            mass=moments.mass,
+            spread=np.maximum(moments.within / mass - moves, 0.0),
+            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+        )
