@@ -1,5 +1,6 @@
 """The only place that judges user input: errors name the input, the reason and the remedy."""
 
+from datetime import date, datetime
 from numbers import Real
 from typing import Any
 
@@ -37,10 +38,15 @@ def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
             ensure_min_samples=0,
             reset=training,
         )
-    except ValueError as error:
-        if "could not convert string" in str(error):
-            raise ValueError(_text_message(X, error)) from error
-        raise
+    except (TypeError, ValueError) as error:
+        culprit = _not_a_number(X)
+        if culprit is None:
+            raise
+        raise ValueError(
+            f"X contains {culprit}, which is not a number. Drop such columns, convert numbers that "
+            "are written as text, or encode categories, e.g. with "
+            "sklearn.preprocessing.OneHotEncoder."
+        ) from error
     if training and len(rows) < 2:
         raise ValueError(
             f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but a clustering needs at least "
@@ -59,12 +65,24 @@ def _names(X: Any, n_features: int) -> list[str]:
     return [f"column {name!r}" for name in names]
 
 
-def _text_message(X: Any, error: ValueError) -> str:
-    advice = (
-        "Drop text columns or encode them as numbers, e.g. with sklearn.preprocessing."
-        "OneHotEncoder."
-    )
-    return f"X contains text: {error}. {advice}"
+def _not_a_number(X: Any) -> str | None:
+    """The first value of a table that cannot be made a number, with its place."""
+    names = feature_names(X)
+    try:
+        table = np.asarray(X, dtype=object)
+    except (TypeError, ValueError):
+        return None
+    if table.ndim != 2:
+        return None
+    for column, values in enumerate(table.T):
+        for row, value in enumerate(values):
+            if isinstance(value, str | bytes | datetime | date | np.datetime64 | np.timedelta64):
+                try:
+                    float(value)  # type: ignore[arg-type]
+                except (TypeError, ValueError):
+                    name = f"column {column if names is None else repr(str(names[column]))}"
+                    return f"{value!r} in row {row}, {name}"
+    return None
 
 
 def _check_finite(rows: Floats, names: list[str]) -> None:
@@ -75,11 +93,15 @@ def _check_finite(rows: Floats, names: list[str]) -> None:
         bad = np.argwhere(~np.isfinite(rows[start : start + _BLOCK_ROWS]))
         if len(bad):
             row, column = bad[0] + (start, 0)
-            kind = "NaN" if np.isnan(rows[row, column]) else "infinity"
+            kind, remedy = (
+                ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
+                if np.isnan(rows[row, column])
+                else ("infinity", "replace them by finite numbers")
+            )
             raise ValueError(
-                f"X contains {kind} (missing or infinite values), first in row {row}, "
-                f"{names[column]}. Remove such rows, or fill them, e.g. with "
-                "sklearn.impute.SimpleImputer; check for NaN and inf in what produced them."
+                f"X contains {kind}, first in row {row} (counted from 0), {names[column]}; "
+                f"{np.sum(~np.isfinite(rows))} of its values are not finite. Remove such rows, or "
+                f"{remedy}."
             )
 
 
@@ -89,9 +111,12 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(len(X), sample_weight)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=X.dtype, order="C", input_name="sample_weight"
-    )
+    try:
+        weight = check_array(
+            sample_weight, ensure_2d=False, dtype=X.dtype, order="C", input_name="sample_weight"
+        )
+    except ValueError as error:
+        raise ValueError(f"sample_weight: {error} Pass one number for each row of X.") from error
     if weight.ndim != 1 or len(weight) != len(X):
         raise ValueError(
             f"sample_weight.shape == {weight.shape}, expected {(len(X),)}: "
@@ -154,6 +179,11 @@ def check_start_array(init: Any, n_samples: int, n_clusters: int, n_features: in
     """`init` given as an array: prototypes, or a membership matrix."""
     array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
     if array.shape == (n_clusters, n_features):
+        if len(np.unique(array, axis=0)) < n_clusters:
+            raise ValueError(
+                "init has identical prototypes: they would move together for ever. Give each "
+                "cluster a start of its own."
+            )
         return array
     if array.shape != (n_samples, n_clusters):
         raise ValueError(

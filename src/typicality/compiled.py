@@ -43,7 +43,6 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-_LOWEST_EXPONENT = -708.0
 _HIGHEST_EXPONENT = 709.0
 
 
@@ -58,8 +57,14 @@ def _from_bits(typingctx, x):
 
 
 @njit(**_EXACT)
-def _exp(x):
-    y = min(max(x, _LOWEST_EXPONENT), _HIGHEST_EXPONENT)
+def _lowest_exponent(itemsize):
+    # Below, the exponential is 0: subnormal numbers would cost more than all the rest.
+    return -700.0 if itemsize == 8 else -80.0
+
+
+@njit(**_EXACT)
+def _exp(x, lowest):
+    y = min(max(x, lowest), _HIGHEST_EXPONENT)
     rounded = y * _LOG2_E + _MAGIC
     k = rounded - _MAGIC
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
@@ -77,7 +82,7 @@ def _exp(x):
     p = p * r + 0.5
     p = 1.0 + (r + r * r * p)
     power = p * _from_bits((_bits(rounded) << 52) + (1023 << 52))
-    return power if x > _LOWEST_EXPONENT else 0.0
+    return power if x > lowest else 0.0
 
 
 @njit(**_EXACT)
@@ -177,13 +182,14 @@ def _fuzzy_memberships(params, sqdist, low, total, out):
                 total[r] += out[k, r]
     else:
         _row_minimum(sqdist, low)
+        lowest = _lowest_exponent(sqdist.itemsize)
         exponent = 1.0 / (params.m - 1.0)
         log_low = empty(n_rows, float64)
         for r in range(n_rows):
             log_low[r] = _log(low[r]) if low[r] > 0 else -1e300
         for k in range(n_clusters):
             for r in range(n_rows):
-                power = _exp((log_low[r] - _log(sqdist[k, r])) * exponent)
+                power = _exp((log_low[r] - _log(sqdist[k, r])) * exponent, lowest)
                 out[k, r] = power if sqdist[k, r] > low[r] else 1.0
                 total[r] += out[k, r]
     _normalise(out, total)
@@ -200,13 +206,14 @@ def _fuzzy_pull(params, sqdist, low, total, out, value):
         return
     m = params.m
     limit = _largest_exponent(sqdist.itemsize)
+    lowest = _lowest_exponent(sqdist.itemsize)
     shift = m * _log(float64(n_clusters))  # as in Fuzzy.weights: off the smallest numbers
     shift = shift if shift >= limit / 3 else 0.0
     largest = empty(n_rows, float64)
     for r in range(n_rows):
         log_total = -_log(float64(total[r]))
-        largest[r] = _exp(min(shift - m * log_total, limit))
-        value[r] = low[r] * _exp((1.0 - m) * log_total)
+        largest[r] = _exp(min(shift - m * log_total, limit), lowest)
+        value[r] = low[r] * _exp((1.0 - m) * log_total, lowest)
         # u ** (m - 1) * sqdist is the same for all clusters of a row
         total[r] = low[r] * largest[r] / total[r]
     for k in range(n_clusters):
@@ -218,10 +225,11 @@ def _fuzzy_pull(params, sqdist, low, total, out, value):
 def _entropic_memberships(params, sqdist, low, total, out):
     _row_minimum(sqdist, low)
     n_clusters, n_rows = sqdist.shape
+    lowest = _lowest_exponent(sqdist.itemsize)
     _clear(total)
     for k in range(n_clusters):
         for r in range(n_rows):
-            out[k, r] = _exp(-params.lam * float64(sqdist[k, r] - low[r]))
+            out[k, r] = _exp(-params.lam * float64(sqdist[k, r] - low[r]), lowest)
             total[r] += out[k, r]
     _normalise(out, total)
 
@@ -235,6 +243,7 @@ def _possibilistic_1993_memberships(params, sqdist, low, total, out):
     n_clusters, n_rows = sqdist.shape
     exponent = 1.0 / (params.m - 1.0)
     limit = _largest_exponent(sqdist.itemsize)
+    lowest = _lowest_exponent(sqdist.itemsize)
     for k in range(n_clusters):
         eta = params.eta[k]
         if params.m == 2.0:
@@ -243,12 +252,13 @@ def _possibilistic_1993_memberships(params, sqdist, low, total, out):
         else:
             for r in range(n_rows):
                 relative = sqdist[k, r] / eta
-                power = _exp(min(_log(relative) * exponent, limit))
+                power = _exp(min(_log(relative) * exponent, limit), lowest)
                 out[k, r] = 1.0 / (1.0 + power) if relative > 0 else 1.0
 
 
 def _possibilistic_1993_pull(params, sqdist, low, total, out, value):
     n_clusters, n_rows = sqdist.shape
+    lowest = _lowest_exponent(sqdist.itemsize)
     _clear(value)
     for k in range(n_clusters):
         if params.m == 2.0:
@@ -257,17 +267,18 @@ def _possibilistic_1993_pull(params, sqdist, low, total, out, value):
                 out[k, r] *= out[k, r]
         else:
             for r in range(n_rows):
-                power = _exp((params.m - 1.0) * _log(float64(out[k, r])))
+                power = _exp((params.m - 1.0) * _log(float64(out[k, r])), lowest)
                 value[r] += sqdist[k, r] * power
                 out[k, r] *= power
 
 
 def _possibilistic_1996_memberships(params, sqdist, low, total, out):
     n_clusters, n_rows = sqdist.shape
+    lowest = _lowest_exponent(sqdist.itemsize)
     for k in range(n_clusters):
         eta = params.eta[k]
         for r in range(n_rows):
-            out[k, r] = _exp(-(sqdist[k, r] / eta))
+            out[k, r] = _exp(-(sqdist[k, r] / eta), lowest)
 
 
 def _possibilistic_1996_pull(params, sqdist, low, total, out, value):

@@ -18,15 +18,18 @@ def with_value(value, row=7, column=2):
 
 
 BAD_DATA = {
-    "nan": (with_value(np.nan), r"X contains NaN.*row 7, column 2\. Remove.*SimpleImputer"),
-    "infinity": (with_value(np.inf), r"X contains infinity.*row 7, column 2"),
+    "nan": (
+        with_value(np.nan),
+        r"X contains NaN.*row 7 .*, column 2; 1 of its values.*SimpleImputer",
+    ),
+    "infinity": (with_value(np.inf), r"X contains infinity.*row 7 .*, column 2;.*finite numbers"),
     "nan far down": (
         np.vstack([np.zeros((9000, 3)) + GOOD[:1], with_value(np.nan)]),
-        r"row 9007, column 2",
+        r"row 9007 .*, column 2",
     ),
     "nan in a named column": (
         pd.DataFrame(with_value(np.nan), columns=["age", "height", "weight"]),
-        r"row 7, column 'weight'",
+        r"row 7 .*, column 'weight'",
     ),
     "empty": (np.empty((0, 3)), r"X has 0 sample\(s\).*at least 2 samples"),
     "one row": (GOOD[:1], r"X has 1 sample\(s\).*at least 2 samples"),
@@ -35,10 +38,21 @@ BAD_DATA = {
         np.repeat(GOOD[:2], 20, axis=0),
         r"n_clusters=3 is more than the 2 distinct rows.*Choose n_clusters <= 2",
     ),
-    "text": (np.array([["a", "b"]] * 9), r"X contains text.*encode"),
+    "text": (
+        np.array([["1", "2"]] * 8 + [["3", "b"]]),
+        r"X contains 'b' in row 8, column 1, which is not a number.*encode",
+    ),
+    "decimal commas": (
+        pd.DataFrame({"price": ["1,5", "2,5"] * 9}),
+        r"X contains '1,5' in row 0, column 'price'.*convert numbers that are written as text",
+    ),
+    "dates": (
+        pd.DataFrame({"x": range(9), "when": pd.date_range("2026-01-01", periods=9)}),
+        r"X contains .*2026.* in row 0, column 'when', which is not a number",
+    ),
     "text in a frame": (
         pd.DataFrame({"x": range(9), "name": ["ann"] * 9}),
-        r"X contains text.*'ann'.*Drop text columns",
+        r"X contains 'ann' in row 0, column 'name'.*Drop such columns",
     ),
     "complex": (GOOD + 1j, r"Complex data not supported"),
     "one dimension": (GOOD[:, 0], r"Reshape your data"),
@@ -71,7 +85,8 @@ BAD_WEIGHTS = {
     "wrong length": (np.ones(29), r"sample_weight.shape == \(29,\), expected \(30,\)"),
     "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
     "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN"),
-    "text": (["heavy"] * 30, r"could not convert string"),
+    "text": (["heavy"] * 30, r"sample_weight: could not convert string.*one number for each row"),
+    "a word": ("balanced", r"sample_weight: .*one number for each row"),
     "too few rows left": (
         np.r_[1.0, 1.0, np.zeros(28)],
         r"more than the 2 distinct rows of positive weight",
@@ -115,6 +130,10 @@ BAD_PARAMETERS = {
     "start of wrong shape": (
         FuzzyCMeans(3, init=np.zeros((2, 3))),
         r"init has shape \(2, 3\).*\(3, 3\).*\(30, 3\)",
+    ),
+    "identical prototypes": (
+        FuzzyCMeans(3, init=np.zeros((3, 3))),
+        r"init has identical prototypes.*a start of its own",
     ),
     "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
     "start from an empty cluster": (

@@ -142,7 +142,10 @@ class PrototypeClusterer(
         return self.predict_memberships(X)
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """The negative objective of the rows; larger is better.
+        """The negative objective of the rows; larger is better between models of one kind.
+
+        It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
+        other parameter by it: the objective changes its meaning with them.
 
         Parameters
         ----------
@@ -162,7 +165,7 @@ class PrototypeClusterer(
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: membership_0, membership_1, ...
+        """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
 
         Parameters
         ----------
@@ -200,7 +203,10 @@ class PrototypeClusterer(
         return ""
 
     _can_collapse: ClassVar[bool] = True  # memberships sum to one
-    _coincidence_advice: ClassVar[str] = "Use fewer clusters."
+
+    @abstractmethod
+    def _coincidence_advice(self) -> str:
+        """What to do when prototypes coincide."""
 
     # ---- shared steps ----------------------------------------------------------------------------
 
@@ -262,7 +268,7 @@ class PrototypeClusterer(
         if self._can_collapse and memberships_collapsed(self._prototypes, self._rule, sample):
             warn_about_collapse(self.n_clusters, advice=self._collapse_advice(sample))
             return
-        warn_about_labelling(labelling, advice=self._coincidence_advice)
+        warn_about_labelling(labelling, advice=self._coincidence_advice())
 
     def _known_rows(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
@@ -271,7 +277,9 @@ class PrototypeClusterer(
 
     def _feature_labels(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
-        return [repr(j if names is None else str(names[j])) for j in range(self.n_features_in_)]
+        if names is None:
+            return [f"feature {j}" for j in range(self.n_features_in_)]
+        return [f"feature {str(name)!r}" for name in names]
 
 
 def best_run(

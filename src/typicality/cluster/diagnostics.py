@@ -33,8 +33,8 @@ def warn_about_features(features: Features, names: list[str]) -> None:
     constant = np.flatnonzero(features.low == features.high)
     if len(constant):
         _warn(
-            f"{_listed(constant, names)} constant: it does not influence the clusters. "
-            "Drop it, or check how it was made.",
+            f"Constant: {_listed(constant, names)}. A constant feature does not influence the "
+            "clusters. Drop it, or check how it was made.",
             FeatureWarning,
         )
     scales = np.sqrt(features.variance)
@@ -55,10 +55,7 @@ def warn_about_features(features: Features, names: list[str]) -> None:
 
 def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
     shown = ", ".join(names[j] for j in columns[:5])
-    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
-    return f"{'Feature' if len(columns) == 1 else 'Features'} {shown}{more} " + (
-        "is" if len(columns) == 1 else "are"
-    )
+    return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
 
 
 def warn_about_convergence(
@@ -176,9 +173,8 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
     n_groups = n_prototypes - labelling.n_coincident
     if labelling.n_coincident:
         _warn(
-            f"{labelling.n_coincident} of {n_prototypes} prototypes coincide with another one: "
-            f"{n_groups} cluster(s) were found, coincident prototypes share a label and "
-            f"n_clusters_ counts them once. {advice}",
+            f"{labelling.n_coincident} of {n_prototypes} prototypes coincide with another one and "
+            f"share its label; {n_groups} distinct prototype(s) remain. {advice}",
             CoincidentClustersWarning,
         )
     n_empty = n_groups - labelling.n_clusters

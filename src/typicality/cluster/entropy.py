@@ -58,7 +58,7 @@ class EntropyCMeans(PrototypeClusterer):
         An array that fits both shapes is taken for prototypes.
     n_init : int, default=1
         The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
-    max_iter : int, default=300
+    max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
@@ -117,8 +117,6 @@ class EntropyCMeans(PrototypeClusterer):
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }
 
-    _coincidence_advice = "Increase lam to tell more clusters apart, or use fewer clusters."
-
     def __init__(
         self,
         n_clusters: int = 8,
@@ -127,7 +125,7 @@ class EntropyCMeans(PrototypeClusterer):
         kernel: str | Linear = "linear",
         init: Any = "k-means++",
         n_init: int = 1,
-        max_iter: int = 300,
+        max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: Any = None,
         store_memberships: bool = True,
@@ -170,6 +168,9 @@ class EntropyCMeans(PrototypeClusterer):
         total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
         return space.X.shape[1] / (2 * within) if within > 0 else 1.0
+
+    def _coincidence_advice(self) -> str:
+        return f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
 
     def _collapse_advice(self, sample: Sample) -> str:
         return entropic_collapse_advice(self.lam_, sample)

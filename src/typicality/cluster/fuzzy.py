@@ -45,7 +45,7 @@ class FuzzyCMeans(PrototypeClusterer):
         An array that fits both shapes is taken for prototypes.
     n_init : int, default=1
         The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
-    max_iter : int, default=300
+    max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
@@ -113,7 +113,7 @@ class FuzzyCMeans(PrototypeClusterer):
         kernel: str | Linear = "linear",
         init: Any = "k-means++",
         n_init: int = 1,
-        max_iter: int = 300,
+        max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: Any = None,
         store_memberships: bool = True,
@@ -132,6 +132,9 @@ class FuzzyCMeans(PrototypeClusterer):
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress
     ) -> PicardResult[State]:
         return best_run(space, starts, Fuzzy(float(self.m)), progress)
+
+    def _coincidence_advice(self) -> str:
+        return f"Try a smaller m (now {self.m:g}), more starts (n_init), or fewer clusters."
 
     def _collapse_advice(self, sample: Sample) -> str:
         return fuzzy_collapse_advice(self.m, sample)

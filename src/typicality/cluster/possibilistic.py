@@ -80,8 +80,8 @@ class PossibilisticCMeans(PrototypeClusterer):
     eta_update : {"never", "each_step"}, default="never"
         Whether spreads are estimated anew in each iteration.
 
-        .. warning:: With "each_step" spreads can shrink without end; in two dimensions or fewer
-            (times 1/gamma) they do, and every cluster collapses onto a point.
+        .. warning:: With "each_step" spreads can shrink without end: a cluster that fills no more
+            than 2 / gamma dimensions collapses onto a point.
     init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
         The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
         (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
@@ -89,7 +89,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     n_init : int, default=1
         The number of starts of the preliminary partition; its lowest objective is kept. (The
         possibilistic objective cannot choose: it is lowest when all prototypes coincide.)
-    max_iter : int, default=300
+    max_iter : int, default=1000
         The most iterations of each stage.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
@@ -153,9 +153,6 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     _column_name = "typicality"
     _can_collapse = False
-    _coincidence_advice = (
-        "Decrease gamma or eta to tell more clusters apart, or use fewer clusters."
-    )
 
     def __init__(
         self,
@@ -169,7 +166,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta_update: str = "never",
         init: Any = "k-means++",
         n_init: int = 1,
-        max_iter: int = 300,
+        max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: Any = None,
         store_memberships: bool = True,
@@ -247,6 +244,13 @@ class PossibilisticCMeans(PrototypeClusterer):
     ) -> dict[str, Any]:
         attributes = super()._prediction_attributes(state, labelling)
         return attributes | ({"eta_": state.rule.eta} if hasattr(state.rule, "eta") else {})
+
+    def _coincidence_advice(self) -> str:
+        narrower = f"gamma={self.gamma / 4:g}" if self._estimates_eta else "a smaller eta"
+        return (
+            f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "
+            "tell more regions apart, more starts (n_init), or fewer clusters."
+        )
 
     def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
         mass = space.sweep(self._rule, self._prototypes).mass

@@ -133,11 +133,11 @@ class Centroids:
         n_chunks = max(1, -(-len(X) // chunk_rows))
         sums = np.zeros((n_chunks, self.n_clusters, X.shape[1] + 2))
         objectives = np.zeros(n_chunks)
-        weight = np.empty(0, X.dtype) if sample_weight is None else sample_weight
-        centers = self.offsets.astype(X.dtype)
+        weight = _read_only(np.empty(0, X.dtype) if sample_weight is None else sample_weight)
+        X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: fold_chunks(
-                X, weight, self.origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
+                X, weight, origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
                 sums, objectives,
             ),
             n_chunks,
@@ -178,10 +178,10 @@ class Centroids:
             np.empty(0, np.int32) if labels is None else labels,
         )
         factors = np.ones(self.n_clusters) if scale is None else scale.astype(np.float64)
-        centers = self.offsets.astype(X.dtype)
+        X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: write_rows(
-                X, self.origin, centers, twin, factors, tile_rows, first, last, *outputs
+                X, origin, centers, twin, factors, tile_rows, first, last, *outputs
             ),
             len(X),
             at_least=_ROWS_PER_THREAD,
@@ -194,6 +194,13 @@ def layout(n_clusters: int, n_features: int) -> tuple[int, int]:
     shortest = _SUMS_SHARE * n_clusters * (n_features + 2) // n_features
     chunk_rows = max(_CHUNK_ROWS, -(-shortest // tile_rows) * tile_rows)
     return tile_rows, chunk_rows
+
+
+def _read_only(array: Floats) -> Floats:
+    """A view that cannot be written to: numba compiles apart for arrays that can and cannot."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
