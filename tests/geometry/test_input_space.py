@@ -6,11 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from instances import RULE_NAMES, rules
+from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
+from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
 from typicality.geometry.centroids import layout
-from typicality.membership import Fuzzy, Hard, Possibilistic1996, labels
+from typicality.membership import Entropic, Fuzzy, Hard, Possibilistic1996, labels
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 
@@ -149,6 +150,37 @@ def test_a_row_gets_the_same_numbers_alone_and_in_any_batch(rng, index):
     together = prototypes.memberships(rule, X)
     for rows in (slice(0, 1), slice(13, 14), slice(250, 263), slice(595, 600)):
         assert_array_equal(together[rows], prototypes.memberships(rule, X[rows].copy()))
+
+
+@pytest.mark.parametrize("m", [1.01, 1.5, 2.0, 3.0, 50.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_on_prototypes_belongs_to_them_alone(rng, m, dtype):
+    X = rng.normal(size=(40, 3)).astype(dtype)
+    prototypes = Centroids.at(X[[0, 5, 5, 9]], X.mean(axis=0))
+    u = prototypes.memberships(Fuzzy(m), X)
+    assert_allclose(u[[0, 5, 9]], [[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1]], atol=1e-30)
+    moments = prototypes.fold(Fuzzy(m), X)
+    assert np.isfinite(moments.first).all()
+    assert np.isfinite(moments.objective)
+
+
+@pytest.mark.parametrize("rule", [Entropic(3.0), Possibilistic1996(np.full(4, 0.5))], ids=describe)
+def test_no_subnormal_numbers_in_float32(rng, rule):
+    """They would slow the sweep down several times."""
+    X = (30 * rng.normal(size=(2000, 2))).astype(np.float32)
+    u = Centroids.at(X[:4], X.mean(axis=0)).memberships(rule, X)
+    assert (u[u > 0] > np.finfo(np.float32).tiny).all()
+    assert (u == 0).any()
+
+
+def test_arrays_that_cannot_be_written_compile_no_second_time(rng):
+    X, _, centers = sample(rng, 300, 3, 4)
+    prototypes = Centroids.at(centers, X.mean(axis=0))
+    before = prototypes.fold(Fuzzy(2.0), X)
+    n_compiled = len(fold_chunks.signatures)
+    X.flags.writeable = False
+    assert prototypes.fold(Fuzzy(2.0), X).objective == before.objective
+    assert len(fold_chunks.signatures) == n_compiled
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])
