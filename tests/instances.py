@@ -18,6 +18,7 @@ def rules(n_clusters):
         Entropic(0.7),
         Entropic(25.0),
         Possibilistic1993(eta),
+        Possibilistic1993(eta, 1.02),
         Possibilistic1993(eta, 1.4),
         Possibilistic1993(eta, 3.1),
         Possibilistic1996(eta),

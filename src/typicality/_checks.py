@@ -16,6 +16,7 @@ __all__ = [
     "check_distinct_rows",
     "check_magnitudes",
     "check_points",
+    "check_reach",
     "check_rows",
     "check_sample_weight",
     "check_spread",
@@ -39,6 +40,11 @@ def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
             reset=training,
         )
     except (TypeError, ValueError) as error:
+        if "Complex data not supported" in str(error):
+            raise ValueError(
+                "Complex data not supported: X has complex values. Pass real and imaginary parts "
+                "as columns of their own."
+            ) from error
         culprit = _not_a_number(X)
         if culprit is None:
             raise
@@ -113,7 +119,12 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         sample_weight = np.full(len(X), sample_weight)
     try:
         weight = check_array(
-            sample_weight, ensure_2d=False, dtype=X.dtype, order="C", input_name="sample_weight"
+            sample_weight,
+            ensure_2d=False,
+            dtype=X.dtype,
+            order="C",
+            ensure_all_finite=False,
+            input_name="sample_weight",
         )
     except ValueError as error:
         raise ValueError(f"sample_weight: {error} Pass one number for each row of X.") from error
@@ -121,6 +132,12 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         raise ValueError(
             f"sample_weight.shape == {weight.shape}, expected {(len(X),)}: "
             "pass one weight for each row of X."
+        )
+    bad = np.flatnonzero(~np.isfinite(weight))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight contains NaN or infinity, first in row {bad[0]}. Weights count copies "
+            "of a row; use 0 to leave a row out."
         )
     negative = np.flatnonzero(weight < 0)
     if len(negative):
@@ -157,11 +174,24 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
             f"The values of X are too large: squared distances of up to {widest:.1e} overflow "
             f"{dtype}. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
         )
-    if 0 < (features.high - features.low).max() < np.sqrt(limits.tiny) * 1e3:
+    if 0 < (features.high - features.low).max() < np.sqrt(limits.tiny) * 1e8:
         raise ValueError(
             f"The values of X lie too close together: squared distances vanish in {dtype}. "
             "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
         )
+
+
+def check_reach(rows: Floats, origin: Floats) -> None:
+    """New rows must not be so far away that squared distances overflow."""
+    limit = np.sqrt(float(np.finfo(origin.dtype).max) / 1e6 / len(origin))
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        offsets = np.abs(rows[start : start + _BLOCK_ROWS].astype(np.float64) - origin)
+        if offsets.max() > limit:
+            row = start + int(offsets.max(axis=1).argmax())
+            raise ValueError(
+                f"X has a value that is too large in row {row}: its squared distance overflows "
+                f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
+            )
 
 
 def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:
@@ -175,7 +205,9 @@ def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:
     return np.asarray(array)
 
 
-def check_start_array(init: Any, n_samples: int, n_clusters: int, n_features: int) -> Floats:
+def check_start_array(
+    init: Any, n_samples: int, n_clusters: int, n_features: int, sample_weight: Floats | None
+) -> Floats:
     """`init` given as an array: prototypes, or a membership matrix."""
     array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
     if array.shape == (n_clusters, n_features):
@@ -191,17 +223,24 @@ def check_start_array(init: Any, n_samples: int, n_clusters: int, n_features: in
             f"(n_clusters, n_features) = {(n_clusters, n_features)} or memberships of shape "
             f"(n_samples, n_clusters) = {(n_samples, n_clusters)}."
         )
-    if array.min() < 0 or not array.any(axis=0).all():
+    counted = array if sample_weight is None else array[sample_weight > 0]
+    if array.min() < 0 or not counted.any(axis=0).all():
         raise ValueError(
             "init as a membership matrix must not be negative, and every column needs a "
-            "membership above zero: otherwise that cluster has no mean to start from."
+            "membership above zero in a row of positive weight: otherwise that cluster has no mean "
+            "to start from."
         )
     return array
 
 
 def check_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
     """`eta` given as a number or an array: one positive spread for each cluster."""
-    spread = np.asarray(eta, dtype=np.float64)
+    try:
+        spread = np.asarray(eta, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
+        ) from error
     if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
         raise ValueError(
             f"eta has shape {spread.shape}, expected a number or an array of shape "

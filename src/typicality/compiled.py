@@ -175,7 +175,7 @@ def _fuzzy_memberships(params, sqdist, low, total, out):
     if params.m == 2.0:
         # Reciprocals of distances that are not zero, only at most so small that none overflows.
         one = sqdist.dtype.type(1)
-        smallest = sqdist.dtype.type(1e-290 if sqdist.itemsize == 8 else 1e-36)
+        smallest = sqdist.dtype.type(1e-300 if sqdist.itemsize == 8 else 1e-34)
         for k in range(n_clusters):
             for r in range(n_rows):
                 out[k, r] = one / max(sqdist[k, r], smallest)
@@ -261,14 +261,19 @@ def _possibilistic_1993_pull(params, sqdist, low, total, out, value):
     lowest = _lowest_exponent(sqdist.itemsize)
     _clear(value)
     for k in range(n_clusters):
+        eta = params.eta[k]
         if params.m == 2.0:
             for r in range(n_rows):
                 value[r] += sqdist[k, r] * out[k, r]
                 out[k, r] *= out[k, r]
         else:
             for r in range(n_rows):
-                power = _exp((params.m - 1.0) * _log(float64(out[k, r])), lowest)
-                value[r] += sqdist[k, r] * power
+                degree = float64(out[k, r])
+                power = _exp((params.m - 1.0) * _log(degree), lowest)
+                # The same value twice; far out, where degrees are cut off, the second is right.
+                near = sqdist[k, r] * power
+                far = eta * _exp((params.m - 1.0) * _log(1.0 - degree), lowest)
+                value[r] += near if sqdist[k, r] < eta else far
                 out[k, r] *= power
 
 
@@ -446,7 +451,15 @@ def _weigh(weights, weight):
 # ---- sweeps -------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True, **_SWEEP)
+def _sweep(function):
+    """Compile, and keep the result on disk where there is a folder that can be written to."""
+    try:
+        return njit(nogil=True, cache=True, **_SWEEP)(function)
+    except RuntimeError:
+        return njit(nogil=True, **_SWEEP)(function)
+
+
+@_sweep
 def fold_chunks(
     X, sample_weight, origin, centers, params, tile_rows, chunk_rows, first, last, sums, objectives
 ):
@@ -463,7 +476,7 @@ def fold_chunks(
     weight = empty(tile_rows, X.dtype)
     low = empty(tile_rows, X.dtype)
     total = empty(tile_rows, X.dtype)
-    value = empty(tile_rows, X.dtype)
+    value = empty(tile_rows, float64)
     for chunk in range(first, last):
         end = min(n_samples, (chunk + 1) * chunk_rows)
         objective = 0.0
@@ -476,15 +489,13 @@ def fold_chunks(
             pull(params, sqdist, low, total, weights, value)
             if sample_weight.size or stop - start < tile_rows:
                 _weigh(weights, weight)
-            tile_objective = value.dtype.type(0)
             for r in range(tile_rows):
-                tile_objective += weight[r] * value[r]
-            objective += tile_objective
+                objective += weight[r] * value[r]
             _add_moments(columns, weights, sqdist, sums[chunk])
         objectives[chunk] += objective
 
 
-@njit(nogil=True, cache=True, **_SWEEP)
+@_sweep
 def write_rows(
     X, origin, centers, params, scale, tile_rows, first, last, sqdist_out, memberships_out, labels
 ):

@@ -54,7 +54,7 @@ BAD_DATA = {
         pd.DataFrame({"x": range(9), "name": ["ann"] * 9}),
         r"X contains 'ann' in row 0, column 'name'.*Drop such columns",
     ),
-    "complex": (GOOD + 1j, r"Complex data not supported"),
+    "complex": (GOOD + 1j, r"Complex data not supported: X .*real and imaginary parts as columns"),
     "one dimension": (GOOD[:, 0], r"Reshape your data"),
     "three dimensions": (GOOD[None], r"dim 3"),
     "overflow": (GOOD * 1e200, r"too large.*overflow float64.*Rescale"),
@@ -84,7 +84,7 @@ BAD_WEIGHTS = {
     "all zero": (np.zeros(30), r"All values of sample_weight are zero"),
     "wrong length": (np.ones(29), r"sample_weight.shape == \(29,\), expected \(30,\)"),
     "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
-    "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN"),
+    "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN.* row 0\. .*use 0"),
     "text": (["heavy"] * 30, r"sample_weight: could not convert string.*one number for each row"),
     "a word": ("balanced", r"sample_weight: .*one number for each row"),
     "too few rows left": (
@@ -121,6 +121,7 @@ BAD_PARAMETERS = {
         PossibilisticCMeans(3, eta=[1.0, 1.0]),
         r"eta has shape \(2,\).*\(3,\): one spread for each cluster",
     ),
+    "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm', a number"),
     "gamma = 0": (PossibilisticCMeans(3, gamma=0), r"'gamma' parameter"),
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
     "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),
@@ -138,7 +139,7 @@ BAD_PARAMETERS = {
     "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
     "start from an empty cluster": (
         FuzzyCMeans(3, init=np.eye(3)[[0] * 15 + [1] * 15]),
-        r"every column needs a membership above zero",
+        r"every column needs a membership above zero in a row of positive weight",
     ),
     "start from negative memberships": (FuzzyCMeans(3, init=-np.ones((30, 3))), r"not be negative"),
     "callable of wrong shape": (
@@ -174,9 +175,41 @@ def test_bad_new_rows(X, message, method):
         getattr(model, method)(X)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_new_rows_too_far_away(dtype):
+    model = FuzzyCMeans(3, random_state=0).fit(GOOD.astype(dtype))
+    far = with_value(np.finfo(dtype).max / 10)
+    with pytest.raises(ValueError, match=r"too large in row 7: .* overflows float"):
+        model.predict_memberships(far)
+
+
+def test_a_failed_fit_of_other_data_leaves_the_model_as_it_was():
+    model = FuzzyCMeans(3, random_state=0).fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]))
+    narrower = GOOD[:, :2].copy()
+    narrower[4, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(narrower)
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.predict(pd.DataFrame(GOOD, columns=["a", "b", "c"])).shape == (30,)
+
+
+def test_a_fit_without_names_forgets_the_old_ones():
+    model = FuzzyCMeans(3, random_state=0).fit(pd.DataFrame(GOOD, columns=["a", "b", "c"]))
+    assert not hasattr(model.fit(GOOD[:, :2]), "feature_names_in_")
+    assert model.n_features_in_ == 2
+
+
 def test_a_failed_fit_leaves_the_model_as_it_was():
     model = FuzzyCMeans(3, random_state=0).fit(GOOD)
     centers = model.cluster_centers_.copy()
     with pytest.raises(ValueError, match="NaN"):
         model.fit(with_value(np.nan))
     assert np.array_equal(model.cluster_centers_, centers)
+
+
+def test_a_start_from_rows_of_weight_zero_alone():
+    memberships = np.eye(3)[np.repeat([0, 1, 2], 10)]
+    weight = np.repeat([1.0, 1.0, 0.0], 10)
+    with pytest.raises(ValueError, match="a row of positive weight"):
+        FuzzyCMeans(3, init=memberships).fit(GOOD, sample_weight=weight)

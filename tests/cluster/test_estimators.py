@@ -1,6 +1,7 @@
 """What every estimator promises."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from instances import ESTIMATORS
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.exceptions import ClusteringWarning
 from typicality.kernels import Linear
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -77,6 +79,31 @@ def test_weight_k_is_k_copies_with_the_same_label_numbers(estimator, blobs, rng)
     assert_array_equal(weighted.predict(X), repeated.predict(X))
     assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
     assert_allclose(weighted.score(X, sample_weight=weight), repeated.score(X[copies]), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", [FuzzyCMeans, EntropyCMeans, PossibilisticCMeans])
+def test_restarts_that_tie_do_not_change_label_numbers(blobs, rng, kind, seed, dtype):
+    """Runs that reach the same optimum differ in rounding; that must not pick the winner."""
+    X = blobs[0].astype(dtype)
+    weight = rng.integers(0, 4, size=len(X))
+    copies = rng.permutation(np.repeat(np.arange(len(X)), weight))
+    weighted = kind(3, n_init=5, random_state=seed).fit(X, sample_weight=weight)
+    repeated = kind(3, n_init=5, random_state=seed).fit(X[copies])
+    assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
+def test_rows_of_weight_zero_take_part_in_nothing_but_labels():
+    X = np.array([[0.0], [0.1], [1.0], [1.1], [49.0]])
+    start = [[0.0], [50.0], [1.0]]
+    model = EntropyCMeans(3, lam=1e3, init=start)
+    aside = model.fit(X, sample_weight=[1, 1, 1, 1, 0])
+    assert aside.labels_.tolist() == [0, 0, 1, 1, 2]
+    assert aside.n_clusters_ == 2
+    assert model.fit(X[:4]).labels_.tolist() == [0, 0, 1, 1]
 
 
 @every_estimator
@@ -161,6 +188,45 @@ def test_start_from_prototypes_memberships_or_a_callable(blobs):
     by_memberships = FuzzyCMeans(3, init=np.eye(3)[(truth + 2) % 3]).fit(X)
     for model in (by_array, by_list, by_callable, by_memberships):
         assert_allclose(model.cluster_centers_, by_array.cluster_centers_, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", [FuzzyCMeans, EntropyCMeans])
+def test_memberships_of_a_converged_model_are_its_start(blobs, kind):
+    X, _ = blobs
+    model = kind(3, random_state=0, tol=1e-7).fit(X)
+    again = clone(model).set_params(init=model.memberships_, tol=1e-5).fit(X)
+    assert again.n_iter_ <= 2 + (kind is EntropyCMeans)
+    assert_allclose(again.objective_path_[0], model.objective_, rtol=1e-9)
+
+
+def test_possibilistic_start_from_memberships_and_spreads(blobs):
+    X, truth = blobs
+    model = PossibilisticCMeans(3, eta=1.0, init=np.eye(3)[truth]).fit(X)
+    assert_allclose(model.cluster_centers_[truth[0]], [0, 0], atol=0.3)
+
+
+def test_spreads_handed_out_are_a_copy(blobs):
+    X, _ = blobs
+    model = PossibilisticCMeans(3, random_state=0).fit(X)
+    before = model.predict_memberships(X)
+    model.eta_ *= 100
+    assert_array_equal(model.predict_memberships(X), before)
+
+
+def test_a_thousand_clusters_in_many_dimensions_need_little_memory(rng):
+    import tracemalloc
+
+    X = rng.normal(size=(1500, 200))
+    model = FuzzyCMeans(1000, m=1.1, max_iter=1, tol=0, init="random", random_state=0)
+    model.set_params(store_memberships=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        model.fit(X)
+        tracemalloc.start()
+        model.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 40 * X.nbytes
 
 
 def test_more_starts_are_never_worse(rng):

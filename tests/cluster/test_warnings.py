@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
-from typicality.cluster.diagnostics import Sample, largest_fuzzifier
+from typicality.cluster.diagnostics import Sample, largest_fuzzifier, memberships_collapsed
 from typicality.exceptions import (
     ClusteringWarning,
     CoincidentClustersWarning,
@@ -132,6 +132,61 @@ def test_spread_too_small_to_reach_any_row():
     with pytest.warns(DegenerateSpreadWarning, match=r"no row is near enough.*Increase eta"):
         model = PossibilisticCMeans(2, eta=1e-6, init=[[0.5], [10.5]]).fit(X)
     assert model.labels_.tolist() == [0, 0, 1, 1]
+
+
+def test_spreads_that_vanish_when_estimated_anew(blobs):
+    X, _ = blobs
+    with pytest.warns() as record:
+        model = PossibilisticCMeans(3, eta_update="each_step", random_state=0).fit(X)
+    messages = [str(w.message) for w in record if w.category is DegenerateSpreadWarning]
+    assert "shrank to nothing" in messages[0]
+    assert "eta_update='never'" in messages[0]
+    assert np.isfinite(model.memberships_).all()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        PossibilisticCMeans(1, eta_update="each_step"),
+        PossibilisticCMeans(1, gamma=1e-300),
+    ],
+    ids=str,
+)
+def test_constant_data_and_no_spread_still_give_numbers(estimator):
+    with pytest.warns():
+        estimator.fit(np.ones((5, 2)) * 1e-3)
+    assert np.array_equal(estimator.memberships_, np.ones((5, 1)))
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        EntropyCMeans(2, lam=1e-300),
+        EntropyCMeans(2, lam=1e300),
+        PossibilisticCMeans(2, eta=1e-300),
+        PossibilisticCMeans(2, eta=1e300),
+        PossibilisticCMeans(2, gamma=1e-300),
+        FuzzyCMeans(2, m=1e6),
+        FuzzyCMeans(2, m=1 + 1e-9),
+    ],
+    ids=str,
+)
+def test_extreme_parameters_give_finite_numbers(blobs, estimator, dtype):
+    X = blobs[0].astype(dtype)
+    model = estimator.set_params(random_state=0).fit(X)
+    assert np.isfinite(model.memberships_).all()
+    assert np.isfinite(model.cluster_centers_).all()
+    assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize(("spread", "collapsed"), [(0.0, True), (0.01, True), (0.2, False)])
+def test_what_counts_as_collapsed(rng, spread, collapsed):
+    """At most 5 % from 1 / c."""
+    space = InputSpace(rng.normal(size=(500, 3)))
+    prototypes = space.at(spread * np.eye(3)[:2])
+    assert memberships_collapsed(prototypes, Fuzzy(9.0), Sample.of(space)) is collapsed
 
 
 def test_constant_feature(blobs):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
@@ -194,6 +196,54 @@ def test_data_far_from_zero_lose_no_digits(rng, offset):
     assert_allclose(far.objective, near.objective, rtol=1e-15 * offset)
 
 
+@every_rule
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(scale=st.floats(-3, 3), seed=st.integers(0, 2**32 - 1))
+def test_twin_equals_the_array_form_near_and_far(index, dtype, scale, seed):
+    rng = np.random.default_rng(seed)
+    X = (10**scale * rng.normal(size=(40, 2))).astype(dtype)
+    prototypes = Centroids.at(X[:3] + dtype(0.1), X.mean(axis=0))
+    rule = rules(3)[index]
+    moments, sqdist = prototypes.fold(rule, X), prototypes.sqdist(X).astype(np.float64)
+    u = rule.memberships(sqdist)
+    tolerance = 1e-9 if dtype is np.float64 else 3e-4
+    assert_allclose(moments.objective, rule.objective(u, sqdist).sum(), rtol=tolerance)
+    assert_allclose(prototypes.memberships(rule, X), u, atol=tolerance, rtol=100 * tolerance)
+
+
+@pytest.mark.parametrize("n_features", [2, 500])
+def test_all_that_a_fit_starts_from_is_independent_of_threads(rng, n_features):
+    X = rng.normal(size=(4000, n_features))
+    memberships = rng.random((4000, 5))
+    seen = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            space = InputSpace(X)
+            prototypes = space.prototypes(memberships)
+            slow = prototypes.fold(WithoutTwin(Fuzzy(2.0)), X)
+            seen.append(
+                (space.features.mean, space.features.variance, prototypes.offsets, slow.first)
+            )
+    for one, other in zip(*seen, strict=True):
+        assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("shape", [(9, 2), (9, 4), (9,)])
+def test_rows_of_another_shape_are_refused(rng, shape):
+    prototypes = Centroids.at(rng.normal(size=(2, 3)), np.zeros(3))
+    X = rng.normal(size=shape)
+    with pytest.raises(ValueError, match="the prototypes have 3 features"):
+        prototypes.fold(Hard(), X)
+    with pytest.raises(ValueError, match="the prototypes have 3 features"):
+        prototypes.sqdist(X)
+
+
+def test_weights_of_another_length_are_refused(rng):
+    prototypes = Centroids.at(rng.normal(size=(2, 3)), np.zeros(3))
+    with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(9,\)"):
+        prototypes.fold(Hard(), rng.normal(size=(9, 3)), np.ones(3))
+
+
 def test_a_thousand_clusters(rng):
     X, weight, _ = sample(rng, 5000, 3, 1)
     centers = X[:1000]
@@ -233,12 +283,13 @@ def test_features_leave_out_rows_of_weight_zero():
     assert_allclose(features.high, [3.0, 5.0])
 
 
-@pytest.mark.parametrize(("c", "d"), [(1, 1), (10, 8), (1000, 8), (5000, 2)])
+@pytest.mark.parametrize(("c", "d"), [(1, 1), (10, 8), (1000, 8), (5000, 2), (3, 2000)])
 def test_layout_keeps_partial_sums_small(c, d):
     tile_rows, chunk_rows = layout(c, d)
     assert chunk_rows % tile_rows == 0
     assert c * (d + 2) / (chunk_rows * d) <= 0.02
     assert 16 <= tile_rows <= 256
+    assert tile_rows * max(c, d) <= 2**17
 
 
 def test_plan_states_a_small_working_memory(rng):

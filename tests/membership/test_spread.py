@@ -1,5 +1,7 @@
 """Where spreads come from."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -44,8 +46,10 @@ def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
 @pytest.mark.parametrize("form", [Possibilistic1993, Possibilistic1996])
 def test_updates(form):
     rule = form(np.array([1.0, 2.0]))
-    assert FixedSpread().update(rule, np.array([5.0, 5.0])) is rule
-    updated = ReestimatedSpread(gamma=2.0, smallest=0.3).update(rule, np.array([5.0, 0.1]))
+    sweep = SimpleNamespace(prototypes="next", spread=np.array([5.0, 0.1]))
+    assert FixedSpread().update(rule, sweep) == (rule, "next")
+    updated, prototypes = ReestimatedSpread(gamma=2.0, smallest=0.3).update(rule, sweep)
+    assert prototypes == "next"
     assert_allclose(updated.eta, [10.0, 0.3])
     assert type(updated) is form
 
@@ -60,7 +64,7 @@ def test_reestimated_spread_has_its_fixed_point_only_above_dimension_two():
         prototypes, rule = space.at(np.zeros((1, d))), Possibilistic1996(np.array([float(d)]))
         for _ in range(400):
             sweep = space.sweep(rule, prototypes)
-            prototypes, rule = sweep.prototypes, update.update(rule, sweep.spread)
+            rule, prototypes = update.update(rule, sweep)
         final[d] = rule.eta[0]
     assert_allclose(final[8], 6.0, rtol=0.1)
     assert final[2] < 0.1

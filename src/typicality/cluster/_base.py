@@ -1,6 +1,7 @@
 """The shell of every estimator with prototypes: check, start, iterate, publish, warn."""
 
 from abc import ABCMeta, abstractmethod
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from typicality._checks import (
     check_distinct_rows,
     check_magnitudes,
     check_points,
+    check_reach,
     check_rows,
     check_sample_weight,
     check_start_array,
@@ -61,6 +63,9 @@ class PrototypeClusterer(
 
     _column_name: ClassVar[str] = "membership"
 
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
@@ -78,12 +83,14 @@ class PrototypeClusterer(
         -------
         self
         """
-        rows = check_rows(self, X, training=True)
+        candidate = copy(self)  # what X says of features is kept only once X is accepted
+        rows = check_rows(candidate, X, training=True)
         weight = check_sample_weight(sample_weight, rows)
         check_distinct_rows(rows, weight, self.n_clusters)
         space = InputSpace(rows, weight)
         check_magnitudes(space.features, rows.dtype)
         starts = self._starts(space)
+        self._take_schema(candidate)
         warn_about_features(space.features, self._feature_labels())
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         progress = FitProgress(self, self._n_runs(len(starts)), {"X": X, "metadata": metadata})
@@ -194,6 +201,10 @@ class PrototypeClusterer(
     ) -> PicardResult[State]:
         """Iterate from the starts; the run to keep."""
 
+    @abstractmethod
+    def _start_rule(self) -> MembershipRule:
+        """The rule that turns memberships given as `init` into weights."""
+
     def _n_runs(self, n_starts: int) -> int:
         """How many runs of the loop `_solve` makes at the most."""
         return n_starts
@@ -223,16 +234,18 @@ class PrototypeClusterer(
         if callable(self.init):
             given = [self.init(space.X, self.n_clusters, rng) for _ in range(self.n_init)]
             return [space.at(check_points(points, shape, source="init()")) for points in given]
-        array = check_start_array(self.init, n_samples, *shape)
-        return [space.at(array) if array.shape == shape else space.prototypes(array)]
+        array = check_start_array(self.init, n_samples, *shape, space.sample_weight)
+        if array.shape == shape:
+            return [space.at(array)]
+        return [space.prototypes(self._start_rule().weights(array))]
 
     def _publish(self, space: InputSpace, result: PicardResult[State]) -> None:
         prototypes = result.state.prototypes
         rule = result.state.rule
         groups = coincident_groups(prototypes, rule, space.total_variance)
         preferred = prototypes.labels(rule, space.X)
-        labelling = label_prototypes(groups, preferred)
-        state = ClusterState(prototypes.take(labelling.order), _reordered(rule, labelling.order))
+        labelling = label_prototypes(groups, preferred, space.sample_weight)
+        state = ClusterState(prototypes.take(labelling.order), rule.take(labelling.order))
         for name, value in self._prediction_attributes(state, labelling).items():
             setattr(self, name, value)
         self.labels_ = self.prototype_labels_[self._prototypes.labels(self._rule, space.X)]
@@ -270,9 +283,17 @@ class PrototypeClusterer(
             return
         warn_about_labelling(labelling, advice=self._coincidence_advice())
 
+    def _take_schema(self, candidate: Self) -> None:
+        self.n_features_in_ = candidate.n_features_in_
+        if hasattr(candidate, "feature_names_in_"):
+            self.feature_names_in_ = candidate.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _known_rows(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         rows = check_rows(self, X, training=False)
+        check_reach(rows, self._prototypes.origin)
         return rows.astype(self._prototypes.origin.dtype, copy=False)
 
     def _feature_labels(self) -> list[str]:
@@ -292,7 +313,3 @@ def best_run(
         lambda start: progress.run(step, ClusterState(start, rule)),
         value=lambda result: result.objectives[-1],
     )
-
-
-def _reordered(rule: Any, order: NDArray[np.intp]) -> Any:
-    return rule.with_spread(rule.eta[order]) if hasattr(rule, "with_spread") else rule

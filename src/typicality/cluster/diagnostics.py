@@ -80,9 +80,10 @@ def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
     """Clusters of identical rows have no spread."""
     if len(clusters):
         _warn(
-            f"The spread eta of cluster(s) {_numbers(clusters)} is degenerate: the preliminary "
-            "partition put all their weight on identical rows. The median spread of the other "
-            "clusters is used instead. Use fewer clusters, or give eta as a number.",
+            f"The spread eta of {len(clusters)} cluster(s) is degenerate: the preliminary "
+            "partition put all their weight on identical rows. The median of the other spreads, or "
+            "the variance of all data, is used instead. Use fewer clusters, or give eta as a "
+            "number.",
             DegenerateSpreadWarning,
         )
 
@@ -92,15 +93,23 @@ def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) ->
     unreached = np.flatnonzero(mass <= np.finfo(np.float64).tiny)
     if len(unreached):
         _warn(
-            f"The spread eta of cluster(s) {_numbers(unreached)} is degenerate (smallest: "
+            f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
             f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero, "
             "so these prototypes never moved. Increase eta or gamma.",
             DegenerateSpreadWarning,
         )
 
 
-def _numbers(clusters: NDArray[np.intp]) -> str:
-    return ", ".join(str(k) for k in clusters[:5]) + (", ..." if len(clusters) > 5 else "")
+def warn_about_vanished_spread(eta: NDArray[np.float64], smallest: float) -> None:
+    """Spreads that shrank without end while they were estimated anew."""
+    vanished = int(np.sum(eta <= smallest))
+    if vanished:
+        _warn(
+            f"The spread eta of {vanished} cluster(s) is degenerate: estimated anew in each step "
+            "it shrank to nothing, and the cluster is a point. Use eta_update='never', or a larger "
+            "gamma.",
+            DegenerateSpreadWarning,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +123,7 @@ class Labelling:
     prototype_labels : array of shape (c,)
         The label of each prototype in that order; coincident prototypes share theirs.
     n_clusters : int
-        The number of labels that rows carry.
+        The number of labels that rows carry, rows of weight zero not counted.
     n_coincident : int
         The number of prototypes that share the label of an earlier one.
     """
@@ -125,7 +134,11 @@ class Labelling:
     n_coincident: int
 
 
-def label_prototypes(groups: NDArray[np.intp], preferred: NDArray[np.int32]) -> Labelling:
+def label_prototypes(
+    groups: NDArray[np.intp],
+    preferred: NDArray[np.int32],
+    sample_weight: NDArray[np.floating] | None,
+) -> Labelling:
     """Contiguous labels: groups of coincident prototypes that some row prefers come first.
 
     Parameters
@@ -134,13 +147,17 @@ def label_prototypes(groups: NDArray[np.intp], preferred: NDArray[np.int32]) -> 
         For each prototype the first one it coincides with: itself, mostly.
     preferred : array of shape (n,)
         The prototype each row prefers.
+    sample_weight : array of shape (n,), optional
+        Groups that only rows of weight zero prefer come after all others.
     """
     n_clusters = len(groups)
-    populated = np.unique(groups[np.unique(preferred)])
+    counted = preferred if sample_weight is None else preferred[sample_weight > 0]
+    populated = np.unique(groups[np.unique(counted)])
+    aside = np.setdiff1d(groups[np.unique(preferred)], populated)
     representatives = np.unique(groups)
-    empty = np.setdiff1d(representatives, populated)
+    empty = np.setdiff1d(representatives, [*populated, *aside])
     copies = np.setdiff1d(np.arange(n_clusters), representatives)
-    order = np.concatenate([populated, empty, copies]).astype(np.intp)
+    order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
     label_of = np.empty(n_clusters, np.int32)
     label_of[order[: len(representatives)]] = np.arange(len(representatives))
     return Labelling(order, label_of[groups[order]], len(populated), len(copies))
@@ -157,7 +174,8 @@ def coincident_groups(
     """
     sqdist = prototypes.mutual_sqdist()
     if isinstance(rule, Possibilistic1993 | Possibilistic1996):
-        near = rule.memberships(sqdist) >= _COINCIDENT_TYPICALITY
+        with np.errstate(over="ignore"):  # far apart and narrow: a typicality of zero
+            near = rule.memberships(sqdist) >= _COINCIDENT_TYPICALITY
     else:
         near = sqdist <= _COINCIDENT_SHARE * total_variance
     near = near & near.T
@@ -180,9 +198,9 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
     n_empty = n_groups - labelling.n_clusters
     if n_empty:
         _warn(
-            f"{n_empty} of {n_prototypes} prototypes are preferred by no row; they come last in "
-            "cluster_centers_ and are not counted in n_clusters_. Use fewer clusters, or more "
-            "starts (n_init).",
+            f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
+            "they come last in cluster_centers_ and are not counted in n_clusters_. Use fewer "
+            "clusters, or more starts (n_init).",
             EmptyClustersWarning,
         )
 

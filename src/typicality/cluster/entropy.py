@@ -169,6 +169,9 @@ class EntropyCMeans(PrototypeClusterer):
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
         return space.X.shape[1] / (2 * within) if within > 0 else 1.0
 
+    def _start_rule(self) -> Entropic:
+        return Entropic(1.0)  # the weights are the memberships, whatever lam
+
     def _coincidence_advice(self) -> str:
         return f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
 

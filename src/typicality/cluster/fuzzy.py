@@ -133,6 +133,9 @@ class FuzzyCMeans(PrototypeClusterer):
     ) -> PicardResult[State]:
         return best_run(space, starts, Fuzzy(float(self.m)), progress)
 
+    def _start_rule(self) -> Fuzzy:
+        return Fuzzy(float(self.m))
+
     def _coincidence_advice(self) -> str:
         return f"Try a smaller m (now {self.m:g}), more starts (n_init), or fewer clusters."
 

@@ -18,6 +18,7 @@ from typicality.cluster.diagnostics import (
     warn_about_convergence,
     warn_about_degenerate_spread,
     warn_about_unreached,
+    warn_about_vanished_spread,
 )
 from typicality.geometry import Centroids, InputSpace
 from typicality.kernels import Linear
@@ -237,13 +238,21 @@ class PossibilisticCMeans(PrototypeClusterer):
     def _spread_update(self, space: InputSpace) -> SpreadUpdate:
         if self.eta_update == "never":
             return FixedSpread()
-        return ReestimatedSpread(self.gamma, _SMALLEST_SPREAD * space.total_variance)
+        return ReestimatedSpread(self.gamma, self._smallest_spread(space))
+
+    def _smallest_spread(self, space: InputSpace) -> float:
+        return _SMALLEST_SPREAD * (space.total_variance or 1.0)
 
     def _prediction_attributes(
         self, state: State, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         attributes = super()._prediction_attributes(state, labelling)
-        return attributes | ({"eta_": state.rule.eta} if hasattr(state.rule, "eta") else {})
+        return attributes | ({"eta_": state.rule.eta.copy()} if hasattr(state.rule, "eta") else {})
+
+    def _start_rule(self) -> Fuzzy | Possibilistic1993 | Possibilistic1996:
+        if self._needs_partition:
+            return Fuzzy(float(self.m))
+        return self._rule_with(check_spread(self.eta, self.n_clusters))
 
     def _coincidence_advice(self) -> str:
         narrower = f"gamma={self.gamma / 4:g}" if self._estimates_eta else "a smaller eta"
@@ -253,6 +262,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         )
 
     def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
+        if self.eta_update == "each_step":
+            warn_about_vanished_spread(self.eta_, self._smallest_spread(space))
         mass = space.sweep(self._rule, self._prototypes).mass
         warn_about_unreached(mass, self.eta_)
         super()._warn_about_result(space, labelling)

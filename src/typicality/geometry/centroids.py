@@ -6,13 +6,14 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from typicality._threads import over_ranges
 from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardTwin
 
-_TILE_ENTRIES = 2**16  # entries of the (clusters, rows) arrays of a tile: stays in the L2 cache
+_TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
 _ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled twin
@@ -84,8 +85,7 @@ class Centroids:
         return type(self)(self.origin, self.offsets[order])
 
     def mutual_sqdist(self) -> NDArray[np.float64]:
-        differences = self.offsets[:, None, :] - self.offsets[None, :, :]
-        sqdist: NDArray[np.float64] = np.einsum("ijk,ijk->ij", differences, differences)
+        sqdist: NDArray[np.float64] = cdist(self.offsets, self.offsets, "sqeuclidean")
         return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
@@ -125,6 +125,7 @@ class Centroids:
         fixed length and are added in a fixed tree, so the result does not depend on the number of
         threads. Costs O(n c d) time and O(c d) memory for each chunk.
         """
+        self._check_shapes(X, sample_weight)
         if rule.twin is None:
             return self._fold_arrays(rule, X, sample_weight)
         from typicality.compiled import fold_chunks
@@ -154,6 +155,18 @@ class Centroids:
             for rows in self._array_blocks(X)
         )
 
+    def _check_shapes(self, X: Floats, sample_weight: Floats | None = None) -> None:
+        """Compiled code does not look where it reads."""
+        if X.ndim != 2 or X.shape[1] != len(self.origin):
+            raise ValueError(
+                f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: pass "
+                "rows with the features they were made from."
+            )
+        if sample_weight is not None and sample_weight.shape != X.shape[:1]:
+            raise ValueError(
+                f"sample_weight.shape == {sample_weight.shape}, expected {X.shape[:1]}."
+            )
+
     def _array_blocks(self, X: Floats) -> Iterator[slice]:
         step = max(1, _ARRAY_BLOCK_ENTRIES // self.n_clusters)
         return (slice(start, start + step) for start in range(0, len(X), step))
@@ -170,6 +183,7 @@ class Centroids:
     ) -> None:
         from typicality.compiled import write_rows
 
+        self._check_shapes(X)
         tile_rows, _ = layout(self.n_clusters, X.shape[1])
         nothing = np.empty((0, 0), X.dtype)
         outputs = (
@@ -190,7 +204,7 @@ class Centroids:
 
 def layout(n_clusters: int, n_features: int) -> tuple[int, int]:
     """Rows in a tile and in a chunk; they depend on the shapes alone, never on threads."""
-    tile_rows = int(2 ** np.clip(np.log2(_TILE_ENTRIES // max(1, n_clusters)) // 1, 4, 8))
+    tile_rows = int(2 ** np.clip(np.log2(_TILE_ENTRIES / max(n_clusters, n_features)) // 1, 4, 8))
     shortest = _SUMS_SHARE * n_clusters * (n_features + 2) // n_features
     chunk_rows = max(_CHUNK_ROWS, -(-shortest // tile_rows) * tile_rows)
     return tile_rows, chunk_rows
@@ -224,11 +238,17 @@ def _moments(
         weights = weights * sample_weight[:, None]
         objective = objective * sample_weight
     return Moments(
-        weights.T.astype(np.float64) @ (X - prototypes.origin),
+        weighted_sums(weights, X - prototypes.origin),
         weights.sum(axis=0, dtype=np.float64),
         np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
         float(objective.sum(dtype=np.float64)),
     )
+
+
+def weighted_sums(weights: Floats, rows: Floats) -> NDArray[np.float64]:
+    """The sums of the rows under each column of weights; BLAS would depend on its threads."""
+    sums: NDArray[np.float64] = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
+    return sums
 
 
 def _add_all(parts: Iterator[Moments]) -> Moments:

@@ -41,9 +41,14 @@ class Features:
                 if weight.any():
                     yield rows[weight > 0], weight[weight > 0]
 
-        sums = [(w.sum(), w @ x, x.min(axis=0), x.max(axis=0)) for x, w in blocks()]
+        # einsum, because a product by BLAS would depend on its threads
+        sums = [
+            (w.sum(), np.einsum("h,hj->j", w, x), x.min(axis=0), x.max(axis=0)) for x, w in blocks()
+        ]
         total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
         mean = first.sum(axis=0) / total.sum()
         with np.errstate(over="ignore"):  # judged by `check_magnitudes`
-            squares = np.sum([w @ (x - mean) ** 2 for x, w in blocks()], axis=0)
+            squares = np.sum(
+                [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in blocks()], axis=0
+            )
         return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))

@@ -6,10 +6,12 @@ import numpy as np
 
 from typicality._compat import effective_n_threads
 from typicality.geometry.base import Floats, Sweep
-from typicality.geometry.centroids import Centroids, layout
+from typicality.geometry.centroids import Centroids, layout, weighted_sums
 from typicality.geometry.features import Features
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
+
+_BLOCK_ROWS = 4096
 
 
 class InputSpace:
@@ -68,7 +70,8 @@ class InputSpace:
         if self.sample_weight is not None:
             weights = weights * self.sample_weight[:, None]
         mass = weights.sum(axis=0, dtype=np.float64)
-        first = weights.T.astype(np.float64) @ (self.X - self.origin)
+        blocks = [slice(i, i + _BLOCK_ROWS) for i in range(0, len(self.X), _BLOCK_ROWS)]
+        first = sum(weighted_sums(weights[b], self.X[b] - self.origin) for b in blocks)
         return Centroids(self.origin, first / mass[:, None])
 
     def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:

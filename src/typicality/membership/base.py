@@ -1,6 +1,6 @@
 """The interface of a membership rule, documented once."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from typicality.membership._arrays import Array, namespace
 
@@ -33,17 +33,22 @@ class MembershipRule(Protocol):
         For a rule with a twin it is `sqdist` times a positive number for each cluster.
         """
 
+    def take(self, order: Array) -> Self:
+        """The rule for the clusters in another order, or for some of them."""
+
     @property
     def twin(self) -> tuple[Any, ...] | None:
         """Parameters of the compiled twin in `typicality.compiled`, or None without one."""
 
 
 class NearestPrototype:
-    """For rules in which a row prefers its nearest prototype."""
+    """For rules that treat all clusters alike: a row prefers its nearest prototype."""
 
     def closeness(self, sqdist: Array) -> Array:
-        """Squared distance itself."""
         return sqdist
+
+    def take(self, order: Array) -> Self:
+        return self
 
 
 def labels(rule: MembershipRule, sqdist: Array) -> Array:

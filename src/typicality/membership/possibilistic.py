@@ -27,6 +27,9 @@ class _WithSpread:
     def closeness(self, sqdist: Array) -> Array:
         return sqdist / like(self.eta, sqdist)
 
+    def take(self, order: Array) -> Self:
+        return self.with_spread(self.eta[order])
+
     def with_spread(self, eta: Array) -> Self:
         """The same rule with another spread."""
         return replace(self, eta=eta)  # type: ignore[type-var]

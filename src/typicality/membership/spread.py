@@ -6,8 +6,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-
 __all__ = ["FixedSpread", "ReestimatedSpread", "SpreadUpdate", "spread_from_partition"]
 
 _SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
@@ -16,16 +14,19 @@ _SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken f
 class SpreadUpdate(Protocol):
     """What happens to the spreads after each sweep."""
 
-    def update(self, rule: Any, spread: NDArray[np.float64]) -> Any:
-        """The rule for the next sweep, given the mean squared distances of this one."""
+    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
+        """The rule and the prototypes for the next sweep, given what this one found.
+
+        There may be fewer of both than before: clusters can be dropped here.
+        """
 
 
 @dataclass(frozen=True)
 class FixedSpread:
     """The spreads stay as they were at the start; the objective then never rises."""
 
-    def update(self, rule: Any, spread: NDArray[np.float64]) -> Any:
-        return rule
+    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
+        return rule, sweep.prototypes
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,9 @@ class ReestimatedSpread:
     gamma: float = 1.0
     smallest: float = 0.0
 
-    def update(
-        self, rule: Possibilistic1993 | Possibilistic1996, spread: NDArray[np.float64]
-    ) -> Possibilistic1993 | Possibilistic1996:
-        return rule.with_spread(np.maximum(self.gamma * spread, self.smallest))
+    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
+        eta = np.maximum(self.gamma * sweep.spread, self.smallest)
+        return rule.with_spread(eta), sweep.prototypes
 
 
 def spread_from_partition(
@@ -80,4 +80,5 @@ def spread_from_partition(
     """
     usable = spread > _SMALLEST_SHARE * total_variance
     fallback = np.median(spread[usable]) if usable.any() else total_variance or 1.0
-    return gamma * np.where(usable, spread, fallback), np.flatnonzero(~usable)
+    eta = np.maximum(gamma * np.where(usable, spread, fallback), np.finfo(np.float64).tiny)
+    return eta, np.flatnonzero(~usable)

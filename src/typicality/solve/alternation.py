@@ -1,6 +1,7 @@
 """The step of every algorithm of the family: memberships, prototypes, spread."""
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic
 
 from typicality.geometry.base import Geometry, P
@@ -25,7 +26,8 @@ class Alternation(Generic[P]):
     .. math:: U \leftarrow \arg\min_U J(U, V), \qquad V \leftarrow \arg\min_V J(U, V),
 
     and, where spreads adapt, the spreads from the same sweep. The residual is the largest move of a
-    prototype relative to the root mean square distance of the rows to their mean.
+    prototype relative to the root mean square distance of the rows to their mean, and infinite when
+    clusters were dropped.
     """
 
     geometry: Geometry[P]
@@ -33,5 +35,6 @@ class Alternation(Generic[P]):
 
     def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
         sweep = self.geometry.sweep(state.rule, state.prototypes)
-        rule = self.spread.update(state.rule, sweep.spread)
-        return ClusterState(sweep.prototypes, rule), sweep.shift, sweep.objective
+        rule, prototypes = self.spread.update(state.rule, sweep)
+        dropped = prototypes.n_clusters != state.prototypes.n_clusters
+        return ClusterState(prototypes, rule), inf if dropped else sweep.shift, sweep.objective

@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
+from threadpoolctl import threadpool_limits
 
 __all__ = [
     "NAMED_STARTS",
@@ -101,7 +102,10 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
     """
-    points, _ = kmeans_plusplus(data.rows, n_clusters, sample_weight=data.weight, random_state=rng)
+    with threadpool_limits(1, user_api="blas"):  # distances must not depend on threads
+        points, _ = kmeans_plusplus(
+            data.rows, n_clusters, sample_weight=data.weight, random_state=rng
+        )
     return np.asarray(points)
 
 

@@ -5,6 +5,8 @@ from typing import TypeVar
 
 __all__ = ["best_of"]
 
+_SAME_VALUE = 1e-6
+
 Start = TypeVar("Start")
 Result = TypeVar("Result")
 
@@ -12,7 +14,10 @@ Result = TypeVar("Result")
 def best_of(
     starts: Iterable[Start], run: Callable[[Start], Result], value: Callable[[Result], float]
 ) -> Result:
-    """Run from every start; the result of smallest value, the earliest of equals.
+    """Run from every start; the earliest result whose value is the smallest, but for rounding.
+
+    Runs that reach the same optimum differ in their last digits. Choosing by those would make the
+    label numbers depend on rounding, so values within a millionth count as equal.
 
     Parameters
     ----------
@@ -23,4 +28,6 @@ def best_of(
     value : callable
         `value(result) -> float`, smaller is better.
     """
-    return min((run(start) for start in starts), key=value)
+    results = [run(start) for start in starts]
+    least = min(value(result) for result in results)
+    return next(r for r in results if value(r) <= least + _SAME_VALUE * abs(least))
