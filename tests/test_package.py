@@ -207,3 +207,13 @@ def test_compiling_and_loading_from_the_cache_give_the_same_bits(tmp_path, monke
     compiling, loading = python(code), python(code)
     assert (compiling[0], loading[0]) == (0, 1)
     assert compiling[1:] == loading[1:]
+
+
+def test_without_a_folder_for_compiled_code_a_fit_still_works():
+    code = (
+        "import json, numpy as np\nfrom numba.core import caching\n"
+        "caching.CacheImpl._locator_classes = []\nfrom typicality import FuzzyCMeans\n"
+        "model = FuzzyCMeans(2, random_state=0).fit(np.arange(20.0).reshape(10, 2))\n"
+        "print(json.dumps(model.n_clusters_))"
+    )
+    assert python(code) == 2

@@ -1,5 +1,7 @@
 """Bad input: the error names the input, the reason and the remedy, before any work starts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -213,3 +215,16 @@ def test_a_start_from_rows_of_weight_zero_alone():
     weight = np.repeat([1.0, 1.0, 0.0], 10)
     with pytest.raises(ValueError, match="a row of positive weight"):
         FuzzyCMeans(3, init=memberships).fit(GOOD, sample_weight=weight)
+
+
+def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
+    from typicality.geometry import InputSpace
+
+    sweep = InputSpace.sweep
+    monkeypatch.setattr(
+        InputSpace, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
+    )
+    model = FuzzyCMeans(3, random_state=0)
+    with pytest.raises(ValueError, match=r"left the finite numbers after 1 step.*StandardScaler"):
+        model.fit(GOOD)
+    assert not hasattr(model, "labels_")

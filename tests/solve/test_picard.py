@@ -60,6 +60,12 @@ def test_best_of_takes_the_first_of_equals():
     assert runs == (1, 1)
 
 
+def test_best_of_ignores_rounding_and_nonfinite_values():
+    values = [math.nan, 2.0, 1.0 + 1e-9, 1.0, math.inf]
+    assert best_of(range(5), lambda start: start, value=values.__getitem__) == 2
+    assert best_of([0, 4], lambda start: start, value=values.__getitem__) == 0
+
+
 def test_status_reads_as_a_word():
     assert Status.CONVERGED == "converged"
     assert f"{Status.MAX_ITER}" == "max_iter"

@@ -29,6 +29,7 @@ from typicality.cluster.diagnostics import (
     coincident_groups,
     label_prototypes,
     memberships_collapsed,
+    require_finite,
     warn_about_collapse,
     warn_about_convergence,
     warn_about_features,
@@ -83,6 +84,7 @@ class PrototypeClusterer(
         -------
         self
         """
+        self._check_parameters()
         candidate = copy(self)  # what X says of features is kept only once X is accepted
         rows = check_rows(candidate, X, training=True)
         weight = check_sample_weight(sample_weight, rows)
@@ -201,6 +203,10 @@ class PrototypeClusterer(
     ) -> PicardResult[State]:
         """Iterate from the starts; the run to keep."""
 
+    def _check_parameters(self) -> None:
+        """What `_parameter_constraints` cannot say."""
+        return
+
     @abstractmethod
     def _start_rule(self) -> MembershipRule:
         """The rule that turns memberships given as `init` into weights."""
@@ -308,8 +314,10 @@ def best_run(
 ) -> PicardResult[State]:
     """Iterate from every start; the result of lowest objective."""
     step = Alternation(space)
-    return best_of(
+    result = best_of(
         starts,
         lambda start: progress.run(step, ClusterState(start, rule)),
         value=lambda result: result.objectives[-1],
     )
+    require_finite(result)
+    return result

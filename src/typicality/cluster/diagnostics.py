@@ -58,15 +58,19 @@ def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
     return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
 
 
-def warn_about_convergence(
-    result: PicardResult[Any], *, tol: float, max_iter: int, stage: str = ""
-) -> None:
-    """An iteration that ran out of steps, unless that was asked for by tol = 0."""
+def require_finite(result: PicardResult[Any]) -> None:
+    """An iteration that left the finite numbers has no result."""
     if result.status is Status.NONFINITE:
         raise ValueError(
             f"The iteration left the finite numbers after {result.n_iter} step(s). Rescale the "
             "features, e.g. with sklearn.preprocessing.StandardScaler, and check the parameters."
         )
+
+
+def warn_about_convergence(
+    result: PicardResult[Any], *, tol: float, max_iter: int, stage: str = ""
+) -> None:
+    """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
         _warn(
             f"{stage}Not converged after max_iter={max_iter} iterations: the prototypes still move "

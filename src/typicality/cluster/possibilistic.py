@@ -14,6 +14,7 @@ from typicality.cluster.diagnostics import (
     Sample,
     fuzzy_collapse_advice,
     memberships_collapsed,
+    require_finite,
     warn_about_collapse,
     warn_about_convergence,
     warn_about_degenerate_spread,
@@ -194,6 +195,10 @@ class PossibilisticCMeans(PrototypeClusterer):
     def _needs_partition(self) -> bool:
         return self._estimates_eta or isinstance(self.init, str) or callable(self.init)
 
+    def _check_parameters(self) -> None:
+        if not self._estimates_eta:
+            check_spread(self.eta, self.n_clusters)
+
     def _n_runs(self, n_starts: int) -> int:
         return n_starts + 1 if self._needs_partition else n_starts
 
@@ -207,7 +212,9 @@ class PossibilisticCMeans(PrototypeClusterer):
             eta = self._estimated_spread(space, prototypes) if eta is None else eta
         rule = self._rule_with(eta)
         step = Alternation(space, self._spread_update(space))
-        return progress.run(step, ClusterState(prototypes, rule))
+        result = progress.run(step, ClusterState(prototypes, rule))
+        require_finite(result)
+        return result
 
     def _partition(
         self, space: InputSpace, starts: list[Centroids], progress: FitProgress

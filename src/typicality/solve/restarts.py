@@ -1,6 +1,7 @@
 """Several starts, the best result."""
 
 from collections.abc import Callable, Iterable
+from math import inf, isfinite
 from typing import TypeVar
 
 __all__ = ["best_of"]
@@ -26,8 +27,10 @@ def best_of(
     run : callable
         `run(start) -> result`.
     value : callable
-        `value(result) -> float`, smaller is better.
+        `value(result) -> float`, smaller is better, NaN is worst.
     """
     results = [run(start) for start in starts]
-    least = min(value(result) for result in results)
-    return next(r for r in results if value(r) <= least + _SAME_VALUE * abs(least))
+    values = [v if isfinite(v) else inf for v in map(value, results)]
+    least = min(values)
+    limit = least + _SAME_VALUE * abs(least)
+    return next(r for r, v in zip(results, values, strict=True) if v <= limit)
