@@ -1,9 +1,9 @@
 """The only place that judges user input: errors name the input, the reason and the remedy."""
 
-from datetime import date, datetime
 from numbers import Real
 from typing import Any
 
+import narwhals
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
@@ -25,10 +25,12 @@ __all__ = [
 Floats = NDArray[np.floating]
 
 _BLOCK_ROWS = 4096
+_OVERFLOW_MARGIN = 1e6
 
 
 def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
     """The rows as a C-contiguous array of float64 or float32, or an error that says what to do."""
+    _refuse_dates(X)
     try:
         rows: Floats = validate_data(
             estimator,
@@ -71,6 +73,20 @@ def _names(X: Any, n_features: int) -> list[str]:
     return [f"column {name!r}" for name in names]
 
 
+def _refuse_dates(X: Any) -> None:
+    """Dates would pass as their number of nanoseconds."""
+    table = narwhals.from_native(X, pass_through=True)
+    named = table.schema.items() if hasattr(table, "schema") else []
+    dates = [f"column {name!r}" for name, dtype in named if dtype.is_temporal()]
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        dates = ["the whole array"]
+    if dates:
+        raise ValueError(
+            f"X contains dates or times in {dates[0]}, which are not numbers. Convert them to a "
+            "number with a meaning, e.g. days since the first, or drop them."
+        )
+
+
 def _not_a_number(X: Any) -> str | None:
     """The first value of a table that cannot be made a number, with its place."""
     names = feature_names(X)
@@ -82,9 +98,9 @@ def _not_a_number(X: Any) -> str | None:
         return None
     for column, values in enumerate(table.T):
         for row, value in enumerate(values):
-            if isinstance(value, str | bytes | datetime | date | np.datetime64 | np.timedelta64):
+            if isinstance(value, str | bytes) or type(value).__name__ == "NAType":
                 try:
-                    float(value)  # type: ignore[arg-type]
+                    float(value)
                 except (TypeError, ValueError):
                     name = f"column {column if names is None else repr(str(names[column]))}"
                     return f"{value!r} in row {row}, {name}"
@@ -126,8 +142,9 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
             ensure_all_finite=False,
             input_name="sample_weight",
         )
-    except ValueError as error:
-        raise ValueError(f"sample_weight: {error} Pass one number for each row of X.") from error
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")  # the rest may be the data
+        raise ValueError(f"sample_weight: {reason}. Pass one number for each row of X.") from error
     if weight.ndim != 1 or len(weight) != len(X):
         raise ValueError(
             f"sample_weight.shape == {weight.shape}, expected {(len(X),)}: "
@@ -144,6 +161,12 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         raise ValueError(
             f"Negative values in sample_weight: {weight[negative[0]]} at row {negative[0]}. "
             "Weights count copies of a row; use 0 to leave a row out."
+        )
+    largest = np.finfo(X.dtype).max ** (1 / 3)
+    if weight.max() > largest:
+        raise ValueError(
+            f"sample_weight is too large: {weight.max():.1e} in row {weight.argmax()}, and sums of "
+            f"such weights overflow {X.dtype}. Divide all weights by the largest."
         )
     if not weight.any():
         raise ValueError(
@@ -169,7 +192,7 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
     with np.errstate(over="ignore"):
         widest = np.sum((features.high - features.low) ** 2)
     limits = np.finfo(dtype)
-    if not widest < limits.max / 1e6:
+    if not widest < limits.max / _OVERFLOW_MARGIN:
         raise ValueError(
             f"The values of X are too large: squared distances of up to {widest:.1e} overflow "
             f"{dtype}. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
@@ -182,12 +205,14 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
 
 
 def check_reach(rows: Floats, origin: Floats) -> None:
-    """New rows must not be so far away that squared distances overflow."""
-    limit = np.sqrt(float(np.finfo(origin.dtype).max) / 1e6 / len(origin))
+    """Rows must not be so far away that squared distances overflow."""
+    limit = float(np.finfo(origin.dtype).max) / _OVERFLOW_MARGIN
     for start in range(0, len(rows), _BLOCK_ROWS):
-        offsets = np.abs(rows[start : start + _BLOCK_ROWS].astype(np.float64) - origin)
-        if offsets.max() > limit:
-            row = start + int(offsets.max(axis=1).argmax())
+        offsets = rows[start : start + _BLOCK_ROWS].astype(np.float64) - origin
+        with np.errstate(over="ignore"):
+            sqdist = np.einsum("hj,hj->h", offsets, offsets)
+        if not sqdist.max() <= limit:
+            row = start + int(sqdist.argmax())
             raise ValueError(
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."

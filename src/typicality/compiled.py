@@ -213,7 +213,7 @@ def _fuzzy_pull(params, sqdist, low, total, out, value):
     for r in range(n_rows):
         log_total = -_log(float64(total[r]))
         largest[r] = _exp(min(shift - m * log_total, limit), lowest)
-        value[r] = low[r] * _exp((1.0 - m) * log_total, lowest)
+        value[r] = low[r] * _exp((1.0 - m) * log_total, _lowest_exponent(value.itemsize))
         # u ** (m - 1) * sqdist is the same for all clusters of a row
         total[r] = low[r] * largest[r] / total[r]
     for k in range(n_clusters):
@@ -252,8 +252,9 @@ def _possibilistic_1993_memberships(params, sqdist, low, total, out):
         else:
             for r in range(n_rows):
                 relative = sqdist[k, r] / eta
-                power = _exp(min(_log(relative) * exponent, limit), lowest)
-                out[k, r] = 1.0 / (1.0 + power) if relative > 0 else 1.0
+                power = _log(relative) * exponent
+                degree = 1.0 / (1.0 + _exp(min(power, limit), lowest)) if power < limit else 0.0
+                out[k, r] = degree if relative > 0 else 1.0
 
 
 def _possibilistic_1993_pull(params, sqdist, low, total, out, value):

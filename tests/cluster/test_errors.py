@@ -50,7 +50,19 @@ BAD_DATA = {
     ),
     "dates": (
         pd.DataFrame({"x": range(9), "when": pd.date_range("2026-01-01", periods=9)}),
-        r"X contains .*2026.* in row 0, column 'when', which is not a number",
+        r"X contains dates or times in column 'when'.*days since the first",
+    ),
+    "dates alone": (
+        pd.DataFrame({"when": pd.date_range("2026-01-01", periods=9)}),
+        r"X contains dates or times in column 'when'",
+    ),
+    "an array of times": (
+        np.arange(18).reshape(9, 2).astype("timedelta64[s]"),
+        r"X contains dates or times in the whole array",
+    ),
+    "missing values in a column of objects": (
+        pd.DataFrame({"x": pd.Series([1.0, pd.NA] * 9, dtype=object)}),
+        r"X contains <NA> in row 1, column 'x', which is not a number",
     ),
     "text in a frame": (
         pd.DataFrame({"x": range(9), "name": ["ann"] * 9}),
@@ -88,6 +100,8 @@ BAD_WEIGHTS = {
     "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
     "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN.* row 0\. .*use 0"),
     "text": (["heavy"] * 30, r"sample_weight: could not convert string.*one number for each row"),
+    "complex": (np.ones(30) + 1j, r"sample_weight: .*one number for each row"),
+    "too large": (np.full(30, 1e200), r"sample_weight is too large.*Divide all weights"),
     "a word": ("balanced", r"sample_weight: .*one number for each row"),
     "too few rows left": (
         np.r_[1.0, 1.0, np.zeros(28)],
@@ -228,3 +242,31 @@ def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
     with pytest.raises(ValueError, match=r"left the finite numbers after 1 step.*StandardScaler"):
         model.fit(GOOD)
     assert not hasattr(model, "labels_")
+
+
+def test_a_far_row_of_weight_zero_is_named():
+    X = np.vstack([GOOD, [[1e200, 0.0, 0.0]]])
+    with pytest.raises(ValueError, match="too large in row 30"):
+        FuzzyCMeans(3).fit(X, sample_weight=[1.0] * 30 + [0.0])
+
+
+def test_rows_that_can_be_fitted_can_be_predicted():
+    X = np.zeros((4, 100))
+    X[:, 0] = [0.0, 1.0, 2.0, 3.0]
+    X *= 0.3 * np.sqrt(np.finfo(float).max / 1e6) / 3
+    with pytest.warns(UserWarning, match="Constant"):
+        model = FuzzyCMeans(2, random_state=0).fit(X)
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("failure", ["a start out of reach", "a warning made an error"])
+def test_a_fit_that_fails_late_leaves_the_model_as_it_was(failure):
+    model = FuzzyCMeans(3, random_state=0).fit(GOOD[:, :2])
+    before = model.predict_memberships(GOOD[:, :2])
+    X, start = {
+        "a start out of reach": (GOOD, lambda X, k, random_state: X[:k] * 1e200),
+        "a warning made an error": (np.column_stack([GOOD, np.ones(30)]), "k-means++"),
+    }[failure]
+    with pytest.raises((ValueError, UserWarning)):
+        model.set_params(init=start).fit(X)
+    assert np.array_equal(model.predict_memberships(GOOD[:, :2]), before)

@@ -199,6 +199,13 @@ def test_memberships_of_a_converged_model_are_its_start(blobs, kind):
     assert_allclose(again.objective_path_[0], model.objective_, rtol=1e-9)
 
 
+def test_tiny_memberships_are_a_start_like_any_other(blobs):
+    X, truth = blobs
+    tiny = np.eye(3)[truth] * [1.0, 1e-200, 1e-300]
+    one, other = (FuzzyCMeans(3, init=u).fit(X) for u in (np.eye(3)[truth], tiny))
+    assert_allclose(one.cluster_centers_, other.cluster_centers_)
+
+
 def test_possibilistic_start_from_memberships_and_spreads(blobs):
     X, truth = blobs
     model = PossibilisticCMeans(3, eta=1.0, init=np.eye(3)[truth]).fit(X)

@@ -189,6 +189,17 @@ def test_what_counts_as_collapsed(rng, spread, collapsed):
     assert memberships_collapsed(prototypes, Fuzzy(9.0), Sample.of(space)) is collapsed
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("objective", ["1993", "1996"])
+def test_a_prototype_out_of_reach_stays_and_is_reported(blobs, objective, dtype):
+    X = blobs[0].astype(dtype)
+    start = [[0.0, 0.0], [6.0, 0.0], [500.0, 500.0]]
+    with pytest.warns() as record:
+        model = PossibilisticCMeans(3, objective=objective, m=1.01, eta=1.0, init=start).fit(X)
+    assert DegenerateSpreadWarning in {w.category for w in record}
+    assert model.cluster_centers_[2].tolist() == [500.0, 500.0]
+
+
 def test_constant_feature(blobs):
     X, _ = blobs
     X = np.column_stack([X, np.full(len(X), 5.0)])

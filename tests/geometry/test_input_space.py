@@ -211,6 +211,18 @@ def test_twin_equals_the_array_form_near_and_far(index, dtype, scale, seed):
     assert_allclose(prototypes.memberships(rule, X), u, atol=tolerance, rtol=100 * tolerance)
 
 
+def test_objective_of_float32_does_not_vanish_early(rng):
+    X = rng.normal(size=(400, 2)).astype(np.float32)
+    prototypes = Centroids.at(X[:23] + np.float32(0.3), X.mean(axis=0))
+    exact = Fuzzy(30.0).objective(*_memberships_and_sqdist(Fuzzy(30.0), prototypes, X)).sum()
+    assert_allclose(prototypes.fold(Fuzzy(30.0), X).objective, exact, rtol=1e-3)
+
+
+def _memberships_and_sqdist(rule, prototypes, X):
+    sqdist = prototypes.sqdist(X).astype(np.float64)
+    return rule.memberships(sqdist), sqdist
+
+
 @pytest.mark.parametrize("n_features", [2, 500])
 def test_all_that_a_fit_starts_from_is_independent_of_threads(rng, n_features):
     X = rng.normal(size=(4000, n_features))

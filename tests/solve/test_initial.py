@@ -62,6 +62,18 @@ def test_very_many_rows_are_sampled_by_content(rng, monkeypatch):
     assert_array_equal(data.weight, copies.weight)
 
 
+def test_starts_hold_far_from_zero(rng):
+    X = rng.normal(size=(300, 2)) + 1e10
+    for seed in range(20):
+        assert len(np.unique(start("k-means++", X, n_clusters=6, seed=seed), axis=0)) == 6
+
+
+def test_the_sample_is_larger_than_the_number_of_clusters(rng, monkeypatch):
+    monkeypatch.setattr(initial, "LARGEST_START", 16)
+    data = DistinctRows.of(rng.normal(size=(500, 2)), at_least=20)
+    assert len(data.rows) == 80
+
+
 def test_negative_zero_is_zero():
     data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
     assert_array_equal(data.weight, [2.0, 1.0])

@@ -85,18 +85,20 @@ class PrototypeClusterer(
         self
         """
         self._check_parameters()
-        candidate = copy(self)  # what X says of features is kept only once X is accepted
+        candidate = copy(self)  # what X says of features is kept only once the fit is done
         rows = check_rows(candidate, X, training=True)
         weight = check_sample_weight(sample_weight, rows)
         check_distinct_rows(rows, weight, self.n_clusters)
         space = InputSpace(rows, weight)
         check_magnitudes(space.features, rows.dtype)
+        check_reach(rows, space.origin)
         starts = self._starts(space)
-        self._take_schema(candidate)
-        warn_about_features(space.features, self._feature_labels())
+        warn_about_features(space.features, candidate._feature_labels())
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        progress = FitProgress(self, self._n_runs(len(starts)), {"X": X, "metadata": metadata})
+        data = {"X": X, "metadata": metadata}
+        progress = FitProgress(self, candidate, n_runs=self._n_runs(len(starts)), data=data)
         result = self._solve(space, starts, progress)
+        self._take_schema(candidate)
         self._publish(space, result)
         progress.finish()
         return self
@@ -232,7 +234,7 @@ class PrototypeClusterer(
         shape = (self.n_clusters, n_features)
         rng = check_random_state(self.random_state)
         if isinstance(self.init, str):
-            data = DistinctRows.of(space.X, space.sample_weight)
+            data = DistinctRows.of(space.X, space.sample_weight, at_least=self.n_clusters)
             start = NAMED_STARTS[self.init]
             n_starts = 1 if self.init == "max-min" else self.n_init
             drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
@@ -243,7 +245,8 @@ class PrototypeClusterer(
         array = check_start_array(self.init, n_samples, *shape, space.sample_weight)
         if array.shape == shape:
             return [space.at(array)]
-        return [space.prototypes(self._start_rule().weights(array))]
+        # Only the ratios within a column matter; weights of tiny memberships would vanish.
+        return [space.prototypes(self._start_rule().weights(array / array.max(axis=0)))]
 
     def _publish(self, space: InputSpace, result: PicardResult[State]) -> None:
         prototypes = result.state.prototypes

@@ -19,14 +19,19 @@ class FitProgress:
     ----------
     estimator : estimator
         With `tol`, `max_iter`, and the callbacks.
+    candidate : estimator
+        A copy that knows the features of the data.
     n_runs : int
         The most runs of the loop.
     data : dict
         `X` and `metadata` for the callbacks.
     """
 
-    def __init__(self, estimator: Any, n_runs: int, data: dict[str, Any]) -> None:
+    def __init__(
+        self, estimator: Any, candidate: Any, *, n_runs: int, data: dict[str, Any]
+    ) -> None:
         self._estimator = estimator
+        self._candidate = candidate
         self._data = data
         self._watched = bool(getattr(estimator, "_skl_callbacks", None))
         self._fit = estimator._init_callback_context(max_subtasks=n_runs)
@@ -48,7 +53,7 @@ class FitProgress:
             result = step(state)
             stop = iteration.call_on_fit_task_end(
                 estimator=self._estimator,
-                reconstruction_attributes=_fitted_as_of(self._estimator, result[0]),
+                reconstruction_attributes=self._fitted_as_of(result[0]),
                 **self._data,
             )
             return result
@@ -56,7 +61,7 @@ class FitProgress:
         result = picard(watched_step, state, **limits, callback=lambda n_iter, state: stop)
         task.call_on_fit_task_end(
             estimator=self._estimator,
-            reconstruction_attributes=_fitted_as_of(self._estimator, result.state),
+            reconstruction_attributes=self._fitted_as_of(result.state),
             **self._data,
         )
         return result
@@ -69,6 +74,9 @@ class FitProgress:
             **self._data,
         )
 
-
-def _fitted_as_of(estimator: Any, state: State) -> Callable[[], dict[str, Any]]:
-    return lambda: estimator._prediction_attributes(state)
+    def _fitted_as_of(self, state: State) -> Callable[[], dict[str, Any]]:
+        schema = {
+            "n_features_in_": self._candidate.n_features_in_,
+            "feature_names_in_": getattr(self._candidate, "feature_names_in_", None),
+        }
+        return lambda: schema | self._estimator._prediction_attributes(state)

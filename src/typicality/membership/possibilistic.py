@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from typicality.membership._arrays import Array, bounded_exp, like, namespace
+from typicality.membership._arrays import Array, bounded_exp, largest_exponent, like, namespace
 
 
 class Possibilistic1993Twin(NamedTuple):
@@ -61,8 +61,10 @@ class Possibilistic1993(_WithSpread):
         xp = namespace(sqdist)
         relative = self.closeness(sqdist)
         safe = xp.where(relative > 0, relative, xp.ones_like(relative))
-        power = bounded_exp(xp.log(safe) / (self.m - 1.0))
-        return xp.where(relative > 0, 1.0 / (1.0 + power), xp.ones_like(relative))
+        exponent = xp.log(safe) / (self.m - 1.0)
+        reached = exponent < largest_exponent(exponent)  # beyond, a typicality is zero
+        typicality = xp.where(reached, 1.0 / (1.0 + bounded_exp(exponent)), xp.zeros_like(exponent))
+        return xp.where(relative > 0, typicality, xp.ones_like(relative))
 
     def weights(self, memberships: Array) -> Array:
         return memberships**self.m

@@ -45,10 +45,19 @@ class DistinctRows:
     rows: Floats
     weight: NDArray[np.float64]
 
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The weighted mean of the rows."""
+        mean: NDArray[np.float64] = np.average(
+            self.rows.astype(np.float64), axis=0, weights=self.weight
+        )
+        return mean
+
     @classmethod
-    def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
+    def of(cls, X: Floats, sample_weight: Floats | None = None, *, at_least: int = 1) -> Self:
         """Add up the weights of equal rows; of very many distinct rows, take a sample.
 
+        The sample is of four times `at_least` or more.
         Equal rows are found by a hash of their content. The sample is those of smallest hash: it
         is the same in any order, and keeps all copies of a row or none. Costs a sort of n integers.
         """
@@ -56,8 +65,9 @@ class DistinctRows:
         keep = np.ones(len(X), bool) if sample_weight is None else sample_weight > 0
         ordered = np.sort(keys[keep])  # much faster than np.unique
         distinct = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        if len(distinct) > LARGEST_START:
-            keep &= keys <= ordered[distinct[LARGEST_START - 1]]
+        largest = max(LARGEST_START, 4 * at_least)
+        if len(distinct) > largest:
+            keep &= keys <= ordered[distinct[largest - 1]]
         chosen = np.flatnonzero(keep)
         _, first, copy_of = np.unique(keys[chosen], return_index=True, return_inverse=True)
         weight = None if sample_weight is None else sample_weight[chosen]
@@ -102,11 +112,13 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
     """
-    with threadpool_limits(1, user_api="blas"):  # distances must not depend on threads
-        points, _ = kmeans_plusplus(
-            data.rows, n_clusters, sample_weight=data.weight, random_state=rng
+    centred = data.rows - data.mean  # its distances lose digits far from zero
+    with threadpool_limits(1, user_api="blas"):  # nor may they depend on threads
+        _, chosen = kmeans_plusplus(
+            centred, n_clusters, sample_weight=data.weight, random_state=rng
         )
-    return np.asarray(points)
+    points: Floats = data.rows[chosen]
+    return points
 
 
 def max_min(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -> Floats:
@@ -115,8 +127,7 @@ def max_min(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -> 
     Implements :cite:`xenaki2014`, section 2 (Max-Min). Differs from the paper: the first point is
     the row farthest from the mean, so that the order of the rows does not matter. No randomness.
     """
-    centre = np.average(data.rows, axis=0, weights=data.weight)
-    sqdist = np.sum((data.rows - centre) ** 2, axis=1)
+    sqdist = np.sum((data.rows - data.mean) ** 2, axis=1)
     chosen = [int(np.argmax(sqdist))]
     sqdist[:] = np.inf
     while len(chosen) < n_clusters:
@@ -144,8 +155,7 @@ def off_the_rows(points: Floats, data: DistinctRows) -> Floats:
     A row that coincides with a prototype has membership 1 there and holds it fast, the more the
     larger m: a start exactly on rows can look converged where it stands.
     """
-    centre = np.average(data.rows, axis=0, weights=data.weight)
-    return (points + _TOWARDS_THE_MEAN * (centre - points)).astype(points.dtype)
+    return (points + _TOWARDS_THE_MEAN * (data.mean - points)).astype(points.dtype)
 
 
 Start = Callable[[DistinctRows, int, np.random.RandomState], Floats]
