@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
 from typicality.geometry import Features
+from typicality.geometry.base import row_blocks
 from typicality.solve.initial import count_distinct_rows
 
 __all__ = [
@@ -20,11 +21,11 @@ __all__ = [
     "check_rows",
     "check_sample_weight",
     "check_spread",
+    "check_start_array",
 ]
 
 Floats = NDArray[np.floating]
 
-_BLOCK_ROWS = 4096
 _OVERFLOW_MARGIN = 1e6
 
 
@@ -111,10 +112,10 @@ def _check_finite(rows: Floats, names: list[str]) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
             return
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        bad = np.argwhere(~np.isfinite(rows[start : start + _BLOCK_ROWS]))
+    for block in row_blocks(len(rows)):
+        bad = np.argwhere(~np.isfinite(rows[block]))
         if len(bad):
-            row, column = bad[0] + (start, 0)
+            row, column = bad[0] + (block.start, 0)
             kind, remedy = (
                 ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
                 if np.isnan(rows[row, column])
@@ -207,12 +208,12 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
 def check_reach(rows: Floats, origin: Floats) -> None:
     """Rows must not be so far away that squared distances overflow."""
     limit = float(np.finfo(origin.dtype).max) / _OVERFLOW_MARGIN
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        offsets = rows[start : start + _BLOCK_ROWS].astype(np.float64) - origin
+    for block in row_blocks(len(rows)):
+        offsets = rows[block].astype(np.float64) - origin
         with np.errstate(over="ignore"):
             sqdist = np.einsum("hj,hj->h", offsets, offsets)
         if not sqdist.max() <= limit:
-            row = start + int(sqdist.argmax())
+            row = block.start + int(sqdist.argmax())
             raise ValueError(
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
@@ -220,12 +221,17 @@ def check_reach(rows: Floats, origin: Floats) -> None:
 
 
 def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:
-    """Prototypes or memberships given by the user as numbers."""
+    """Prototypes given by the user as numbers."""
     array = check_array(points, dtype=[np.float64, np.float32], input_name=source)
     if array.shape != shape:
         raise ValueError(
             f"{source} has shape {array.shape}, expected {shape}: one row for each cluster and "
             "one column for each feature."
+        )
+    if len(np.unique(array, axis=0)) < len(array):
+        raise ValueError(
+            f"{source} has identical prototypes: they would move together for ever. Give each "
+            "cluster a start of its own."
         )
     return np.asarray(array)
 
@@ -236,12 +242,7 @@ def check_start_array(
     """`init` given as an array: prototypes, or a membership matrix."""
     array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
     if array.shape == (n_clusters, n_features):
-        if len(np.unique(array, axis=0)) < n_clusters:
-            raise ValueError(
-                "init has identical prototypes: they would move together for ever. Give each "
-                "cluster a start of its own."
-            )
-        return array
+        return check_points(array, array.shape, source="init")
     if array.shape != (n_samples, n_clusters):
         raise ValueError(
             f"init has shape {array.shape}; expected prototypes of shape "

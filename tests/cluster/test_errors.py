@@ -152,6 +152,10 @@ BAD_PARAMETERS = {
         FuzzyCMeans(3, init=np.zeros((3, 3))),
         r"init has identical prototypes.*a start of its own",
     ),
+    "identical prototypes from a callable": (
+        FuzzyCMeans(3, init=lambda X, k, random_state: np.zeros((k, 3))),
+        r"init\(\) has identical prototypes",
+    ),
     "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
     "start from an empty cluster": (
         FuzzyCMeans(3, init=np.eye(3)[[0] * 15 + [1] * 15]),

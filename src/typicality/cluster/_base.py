@@ -35,7 +35,7 @@ from typicality.cluster.diagnostics import (
     warn_about_features,
     warn_about_labelling,
 )
-from typicality.geometry import Centroids, InputSpace
+from typicality.geometry import Centroids, InputSpace, Sweep
 from typicality.kernels import Linear
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
@@ -257,18 +257,21 @@ class PrototypeClusterer(
         state = ClusterState(prototypes.take(labelling.order), rule.take(labelling.order))
         for name, value in self._prediction_attributes(state, labelling).items():
             setattr(self, name, value)
-        self.labels_ = self.prototype_labels_[self._prototypes.labels(self._rule, space.X)]
+        if (np.diff(labelling.order) < 0).any():  # ties go to the first, whichever that is now
+            preferred = self._prototypes.labels(self._rule, space.X)
+        self.labels_ = self.prototype_labels_[preferred]
         if self.store_memberships:
             self.memberships_ = self._prototypes.memberships(self._rule, space.X)
         elif hasattr(self, "memberships_"):
             del self.memberships_
-        self.objective_ = self._prototypes.objective(self._rule, space.X, space.sample_weight)
+        final = space.sweep(self._rule, self._prototypes)
+        self.objective_ = final.objective
         self.objective_path_ = np.array(result.objectives)
         self.n_iter_ = result.n_iter
         self.status_ = result.status
         self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        self._warn_about_result(space, labelling)
+        self._warn_about_result(space, labelling, final)
 
     def _prediction_attributes(
         self, state: State, labelling: Labelling | None = None
@@ -285,7 +288,9 @@ class PrototypeClusterer(
             "n_clusters_": n_clusters if labelling is None else labelling.n_clusters,
         }
 
-    def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
+    def _warn_about_result(
+        self, space: InputSpace, labelling: Labelling, final: Sweep[Centroids]
+    ) -> None:
         sample = Sample.of(space)
         if self._can_collapse and memberships_collapsed(self._prototypes, self._rule, sample):
             warn_about_collapse(self.n_clusters, advice=self._collapse_advice(sample))

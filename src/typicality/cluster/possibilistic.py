@@ -21,11 +21,12 @@ from typicality.cluster.diagnostics import (
     warn_about_unreached,
     warn_about_vanished_spread,
 )
-from typicality.geometry import Centroids, InputSpace
+from typicality.geometry import Centroids, InputSpace, Sweep
 from typicality.kernels import Linear
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import (
+    SMALLEST_SHARE,
     FixedSpread,
     ReestimatedSpread,
     SpreadUpdate,
@@ -35,8 +36,6 @@ from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.picard import PicardResult
 
 __all__ = ["PossibilisticCMeans"]
-
-_SMALLEST_SPREAD = 1e-12  # of the total variance: re-estimated spreads end here
 
 
 class PossibilisticCMeans(PrototypeClusterer):
@@ -248,7 +247,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         return ReestimatedSpread(self.gamma, self._smallest_spread(space))
 
     def _smallest_spread(self, space: InputSpace) -> float:
-        return _SMALLEST_SPREAD * (space.total_variance or 1.0)
+        return SMALLEST_SHARE * (space.total_variance or 1.0)
 
     def _prediction_attributes(
         self, state: State, labelling: Labelling | None = None
@@ -268,9 +267,10 @@ class PossibilisticCMeans(PrototypeClusterer):
             "tell more regions apart, more starts (n_init), or fewer clusters."
         )
 
-    def _warn_about_result(self, space: InputSpace, labelling: Labelling) -> None:
+    def _warn_about_result(
+        self, space: InputSpace, labelling: Labelling, final: Sweep[Centroids]
+    ) -> None:
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, self._smallest_spread(space))
-        mass = space.sweep(self._rule, self._prototypes).mass
-        warn_about_unreached(mass, self.eta_)
-        super()._warn_about_result(space, labelling)
+        warn_about_unreached(final.mass, self.eta_)
+        super()._warn_about_result(space, labelling, final)

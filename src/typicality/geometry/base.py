@@ -1,5 +1,6 @@
 """The interface of a geometry and its prototypes, documented once."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -10,6 +11,13 @@ from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
 
 Floats = NDArray[np.floating]
+
+_BLOCK_ROWS = 4096
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """Slices that cover the rows, a few thousand at a time, for work that would copy them."""
+    return (slice(start, start + _BLOCK_ROWS) for start in range(0, n_rows, _BLOCK_ROWS))
 
 
 class Prototypes(Protocol):

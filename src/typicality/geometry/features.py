@@ -7,9 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import Floats
-
-_BLOCK_ROWS = 4096
+from typicality.geometry.base import Floats, row_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +30,12 @@ class Features:
         """Two passes over the rows, in blocks."""
 
         def blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-            for i in range(0, len(X), _BLOCK_ROWS):
-                rows = X[i : i + _BLOCK_ROWS].astype(np.float64)
+            for block in row_blocks(len(X)):
+                rows = X[block].astype(np.float64)
                 if sample_weight is None:
                     yield rows, np.ones(len(rows))
                     continue
-                weight = sample_weight[i : i + _BLOCK_ROWS].astype(np.float64)
+                weight = sample_weight[block].astype(np.float64)
                 if weight.any():
                     yield rows[weight > 0], weight[weight > 0]
 

@@ -5,13 +5,11 @@ from functools import cached_property
 import numpy as np
 
 from typicality._compat import effective_n_threads
-from typicality.geometry.base import Floats, Sweep
+from typicality.geometry.base import Floats, Sweep, row_blocks
 from typicality.geometry.centroids import Centroids, layout, weighted_sums
 from typicality.geometry.features import Features
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
-
-_BLOCK_ROWS = 4096
 
 
 class InputSpace:
@@ -70,7 +68,7 @@ class InputSpace:
         if self.sample_weight is not None:
             weights = weights * self.sample_weight[:, None]
         mass = weights.sum(axis=0, dtype=np.float64)
-        blocks = [slice(i, i + _BLOCK_ROWS) for i in range(0, len(self.X), _BLOCK_ROWS)]
+        blocks = row_blocks(len(self.X))
         first = sum(weighted_sums(weights[b], self.X[b] - self.origin) for b in blocks)
         return Centroids(self.origin, first / mass[:, None])
 

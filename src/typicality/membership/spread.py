@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = ["FixedSpread", "ReestimatedSpread", "SpreadUpdate", "spread_from_partition"]
 
-_SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
+SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
 
 
 class SpreadUpdate(Protocol):
@@ -78,7 +78,7 @@ def spread_from_partition(
     degenerate : array of int
         The clusters that had none of their own.
     """
-    usable = spread > _SMALLEST_SHARE * total_variance
+    usable = spread > SMALLEST_SHARE * total_variance
     fallback = np.median(spread[usable]) if usable.any() else total_variance or 1.0
     eta = np.maximum(gamma * np.where(usable, spread, fallback), np.finfo(np.float64).tiny)
     return eta, np.flatnonzero(~usable)
