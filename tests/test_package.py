@@ -35,6 +35,7 @@ PUBLIC_MODULES = [
     "typicality.cluster",
     "typicality.exceptions",
     "typicality.geometry",
+    "typicality.geometry.distinct",
     "typicality.kernels",
     "typicality.membership",
     "typicality.membership.spread",

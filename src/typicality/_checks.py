@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 from typicality._compat import feature_names
 from typicality.geometry import Features
 from typicality.geometry.base import row_blocks
-from typicality.solve.initial import count_distinct_rows
+from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = [
     "check_distinct_rows",

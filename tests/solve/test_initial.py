@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.solve import initial
-from typicality.solve.initial import NAMED_STARTS, DistinctRows, count_distinct_rows
+from typicality.geometry import distinct
+from typicality.geometry.distinct import DistinctRows, count_distinct_rows
+from typicality.solve.initial import NAMED_STARTS
 
 every_start = pytest.mark.parametrize("name", sorted(NAMED_STARTS))
 
 
 def start(name, X, weight=None, *, n_clusters=4, seed=0):
     data = DistinctRows.of(X, weight)
-    return NAMED_STARTS[name](data, n_clusters, np.random.RandomState(seed))
+    return data.rows[NAMED_STARTS[name](data, n_clusters, np.random.RandomState(seed))]
 
 
 @every_start
@@ -50,7 +51,7 @@ def test_random_rows_follow_the_weights():
 
 
 def test_very_many_rows_are_sampled_by_content(rng, monkeypatch):
-    monkeypatch.setattr(initial, "LARGEST_START", 1000)
+    monkeypatch.setattr(distinct, "LARGEST_SAMPLE", 1000)
     X = rng.normal(size=(5000, 2))
     weight = np.where(X[:, 0] > 0, 3.0, 1.0)
     data = DistinctRows.of(X, weight)
@@ -68,9 +69,8 @@ def test_starts_hold_far_from_zero(rng):
         assert len(np.unique(start("k-means++", X, n_clusters=6, seed=seed), axis=0)) == 6
 
 
-def test_the_sample_is_larger_than_the_number_of_clusters(rng, monkeypatch):
-    monkeypatch.setattr(initial, "LARGEST_START", 16)
-    data = DistinctRows.of(rng.normal(size=(500, 2)), at_least=20)
+def test_the_size_of_the_sample_can_be_said(rng):
+    data = DistinctRows.of(rng.normal(size=(500, 2)), at_most=80)
     assert len(data.rows) == 80
 
 

@@ -36,10 +36,11 @@ from typicality.cluster.diagnostics import (
     warn_about_labelling,
 )
 from typicality.geometry import Centroids, InputSpace, Sweep
+from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
 from typicality.kernels import Linear
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.initial import NAMED_STARTS, DistinctRows, off_the_rows
+from typicality.solve.initial import NAMED_STARTS
 from typicality.solve.picard import PicardResult
 from typicality.solve.restarts import best_of
 
@@ -234,11 +235,12 @@ class PrototypeClusterer(
         shape = (self.n_clusters, n_features)
         rng = check_random_state(self.random_state)
         if isinstance(self.init, str):
-            data = DistinctRows.of(space.X, space.sample_weight, at_least=self.n_clusters)
+            at_most = max(LARGEST_SAMPLE, 4 * self.n_clusters)
+            data = DistinctRows.of(space.X, space.sample_weight, at_most=at_most)
             start = NAMED_STARTS[self.init]
             n_starts = 1 if self.init == "max-min" else self.n_init
             drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
-            return [space.at(off_the_rows(points, data)) for points in drawn]
+            return [space.near_rows(data.index[chosen]) for chosen in drawn]
         if callable(self.init):
             given = [self.init(space.X, self.n_clusters, rng) for _ in range(self.n_init)]
             return [space.at(check_points(points, shape, source="init()")) for points in given]

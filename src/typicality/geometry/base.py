@@ -13,6 +13,7 @@ from typicality.plan import Plan
 Floats = NDArray[np.floating]
 
 _BLOCK_ROWS = 4096
+TOWARDS_THE_MEAN = 0.05
 
 
 def row_blocks(n_rows: int) -> Iterator[slice]:
@@ -82,6 +83,13 @@ class Geometry(Protocol[P]):
 
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
+
+    def near_rows(self, index: NDArray[np.intp]) -> P:
+        """Prototypes at rows, drawn a little towards the mean of the data.
+
+        A row that coincides with a prototype has membership 1 there and holds it fast, the more the
+        larger m: a start exactly on rows can look converged where it stands.
+        """
 
     def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""

@@ -3,9 +3,10 @@
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
-from typicality.geometry.base import Floats, Sweep, row_blocks
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep, row_blocks
 from typicality.geometry.centroids import Centroids, layout, weighted_sums
 from typicality.geometry.features import Features
 from typicality.membership.base import MembershipRule
@@ -63,6 +64,10 @@ class InputSpace:
     def at(self, points: Floats) -> Centroids:
         """Prototypes at given points of shape (c, d)."""
         return Centroids.at(points, self.origin)
+
+    def near_rows(self, index: NDArray[np.intp]) -> Centroids:
+        points = self.X[index].astype(np.float64)
+        return self.at(points + TOWARDS_THE_MEAN * (self.features.mean - points))
 
     def prototypes(self, weights: Floats) -> Centroids:
         if self.sample_weight is not None:
