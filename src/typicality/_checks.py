@@ -14,8 +14,14 @@ from typicality.geometry.base import row_blocks
 from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = [
+    "check_diagonal",
+    "check_dissimilarities",
     "check_distinct_rows",
+    "check_finite_kernel",
+    "check_kernel_matrix",
+    "check_known",
     "check_magnitudes",
+    "check_no_diagonal",
     "check_points",
     "check_reach",
     "check_rows",
@@ -27,9 +33,10 @@ __all__ = [
 Floats = NDArray[np.floating]
 
 _OVERFLOW_MARGIN = 1e6
+_ASYMMETRY = 1e-6  # of the largest entry: more is no rounding
 
 
-def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
+def check_rows(estimator: Any, X: Any, *, training: bool, at_least: int = 2) -> Floats:
     """The rows as a C-contiguous array of float64 or float32, or an error that says what to do."""
     _refuse_dates(X)
     try:
@@ -56,10 +63,10 @@ def check_rows(estimator: Any, X: Any, *, training: bool) -> Floats:
             "are written as text, or encode categories, e.g. with "
             "sklearn.preprocessing.OneHotEncoder."
         ) from error
-    if training and len(rows) < 2:
+    if training and len(rows) < at_least:
         raise ValueError(
-            f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but a clustering needs at least "
-            "2 samples. Pass the data with one row per sample."
+            f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but {type(estimator).__name__} "
+            f"needs at least {at_least} sample(s). Pass the data with one row per sample."
         )
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
@@ -218,6 +225,85 @@ def check_reach(rows: Floats, origin: Floats) -> None:
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
             )
+
+
+def check_kernel_matrix(matrix: Floats) -> None:
+    """`kernel="precomputed"` in training: square and symmetric."""
+    _check_square(matrix, "kernel='precomputed'", "the kernel of each training row with each")
+
+
+def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
+    """`kernel="dissimilarities"`: not negative; in training square, symmetric, zero with itself."""
+    if matrix.min() < 0:
+        row, column = np.argwhere(matrix < 0)[0]
+        raise ValueError(
+            f"X has a negative dissimilarity, {matrix[row, column]:.3g} in row {row}, column "
+            f"{column}. Pass distances, or similarities with kernel='precomputed'."
+        )
+    if not square:
+        return
+    _check_square(matrix, "kernel='dissimilarities'", "the dissimilarity of each row to each")
+    own = np.diagonal(matrix)
+    if own.any():
+        raise ValueError(
+            f"X has a row that is dissimilar to itself: {own[np.flatnonzero(own)[0]]:.3g} on the "
+            f"diagonal in row {np.flatnonzero(own)[0]}. Set the diagonal to zero, or pass "
+            "similarities with kernel='precomputed'."
+        )
+
+
+def _check_square(matrix: Floats, parameter: str, meaning: str) -> None:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"X has shape {matrix.shape}, but {parameter} needs a square matrix in fit: {meaning}."
+        )
+    largest = float(np.abs(matrix).max())
+    for block in row_blocks(len(matrix)):
+        apart = np.abs(matrix[block] - matrix[:, block].T)
+        if apart.max() > _ASYMMETRY * largest:
+            row, column = np.unravel_index(apart.argmax(), apart.shape)
+            raise ValueError(
+                f"X is not symmetric, as {parameter} needs it: entries ({row + block.start}, "
+                f"{column}) and ({column}, {row + block.start}) differ by {apart.max():.3g}. Pass "
+                "(X + X.T) / 2 if that is what is meant."
+            )
+
+
+def check_diagonal(diag: Any, n_rows: int) -> Floats:
+    """`diag` in prediction: the kernel of each new row with itself."""
+    values = np.asarray(check_array(diag, ensure_2d=False, dtype=np.float64, input_name="diag"))
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"diag has shape {values.shape}, expected {(n_rows,)}: the kernel of each row of X "
+            "with itself."
+        )
+    return values
+
+
+def check_known(known: NDArray[np.bool_]) -> None:
+    """Rows of a precomputed kernel without `diag` must be training rows."""
+    if not known.all():
+        raise ValueError(
+            f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row with "
+            "itself is not the same for all training rows: pass diag, the kernel of each row of X "
+            "with itself, to predict, predict_memberships, score_samples or decision_function."
+        )
+
+
+def check_no_diagonal(diag: Any) -> None:
+    """`diag` has a meaning for precomputed kernels only."""
+    if diag is not None:
+        raise ValueError("diag is for kernel='precomputed' alone: leave it out.")
+
+
+def check_finite_kernel(total_variance: float) -> None:
+    """Kernel values must be finite on the training rows."""
+    if not np.isfinite(total_variance):
+        raise ValueError(
+            "The kernel is not finite on X: some of its values overflow or are not defined. "
+            "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, or check the "
+            "kernel."
+        )
 
 
 def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:

@@ -4,12 +4,14 @@ Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
 """
 
 __all__ = [
+    "BandwidthWarning",
     "ClusteringWarning",
     "CoincidentClustersWarning",
     "CollapsedMembershipsWarning",
     "DegenerateSpreadWarning",
     "EmptyClustersWarning",
     "FeatureWarning",
+    "IndefiniteKernelWarning",
 ]
 
 
@@ -35,3 +37,11 @@ class DegenerateSpreadWarning(ClusteringWarning):
 
 class FeatureWarning(ClusteringWarning):
     """A feature is constant, or the features live on very different scales."""
+
+
+class BandwidthWarning(ClusteringWarning):
+    """The kernel is so wide or so narrow that it says little, or its width was not used."""
+
+
+class IndefiniteKernelWarning(ClusteringWarning):
+    """The kernel is not a scalar product: some squared distances are negative."""

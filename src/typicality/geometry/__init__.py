@@ -8,12 +8,17 @@ from typicality.geometry.base import Geometry, Prototypes, Sweep
 from typicality.geometry.centroids import Centroids, Moments
 from typicality.geometry.features import Features
 from typicality.geometry.input_space import InputSpace
+from typicality.geometry.kernel_prototypes import KernelPrototypes
+from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 
 __all__ = [
     "Centroids",
     "Features",
     "Geometry",
     "InputSpace",
+    "KernelCandidates",
+    "KernelPrototypes",
+    "KernelSpace",
     "Moments",
     "Prototypes",
     "Sweep",

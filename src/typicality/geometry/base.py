@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,12 @@ class Prototypes(Protocol):
     def take(self, order: NDArray[np.intp]) -> Self:
         """The prototypes in another order, or some of them."""
 
+    def blend(self, other: Self, share: float) -> Self:
+        """Prototypes moved by a share of the way to others."""
+
+    def for_prediction(self) -> Self:
+        """The same without what only the training rows need."""
+
 
 P = TypeVar("P", bound=Prototypes)
 
@@ -78,11 +84,31 @@ class Sweep(Generic[P]):
 class Geometry(Protocol[P]):
     """A space in which weighted means of rows are prototypes."""
 
+    X: Floats
+    sample_weight: Floats | None
+
+    @property
+    def total_variance(self) -> float:
+        """The mean squared distance of the rows to their mean."""
+
+    @property
+    def dimension(self) -> float:
+        """The number of dimensions the rows fill."""
+
+    def largest_moment(self, *, normalised: bool) -> float:
+        """The largest eigenvalue of the covariance of a sample of the rows.
+
+        Normalised, that of the directions from the mean alone.
+        """
+
     def plan(self, n_clusters: int) -> Plan:
         """How an iteration is computed."""
 
-    def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
-        """One Picard step: memberships at `prototypes`, then the weighted means."""
+    def candidates(self, n_clusters: int) -> Any:
+        """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
+
+    def at(self, points: Floats, rule: MembershipRule) -> P:
+        """Where prototypes at given points of shape (c, d) start."""
 
     def near_rows(self, index: NDArray[np.intp]) -> P:
         """Prototypes at rows, drawn a little towards the mean of the data.
@@ -93,3 +119,15 @@ class Geometry(Protocol[P]):
 
     def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""
+
+    def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
+        """One Picard step: memberships at `prototypes`, then the weighted means."""
+
+    def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
+        """Memberships of the rows of this space: what the prototypes say of them."""
+
+    def labels(self, rule: MembershipRule, prototypes: P) -> NDArray[np.int32]:
+        """The prototype each row of this space prefers."""
+
+    def largest_membership(self, rule: MembershipRule, prototypes: P) -> float:
+        """The clearest membership of a sample of the rows that take part."""

@@ -84,6 +84,12 @@ class Centroids:
     def take(self, order: NDArray[np.intp]) -> Self:
         return type(self)(self.origin, self.offsets[order])
 
+    def blend(self, other: Self, share: float) -> Self:
+        return type(self)(self.origin, self.offsets + share * (other.offsets - self.offsets))
+
+    def for_prediction(self) -> Self:
+        return self
+
     def mutual_sqdist(self) -> NDArray[np.float64]:
         sqdist: NDArray[np.float64] = cdist(self.offsets, self.offsets, "sqeuclidean")
         return sqdist

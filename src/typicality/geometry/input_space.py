@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 from typicality._compat import effective_n_threads
 from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep, row_blocks
 from typicality.geometry.centroids import Centroids, layout, weighted_sums
+from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
 from typicality.geometry.features import Features
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
+
+_SAMPLE_ROWS = 4096
 
 
 class InputSpace:
@@ -49,6 +52,27 @@ class InputSpace:
         """The mean squared distance of the rows to their mean."""
         return float(self.features.variance.sum())
 
+    @property
+    def dimension(self) -> float:
+        return float(self.X.shape[1])
+
+    @cached_property
+    def _sample(self) -> tuple[Floats, NDArray[np.float64]]:
+        """At most about 4096 rows of positive weight, evenly spaced, and their weights."""
+        if self.sample_weight is None:
+            rows = self.X[:: max(1, len(self.X) // _SAMPLE_ROWS)].copy()
+            return rows, np.ones(len(rows))
+        taking_part = np.flatnonzero(self.sample_weight)
+        chosen = taking_part[:: max(1, len(taking_part) // _SAMPLE_ROWS)]
+        return self.X[chosen], self.sample_weight[chosen].astype(np.float64)
+
+    def largest_moment(self, *, normalised: bool) -> float:
+        rows, weight = self._sample
+        centred = rows - np.average(rows.astype(np.float64), axis=0, weights=weight)
+        sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(rows))
+        scale = weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum()
+        return float(np.linalg.eigvalsh((centred.T * scale) @ centred)[-1])
+
     def plan(self, n_clusters: int) -> Plan:
         n_samples, n_features = self.X.shape
         tile_rows, chunk_rows = layout(n_clusters, n_features)
@@ -61,13 +85,17 @@ class InputSpace:
             f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
         )
 
-    def at(self, points: Floats) -> Centroids:
-        """Prototypes at given points of shape (c, d)."""
+    def candidates(self, n_clusters: int) -> DistinctRows:
+        at_most = max(LARGEST_SAMPLE, 4 * n_clusters)
+        return DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+
+    def at(self, points: Floats, rule: MembershipRule) -> Centroids:
         return Centroids.at(points, self.origin)
 
     def near_rows(self, index: NDArray[np.intp]) -> Centroids:
         points = self.X[index].astype(np.float64)
-        return self.at(points + TOWARDS_THE_MEAN * (self.features.mean - points))
+        points += TOWARDS_THE_MEAN * (self.features.mean - points)
+        return Centroids.at(points, self.origin)
 
     def prototypes(self, weights: Floats) -> Centroids:
         if self.sample_weight is not None:
@@ -91,3 +119,12 @@ class InputSpace:
             spread=np.maximum(moments.within / mass - moves, 0.0),
             shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
         )
+
+    def memberships(self, rule: MembershipRule, prototypes: Centroids) -> Floats:
+        return prototypes.memberships(rule, self.X)
+
+    def labels(self, rule: MembershipRule, prototypes: Centroids) -> NDArray[np.int32]:
+        return prototypes.labels(rule, self.X)
+
+    def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
+        return float(prototypes.memberships(rule, self._sample[0]).max())

@@ -24,6 +24,12 @@ class MembershipRule(Protocol):
     def weights(self, memberships: Array) -> Array:
         """The pull of each row on each prototype, up to one positive factor for all."""
 
+    def pull(self, sqdist: Array) -> Array:
+        """The weights at given distances, each column relative to its largest.
+
+        Unlike `weights(memberships(sqdist))` they do not vanish where all memberships underflow.
+        """
+
     def objective(self, memberships: Array, sqdist: Array) -> Array:
         """The objective of each row, shape (n,)."""
 
@@ -43,6 +49,12 @@ class MembershipRule(Protocol):
 
 class NearestPrototype:
     """For rules that treat all clusters alike: a row prefers its nearest prototype."""
+
+    def pull(self: Any, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        weights = self.weights(self.memberships(sqdist))
+        largest = xp.max(weights, axis=-2, keepdims=True)
+        return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
 
     def closeness(self, sqdist: Array) -> Array:
         return sqdist

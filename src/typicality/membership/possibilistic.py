@@ -30,6 +30,14 @@ class _WithSpread:
     def take(self, order: Array) -> Self:
         return self.with_spread(self.eta[order])
 
+    def pull(self, sqdist: Array) -> Array:
+        xp = namespace(sqdist)
+        logarithms = self._log_weights(self.closeness(sqdist))
+        return xp.exp(logarithms - xp.max(logarithms, axis=-2, keepdims=True))
+
+    def _log_weights(self, relative: Array) -> Array:
+        raise NotImplementedError
+
     def with_spread(self, eta: Array) -> Self:
         """The same rule with another spread."""
         return replace(self, eta=eta)  # type: ignore[type-var]
@@ -69,6 +77,13 @@ class Possibilistic1993(_WithSpread):
     def weights(self, memberships: Array) -> Array:
         return memberships**self.m
 
+    def _log_weights(self, relative: Array) -> Array:
+        xp = namespace(relative)
+        safe = xp.where(relative > 0, relative, xp.ones_like(relative))
+        exponent = xp.log(safe) / (self.m - 1.0)
+        logarithms = -self.m * xp.logaddexp(xp.zeros_like(exponent), exponent)
+        return xp.where(relative > 0, logarithms, xp.zeros_like(relative))
+
     def objective(self, memberships: Array, sqdist: Array) -> Array:
         xp = namespace(sqdist)
         penalty = like(self.eta, sqdist) * (1.0 - memberships) ** self.m
@@ -103,6 +118,9 @@ class Possibilistic1996(_WithSpread):
 
     def weights(self, memberships: Array) -> Array:
         return memberships
+
+    def _log_weights(self, relative: Array) -> Array:
+        return -relative
 
     def objective(self, memberships: Array, sqdist: Array) -> Array:
         xp = namespace(sqdist)

@@ -1,0 +1,234 @@
+"""What X means under each kernel: the space it opens, and how new rows are read."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._checks import (
+    check_diagonal,
+    check_dissimilarities,
+    check_finite_kernel,
+    check_kernel_matrix,
+    check_known,
+    check_magnitudes,
+    check_no_diagonal,
+    check_reach,
+)
+from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
+from typicality.cluster.diagnostics import warn_about_sigma, warn_about_unused_sigma
+from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
+from typicality.geometry.distinct import content_hash
+from typicality.kernels import BANDWIDTH_KERNELS, KERNEL_NAMES, Function, Kernel, Linear, named_kernel
+from typicality.minimax import MinimaxPaths
+from typicality.operators import GivenKernel, GivenSqdist
+
+__all__ = ["OpenSpace", "Reader", "is_pairwise", "open_space"]
+
+Floats = NDArray[np.floating]
+
+SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
+ALL_KERNELS = (*KERNEL_NAMES, *SPECIAL_KERNELS)
+SIGMA_RULES = tuple(BANDWIDTH_RULES)
+
+
+class Reader(Protocol):
+    """Turns validated rows into the rows of the space."""
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        """New rows, or old ones; `diag` is their kernel with themselves, where that is asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSpace:
+    """A space, how new rows enter it, and the kernel that made it.
+
+    Parameters
+    ----------
+    space : Geometry
+        The space of the training rows.
+    reader : Reader
+        How new rows are read.
+    kernel : Kernel or str
+        The kernel, or "precomputed", "dissimilarities" or "connectivity".
+    features : Features, optional
+        What the features look like, where rows have coordinates.
+    """
+
+    space: Geometry[Any]
+    reader: Reader
+    kernel: Kernel | str
+    features: Features | None = None
+
+    @property
+    def sigma(self) -> float | None:
+        """The bandwidth, where the kernel has one."""
+        return getattr(self.kernel, "sigma", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Rows are points."""
+
+    origin: Floats
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        check_no_diagonal(diag)
+        check_reach(rows, self.origin)
+        return rows.astype(self.origin.dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelValues:
+    """Rows are kernel values with the training rows; K(x, x) is appended to them.
+
+    A row that is known (its values are those of a training row) has a known diagonal.
+    """
+
+    dtype: Any
+    keys: NDArray[np.uint64]
+    diagonal: Floats
+
+    @classmethod
+    def of(cls, matrix: Floats) -> "KernelValues":
+        keys, first = np.unique(content_hash(matrix), return_index=True)
+        return cls(matrix.dtype, keys, np.diagonal(matrix)[first])
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        rows = rows.astype(self.dtype, copy=False)
+        return np.column_stack([rows, self._diagonal_of(rows, diag)])
+
+    def _diagonal_of(self, rows: Floats, diag: Any) -> Floats:
+        if diag is not None:
+            return check_diagonal(diag, len(rows)).astype(self.dtype)
+        if (self.diagonal == self.diagonal[0]).all():
+            return np.full(len(rows), self.diagonal[0])
+        wanted = content_hash(rows)
+        found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
+        check_known(self.keys[found] == wanted)
+        known: Floats = self.diagonal[found]
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class Dissimilarities:
+    """Rows are dissimilarities to the training rows; the space works with their squares."""
+
+    dtype: Any
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        check_no_diagonal(diag)
+        check_dissimilarities(rows)
+        squares: Floats = rows.astype(self.dtype, copy=False) ** 2
+        return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Rows are points; the space works with squared minimax path distances."""
+
+    coordinates: Coordinates
+    paths: MinimaxPaths
+    taking_part: NDArray[np.bool_]
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        # Paths lead through rows of positive weight only; the other columns have no weight.
+        squares = np.zeros((len(rows), len(self.taking_part)))
+        squares[:, self.taking_part] = (
+            self.paths.distances_to(self.coordinates.read(rows, diag)) ** 2
+        )
+        return squares
+
+
+def is_pairwise(kernel: Any) -> bool:
+    """Whether X is a square matrix of pairs, for scikit-learn's tag."""
+    return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
+
+
+def open_space(
+    kernel: Any,
+    sigma: float | str,
+    rows: Floats,
+    sample_weight: Floats | None,
+    *,
+    novelty: bool = False,
+    explicit: bool = True,
+) -> OpenSpace:
+    """The space of the training rows.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        As the user gave it.
+    sigma : float or str
+        The bandwidth or a rule for it.
+    rows, sample_weight : arrays
+        Judged already for themselves.
+    novelty : bool, default=False
+        Whether the training rows are clean, for the automatic bandwidth.
+    explicit : bool, default=True
+        Whether the linear kernel may open the input space itself.
+    """
+    if is_pairwise(kernel):
+        warn_about_unused_sigma(sigma, kernel)
+        return _open_pairs(kernel, rows, sample_weight)
+    features = Features.of(rows, sample_weight)
+    check_magnitudes(features, rows.dtype)
+    coordinates = Coordinates(features.mean.astype(rows.dtype))
+    check_reach(rows, coordinates.origin)
+    if isinstance(kernel, str) and kernel == "connectivity":
+        warn_about_unused_sigma(sigma, kernel)
+        return _open_paths(rows, sample_weight, coordinates, features)
+    built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
+    if explicit and isinstance(built, Linear):
+        return OpenSpace(InputSpace(rows, sample_weight), coordinates, built, features)
+    space = KernelSpace(built, rows.copy(), sample_weight)  # a model must not see X change
+    check_finite_kernel(space.total_variance)
+    return OpenSpace(space, coordinates, built, features)
+
+
+def _kernel(
+    kernel: Any, sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool
+) -> Kernel:
+    if isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS:
+        return named_kernel(kernel, _width(sigma, rows, weight, novelty=novelty))
+    warn_about_unused_sigma(sigma, kernel)
+    if isinstance(kernel, str):
+        return named_kernel(kernel)
+    return kernel if isinstance(kernel, Kernel) else Function(kernel)
+
+
+def _width(
+    sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool
+) -> float:
+    if not isinstance(sigma, str):
+        return float(sigma)
+    width = bandwidth(sigma, rows, weight, novelty=novelty)
+    if width > 0:
+        return width
+    warn_about_sigma(sigma)
+    return 1.0
+
+
+def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:
+    if kernel == "precomputed":
+        check_kernel_matrix(matrix)
+        columns, rows = GivenKernel.of(matrix)
+        space = KernelSpace(columns, rows, sample_weight)
+        return OpenSpace(space, KernelValues.of(matrix), kernel)
+    check_dissimilarities(matrix, square=True)
+    sqdist, squares = GivenSqdist.of(matrix**2)
+    return OpenSpace(
+        KernelSpace(sqdist, squares, sample_weight), Dissimilarities(matrix.dtype), kernel
+    )
+
+
+def _open_paths(
+    rows: Floats, sample_weight: Floats | None, coordinates: Coordinates, features: Features
+) -> OpenSpace:
+    taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
+    reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part].copy()), taking_part)
+    columns, squares = GivenSqdist.of(reader.read(rows, None), positive_semidefinite=True)
+    space = KernelSpace(columns, squares, sample_weight)
+    return OpenSpace(space, reader, "connectivity", features)

@@ -1,0 +1,230 @@
+"""Kernel-induced spaces: prototypes are weighted means of mapped rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep
+from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
+from typicality.kernels import Kernel
+from typicality.membership.base import MembershipRule, labels
+from typicality.operators import Columns, Evaluated, choose_operator
+from typicality.operators.planning import plan_of
+from typicality.plan import Plan
+
+__all__ = ["KernelCandidates", "KernelSpace"]
+
+_LARGEST_START = 2048  # distinct rows a start looks at
+_SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCandidates:
+    """Distinct rows that prototypes can start at, with their distances in the induced space.
+
+    Parameters
+    ----------
+    index : array of shape (s,)
+        Where they stand among the rows.
+    weight : array of shape (s,)
+        The weight of all copies of each.
+    half_sqdist : array of shape (s, s)
+        Half their mutual squared distances.
+    """
+
+    index: NDArray[np.intp]
+    weight: NDArray[np.float64]
+    half_sqdist: Floats
+
+    def sqdist_to(self, number: int) -> NDArray[np.float64]:
+        return 2.0 * self.half_sqdist[:, number].clip(min=0.0)
+
+    def sqdist_to_mean(self) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = np.einsum("ij,j->i", self.half_sqdist, self.weight)
+        return sums
+
+
+class KernelSpace:
+    r"""The space a kernel induces: prototypes are weighted means of mapped rows.
+
+    With weights :math:`w_{hk}` that sum to one in each cluster and
+    :math:`E_{hr} = \tfrac12 \lVert \Phi(x_h) - \Phi(x_r) \rVert^2`,
+
+    .. math:: v_k = \sum_h w_{hk} \Phi(x_h), \qquad
+        d_{hk} = \lVert \Phi(x_h) - v_k \rVert^2 = 2 (E w_k)_h - w_k^\top E w_k.
+
+    Implements :cite:`filippone2010`, eq. (12)-(16); :cite:`miyamoto2003`, eq. (7)-(8), (12)-(13).
+    Differs from the papers: distances are written with E instead of K, which is the same and keeps
+    all digits for wide kernels. A step is one product `E @ W`, computed by an operator.
+
+    Parameters
+    ----------
+    kernel : Kernel or Columns
+        The kernel, or its columns where the rows are not coordinates.
+    X : array of shape (n, d)
+        The rows.
+    sample_weight : array of shape (n,), optional
+        Weight k counts as k copies of the row.
+    """
+
+    def __init__(
+        self, kernel: Kernel | Columns, X: Floats, sample_weight: Floats | None = None
+    ) -> None:
+        self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
+        self.X = X
+        self.sample_weight = sample_weight
+        self.operator = choose_operator(self.columns, X)
+
+    @cached_property
+    def _row_weight(self) -> NDArray[np.float64]:
+        if self.sample_weight is None:
+            return np.ones(len(self.X))
+        return self.sample_weight.astype(np.float64)
+
+    @cached_property
+    def mean(self) -> KernelPrototypes:
+        """The mean of all mapped rows, as a single prototype."""
+        return self.prototypes(np.ones((len(self.X), 1)))
+
+    @property
+    def total_variance(self) -> float:
+        """The mean squared distance of the mapped rows to their mean."""
+        return max(float(self.mean.energy[0]), 0.0)
+
+    @cached_property
+    def _spectrum(self) -> NDArray[np.float64]:
+        """Eigenvalues of the covariance in the induced space, of a sample of distinct rows."""
+        return _second_moments(self._candidates(_SPECTRUM_ROWS), normalised=False)
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension of the mapped rows, (sum of variances)^2 / sum of squares."""
+        variances = self._spectrum.clip(min=0.0)
+        return float(variances.sum() ** 2 / (variances**2).sum()) if variances.any() else 1.0
+
+    def largest_moment(self, *, normalised: bool) -> float:
+        if normalised:
+            sample = self._candidates(_SPECTRUM_ROWS)
+            return float(_second_moments(sample, normalised=True)[-1])
+        return float(self._spectrum[-1])
+
+    @property
+    def negative_share(self) -> float:
+        """The part of the variance that is negative; above zero, the kernel is no product."""
+        if self.columns.positive_semidefinite:
+            return 0.0
+        negative = -self._spectrum.clip(max=0.0).sum()
+        return float(negative / max(np.abs(self._spectrum).sum(), np.finfo(np.float64).tiny))
+
+    def n_clipped(self, prototypes: KernelPrototypes) -> int:
+        """How many squared distances to the prototypes came out negative, beyond rounding."""
+        sqdist = 2.0 * prototypes.products - prototypes.energy
+        largest = max(float(np.abs(sqdist).max()), self.total_variance)
+        return int(np.sum(sqdist < -1e-9 * largest))
+
+    def plan(self, n_clusters: int) -> Plan:
+        return plan_of(self.operator, len(self.X))
+
+    def candidates(self, n_clusters: int) -> KernelCandidates:
+        return self._candidates(max(_LARGEST_START, 4 * n_clusters))
+
+    def _candidates(self, at_most: int) -> KernelCandidates:
+        data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+        return KernelCandidates(data.index, data.weight, self.columns.among(data.rows, data.index))
+
+    def at(self, points: Floats, rule: MembershipRule) -> KernelPrototypes:
+        """The first means for prototypes at given points: they need not be means themselves."""
+        to_points = Evaluated(self._evaluated.kernel_object, points)
+        return self.prototypes(rule.pull(2.0 * to_points.half_sqdist(self.X).clip(min=0.0)))
+
+    @property
+    def _evaluated(self) -> Evaluated:
+        if isinstance(self.columns, Evaluated):
+            return self.columns
+        raise TypeError("points have coordinates, the rows of this space have none")
+
+    def near_rows(self, index: NDArray[np.intp]) -> KernelPrototypes:
+        weights = np.tile(
+            TOWARDS_THE_MEAN * (self._row_weight / self._row_weight.sum())[:, None],
+            (1, len(index)),
+        )
+        weights[index, np.arange(len(index))] += 1.0 - TOWARDS_THE_MEAN
+        return self._expanded(weights)
+
+    def prototypes(self, weights: Floats) -> KernelPrototypes:
+        weighted = weights * self._row_weight[:, None]
+        return self._expanded(weighted / weighted.sum(axis=0))
+
+    def _expanded(self, weights: NDArray[np.float64]) -> KernelPrototypes:
+        """Prototypes by their weights, with their products: the one costly line of a step."""
+        products = self.operator.complement(weights)
+        cross = np.einsum("hk,hl->kl", weights, products)
+        return KernelPrototypes(self.columns, weights, cross, self.X.dtype, products)
+
+    def sqdist(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
+        """Squared distances of the rows of this space, from products that are there already."""
+        return sqdist_from_products(prototypes.products, prototypes.energy)
+
+    def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
+        return rule.memberships(self.sqdist(prototypes)).astype(self.X.dtype)
+
+    def labels(self, rule: MembershipRule, prototypes: KernelPrototypes) -> NDArray[np.int32]:
+        return labels(rule, self.sqdist(prototypes)).astype(np.int32)
+
+    def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:
+        taking_part = self._row_weight > 0
+        return float(self.memberships(rule, prototypes)[taking_part].max())
+
+    def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
+        sqdist = self.sqdist(prototypes)
+        memberships = rule.memberships(sqdist)
+        objective = rule.objective(memberships, sqdist)
+        mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
+        following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
+        moves = _sqdist_between(prototypes, following)
+        return Sweep(
+            prototypes=following,
+            objective=float(self._row_weight @ objective),
+            mass=mass,
+            spread=following.energy.clip(min=0.0),
+            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+        )
+
+    def _next_weights(
+        self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        taking_part = self._row_weight > 0
+        pull = np.zeros_like(sqdist)
+        pull[taking_part] = rule.pull(sqdist[taking_part])
+        pull *= self._row_weight[:, None]
+        total = pull.sum(axis=0)
+        # A prototype that pulls no row stays where it is.
+        reached = total > 0
+        return np.where(reached, pull / np.where(reached, total, 1.0), before)
+
+
+def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> NDArray[np.float64]:
+    """Squared moves of prototypes, to full precision however small: -delta' E delta."""
+    change = after.weights - before.weights
+    moves = -np.einsum("hk,hk->k", change, after.products - before.products)
+    clipped: NDArray[np.float64] = moves.clip(min=0.0)
+    return clipped
+
+
+def _second_moments(sample: KernelCandidates, *, normalised: bool) -> NDArray[np.float64]:
+    """Eigenvalues, in rising order, of the covariance in the induced space; normalised, of the
+    directions from the mean alone. They are those of the centred Gram matrix of the sample.
+    """
+    share = sample.weight / sample.weight.sum()
+    to_mean = sample.half_sqdist @ share
+    energy = share @ to_mean
+    gram = to_mean[:, None] + to_mean - energy - sample.half_sqdist
+    scale = np.sqrt(share)
+    if normalised:
+        sqnorm = np.diagonal(gram)
+        scale = np.where(sqnorm > 0, scale / np.sqrt(np.where(sqnorm > 0, sqnorm, 1.0)), 0.0)
+    eigenvalues: NDArray[np.float64] = np.linalg.eigvalsh(gram * scale * scale[:, None])
+    return eigenvalues

@@ -1,0 +1,18 @@
+"""How products with a kernel matrix are computed, one method a file."""
+
+from typicality.operators.base import Operator
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns, Evaluated, GivenKernel, GivenSqdist
+from typicality.operators.dense import Dense
+from typicality.operators.planning import choose_operator
+
+__all__ = [
+    "Blocked",
+    "Columns",
+    "Dense",
+    "Evaluated",
+    "GivenKernel",
+    "GivenSqdist",
+    "Operator",
+    "choose_operator",
+]

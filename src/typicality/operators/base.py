@@ -1,0 +1,35 @@
+"""The interface of an operator, documented once."""
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+
+class Operator(Protocol):
+    r"""Products of the kernel matrix of some rows against the training rows.
+
+    The promise is :math:`|\text{approx} - \text{exact}| \le \text{rtol} \sum_j |W_{jk}|` for every
+    entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
+    """
+
+    rtol: ClassVar[float]
+    method: ClassVar[str]
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        """`K @ W`, shape (n, c), for weights of shape (n_training, c)."""
+
+    def complement(self, weights: Floats) -> Floats:
+        """`E @ W` with E half the squared distances in the induced space; 1 - K on the sphere."""
+
+    @property
+    def working_memory(self) -> int:
+        """Bytes it needs beyond the rows and the result."""
+
+
+def row_sums(block: Floats, weights: Floats) -> Floats:
+    """`block @ weights`, each row by itself: BLAS would make a row depend on its batch."""
+    sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))
+    return sums

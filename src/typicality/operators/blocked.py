@@ -1,0 +1,75 @@
+"""A block of the matrix at a time: exact, for any number of rows."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import get_chunk_n_rows
+
+from typicality._compat import effective_n_threads
+from typicality._threads import over_ranges
+from typicality.operators.base import Floats, row_sums
+from typicality.operators.columns import Columns
+
+__all__ = ["Blocked"]
+
+_ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
+_CACHE_MIB = 4  # larger blocks are slower: they leave the cache
+
+
+class Blocked:
+    """Exact products, a few rows of the matrix at a time; never n x n in memory.
+
+    Blocks are as large as the cache, or as scikit-learn's `working_memory` where that is less, and
+    run in threads. A row gets the same numbers whatever block it is in. Costs O(n^2 (d + c)) time a
+    product and O(n) memory.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    rows : array
+        The rows.
+    """
+
+    rtol: ClassVar[float] = 0.0
+    method: ClassVar[str] = "blocked"
+
+    def __init__(self, columns: Columns, rows: Floats) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        return self.gather(lambda rows: row_sums(self.columns.kernel(rows), weights))
+
+    def complement(self, weights: Floats) -> Floats:
+        return self.gather(lambda rows: row_sums(self.columns.half_sqdist(rows), weights))
+
+    def gather(self, of_rows: Callable[[Floats], Floats]) -> Floats:
+        """`of_rows(rows)` for all rows, block by block, one below the other."""
+        n_rows = len(self.rows)
+        step = self._rows_of_a_block()
+        first = of_rows(self.rows[:step])
+        out = np.empty((n_rows, *first.shape[1:]))
+        out[:step] = first
+
+        def fill(start: int, stop: int) -> None:
+            for block in range(start + 1, stop + 1):
+                rows = slice(block * step, (block + 1) * step)
+                out[rows] = of_rows(self.rows[rows])
+
+        over_ranges(fill, -(-n_rows // step) - 1)
+        return out
+
+    @property
+    def working_memory(self) -> int:
+        return effective_n_threads() * self._row_bytes() * self._rows_of_a_block()
+
+    def _row_bytes(self) -> int:
+        return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
+
+    def _rows_of_a_block(self) -> int:
+        shared = self._row_bytes() * effective_n_threads()
+        at_most: int = get_chunk_n_rows(shared, max_n_rows=len(self.rows))
+        in_cache: int = get_chunk_n_rows(self._row_bytes(), working_memory=_CACHE_MIB)
+        return max(1, min(at_most, in_cache))

@@ -1,0 +1,182 @@
+"""A kernel against fixed training rows: the columns of the kernel matrix.
+
+What a row is depends on the kernel: coordinates, or already its kernel values (with K(x, x) as the
+last entry), or its squared dissimilarities to the training rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.kernels import Kernel, Stationary
+
+__all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
+
+Floats = NDArray[np.floating]
+
+_SMALLEST = float(np.finfo(np.float64).tiny)  # a kernel value below has no logarithm to speak of
+
+
+class Columns(Protocol):
+    """The kernel of any rows with the training rows."""
+
+    @property
+    def n_training(self) -> int:
+        """The number of training rows."""
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """Whether the kernel is known to be a scalar product."""
+
+    @property
+    def on_sphere(self) -> bool:
+        """Whether all rows are mapped at one distance from zero and no value is negative.
+
+        Then the typicality of a row is an increasing function of its mean similarity, which has a
+        logarithm.
+        """
+
+    def kernel(self, rows: Floats) -> Floats:
+        """Kernel values, shape (len(rows), n_training)."""
+
+    def half_sqdist(self, rows: Floats) -> Floats:
+        """Half the squared distances in the induced space, shape (len(rows), n_training)."""
+
+    def log_kernel(self, rows: Floats) -> Floats:
+        """The logarithms of kernel values on the sphere."""
+
+    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        """Half the squared distances of training rows among each other, given those rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """Columns of a kernel that is a function of coordinates.
+
+    Parameters
+    ----------
+    kernel_object : Kernel
+        The kernel.
+    training : array of shape (n, d)
+        The training rows.
+    """
+
+    kernel_object: Any
+    training: Floats
+
+    @property
+    def n_training(self) -> int:
+        return len(self.training)
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        return bool(self.kernel_object.positive_semidefinite)
+
+    @property
+    def on_sphere(self) -> bool:
+        return isinstance(self.kernel_object, Stationary)
+
+    def kernel(self, rows: Floats) -> Floats:
+        return np.asarray(self.kernel_object(rows, self.training), dtype=np.float64)
+
+    def half_sqdist(self, rows: Floats) -> Floats:
+        kernel: Kernel = self.kernel_object
+        return 0.5 * np.asarray(kernel.sqdist(rows, self.training), dtype=np.float64)
+
+    def log_kernel(self, rows: Floats) -> Floats:
+        kernel: Stationary = self.kernel_object
+        return kernel.log_profile(kernel.distances(rows, self.training))
+
+    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        return Evaluated(self.kernel_object, self.training[index]).half_sqdist(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenKernel:
+    """Columns of a precomputed kernel; the last entry of a row is its kernel with itself.
+
+    Parameters
+    ----------
+    diagonal : array of shape (n,)
+        The kernel of each training row with itself.
+    on_sphere : bool
+        Whether the diagonal is constant and no value negative.
+    """
+
+    diagonal: Floats
+    on_sphere: bool
+    positive_semidefinite = False
+
+    @property
+    def n_training(self) -> int:
+        return len(self.diagonal)
+
+    @classmethod
+    def of(cls, matrix: Floats) -> tuple[Self, Floats]:
+        """The columns of a square matrix of kernel values, and its rows with their diagonal."""
+        diagonal = np.diagonal(matrix).astype(np.float64)
+        same = bool((diagonal == diagonal[0]).all()) and diagonal[0] > 0
+        columns = cls(diagonal, same and bool(matrix.min() >= 0))
+        return columns, np.column_stack([matrix, diagonal])
+
+    def kernel(self, rows: Floats) -> Floats:
+        return rows[:, :-1].astype(np.float64)
+
+    def half_sqdist(self, rows: Floats) -> Floats:
+        return 0.5 * (rows[:, -1:] + self.diagonal) - rows[:, :-1]
+
+    def log_kernel(self, rows: Floats) -> Floats:
+        relative = self.kernel(rows) / self.diagonal
+        logarithms: Floats = np.log(np.maximum(relative, _SMALLEST))
+        return logarithms
+
+    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        return 0.5 * (rows[:, -1:] + self.diagonal[index]) - rows[:, index]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSqdist:
+    r"""Columns of squared dissimilarities: what double centring makes of them is the kernel.
+
+    .. math:: K(x, x_r) = -\tfrac12 \Big( \Delta(x, x_r) - \overline{\Delta(x, \cdot)} -
+        \overline{\Delta(\cdot, x_r)} + \overline{\Delta} \Big)
+
+    Its distances are the dissimilarities themselves, so only the kernel values need the means.
+
+    Implements :cite:`filippone2010`, section IV-D.
+
+    Parameters
+    ----------
+    means : array of shape (n,)
+        The mean squared dissimilarity of each training row to the training rows.
+    positive_semidefinite : bool
+        Whether the dissimilarities are known to be distances in some Euclidean space.
+    """
+
+    means: Floats
+    positive_semidefinite: bool = False
+    on_sphere = False
+
+    @property
+    def n_training(self) -> int:
+        return len(self.means)
+
+    @classmethod
+    def of(cls, sqdist: Floats, *, positive_semidefinite: bool = False) -> tuple[Self, Floats]:
+        """The columns of a square matrix of squared dissimilarities, and its rows."""
+        return cls(sqdist.mean(axis=0, dtype=np.float64), positive_semidefinite), sqdist
+
+    def kernel(self, rows: Floats) -> Floats:
+        of_row = rows.mean(axis=1, keepdims=True, dtype=np.float64)
+        return -0.5 * (rows - of_row - self.means + self.means.mean())
+
+    def half_sqdist(self, rows: Floats) -> Floats:
+        return 0.5 * rows.astype(np.float64)
+
+    def log_kernel(self, rows: Floats) -> Floats:
+        raise TypeError("double-centred kernels can be negative")
+
+    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        return 0.5 * rows[:, index].astype(np.float64)

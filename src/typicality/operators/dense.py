@@ -1,0 +1,47 @@
+"""The whole matrix in memory: the oracle of all other operators, and the quickest for few rows."""
+
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from typicality.operators.base import Floats, row_sums
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns
+
+__all__ = ["Dense"]
+
+
+class Dense:
+    """Exact products with a matrix that is computed once; memory grows with n squared.
+
+    Costs O(n^2 d) once and O(n^2 c) a product.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    rows : array
+        The rows.
+    """
+
+    rtol: ClassVar[float] = 0.0
+    method: ClassVar[str] = "dense"
+
+    def __init__(self, columns: Columns, rows: Floats) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    @cached_property
+    def _half_sqdist(self) -> Floats:
+        return Blocked(self.columns, self.rows).gather(self.columns.half_sqdist)
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        return row_sums(self.columns.kernel(self.rows), weights)
+
+    def complement(self, weights: Floats) -> Floats:
+        return row_sums(self._half_sqdist, weights)
+
+    @property
+    def working_memory(self) -> int:
+        return 8 * len(self.rows) ** 2

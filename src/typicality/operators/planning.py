@@ -1,0 +1,31 @@
+"""Which operator computes the products, and why."""
+
+from sklearn import get_config
+
+from typicality.operators.base import Floats, Operator
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns
+from typicality.operators.dense import Dense
+from typicality.plan import Plan
+
+__all__ = ["choose_operator", "plan_of"]
+
+_DENSE_SHARE = 4  # the matrix may take this part of scikit-learn's working memory
+
+
+def choose_operator(columns: Columns, rows: Floats) -> Operator:
+    """`Dense` where the matrix takes a quarter of `working_memory` at the most, else `Blocked`."""
+    limit = get_config()["working_memory"] * 2**20 / _DENSE_SHARE
+    dense = Dense(columns, rows)
+    return dense if dense.working_memory <= limit else Blocked(columns, rows)
+
+
+def plan_of(operator: Operator, n_rows: int) -> Plan:
+    """What an operator does in an iteration, in one sentence."""
+    matrix = f"the {n_rows:,} x {n_rows:,} matrix of distances in the kernel-induced space"
+    reasons = {
+        "dense": f"{matrix} is computed once and kept; an iteration is one product with it.",
+        "blocked": f"{matrix} does not fit in a quarter of scikit-learn's working_memory; each "
+        "iteration computes it anew, a few rows at a time.",
+    }
+    return Plan(operator.method, operator.working_memory, reasons[operator.method])
