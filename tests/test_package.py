@@ -19,7 +19,7 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
-    ["exceptions", "_compat", "plan", "kernels"],
+    ["exceptions", "_compat", "plan", "kernels", "minimax"],
     ["_threads", "membership"],
     ["compiled"],
     ["geometry"],
@@ -39,6 +39,7 @@ PUBLIC_MODULES = [
     "typicality.kernels",
     "typicality.membership",
     "typicality.membership.spread",
+    "typicality.minimax",
     "typicality.plan",
     "typicality.solve",
     "typicality.solve.initial",

@@ -19,7 +19,16 @@ _HOMES = {
     "FuzzyCMeans": "typicality.cluster.fuzzy",
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
 }
-_MODULES = ("cluster", "exceptions", "geometry", "kernels", "membership", "plan", "solve")
+_MODULES = (
+    "cluster",
+    "exceptions",
+    "geometry",
+    "kernels",
+    "membership",
+    "minimax",
+    "plan",
+    "solve",
+)
 
 __all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans", "__version__"]
 
