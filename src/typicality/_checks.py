@@ -22,7 +22,6 @@ __all__ = [
     "check_known",
     "check_magnitudes",
     "check_no_diagonal",
-    "check_points",
     "check_reach",
     "check_rows",
     "check_sample_weight",
@@ -306,43 +305,41 @@ def check_finite_kernel(total_variance: float) -> None:
         )
 
 
-def check_points(points: Any, shape: tuple[int, int], *, source: str) -> Floats:
-    """Prototypes given by the user as numbers."""
-    array = check_array(points, dtype=[np.float64, np.float32], input_name=source)
-    if array.shape != shape:
-        raise ValueError(
-            f"{source} has shape {array.shape}, expected {shape}: one row for each cluster and "
-            "one column for each feature."
-        )
-    if len(np.unique(array, axis=0)) < len(array):
-        raise ValueError(
-            f"{source} has identical prototypes: they would move together for ever. Give each "
-            "cluster a start of its own."
-        )
-    return np.asarray(array)
-
-
 def check_start_array(
-    init: Any, n_samples: int, n_clusters: int, n_features: int, sample_weight: Floats | None
+    init: Any,
+    *,
+    memberships: tuple[int, int],
+    points: tuple[int, int] | None,
+    sample_weight: Floats | None,
+    source: str,
 ) -> Floats:
-    """`init` given as an array: prototypes, or a membership matrix."""
-    array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
-    if array.shape == (n_clusters, n_features):
-        return check_points(array, array.shape, source="init")
-    if array.shape != (n_samples, n_clusters):
+    """`init` given as an array: prototypes where rows have coordinates, or a membership matrix."""
+    array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name=source))
+    if array.shape == points:
+        _check_points(array, source)
+        return array
+    if array.shape != memberships:
+        prototypes = f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
         raise ValueError(
-            f"init has shape {array.shape}; expected prototypes of shape "
-            f"(n_clusters, n_features) = {(n_clusters, n_features)} or memberships of shape "
-            f"(n_samples, n_clusters) = {(n_samples, n_clusters)}."
+            f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
+            f"(n_samples, n_clusters) = {memberships}."
         )
     counted = array if sample_weight is None else array[sample_weight > 0]
     if array.min() < 0 or not counted.any(axis=0).all():
         raise ValueError(
-            "init as a membership matrix must not be negative, and every column needs a "
+            f"{source} as a membership matrix must not be negative, and every column needs a "
             "membership above zero in a row of positive weight: otherwise that cluster has no mean "
             "to start from."
         )
     return array
+
+
+def _check_points(points: Floats, source: str) -> None:
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ValueError(
+            f"{source} has identical prototypes: they would move together for ever. Give each "
+            "cluster a start of its own."
+        )
 
 
 def check_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:

@@ -14,18 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import (
     check_distinct_rows,
-    check_magnitudes,
-    check_points,
-    check_reach,
     check_rows,
     check_sample_weight,
     check_start_array,
 )
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._spaces import (
+    ALL_KERNELS,
+    SIGMA_RULES,
+    OpenSpace,
+    Reader,
+    is_pairwise,
+    open_space,
+)
 from typicality.cluster.diagnostics import (
     Labelling,
-    Sample,
     coincident_groups,
     label_prototypes,
     memberships_collapsed,
@@ -33,14 +37,13 @@ from typicality.cluster.diagnostics import (
     warn_about_collapse,
     warn_about_convergence,
     warn_about_features,
+    warn_about_kernel,
     warn_about_labelling,
 )
-from typicality.geometry import Centroids, InputSpace, Sweep
-from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
-from typicality.kernels import Linear
+from typicality.geometry import Geometry, Sweep
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.initial import NAMED_STARTS
+from typicality.solve.initial import NAMED_STARTS, named_start
 from typicality.solve.picard import PicardResult
 from typicality.solve.restarts import best_of
 
@@ -54,7 +57,8 @@ class PrototypeClusterer(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions({"linear"}), Linear],
+        "kernel": [StrOptions(set(ALL_KERNELS)), callable],
+        "sigma": [StrOptions(set(SIGMA_RULES)), Interval(Real, 0, np.inf, closed="neither")],
         "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -65,6 +69,7 @@ class PrototypeClusterer(
 
     _column_name: ClassVar[str] = "membership"
 
+    _reader: Reader
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -75,7 +80,8 @@ class PrototypeClusterer(
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32.
+            The rows to cluster. float32 stays float32. With ``kernel="precomputed"`` the square
+            matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
@@ -90,52 +96,61 @@ class PrototypeClusterer(
         rows = check_rows(candidate, X, training=True)
         weight = check_sample_weight(sample_weight, rows)
         check_distinct_rows(rows, weight, self.n_clusters)
-        space = InputSpace(rows, weight)
-        check_magnitudes(space.features, rows.dtype)
-        check_reach(rows, space.origin)
-        starts = self._starts(space)
-        warn_about_features(space.features, candidate._feature_labels())
+        opened = open_space(self.kernel, self.sigma, rows, weight)
+        starts = self._starts(opened.space, rows)
+        if opened.features is not None:
+            warn_about_features(opened.features, candidate._feature_labels())
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         data = {"X": X, "metadata": metadata}
-        progress = FitProgress(self, candidate, n_runs=self._n_runs(len(starts)), data=data)
-        result = self._solve(space, starts, progress)
+        progress = FitProgress(
+            self, candidate, n_runs=self._n_runs(len(starts)), data=data, reader=opened.reader
+        )
+        result = self._solve(opened.space, starts, progress)
         self._take_schema(candidate)
-        self._publish(space, result)
+        self._publish(opened, result)
         progress.finish()
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+    def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
         """The cluster each row prefers.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`. With
+            ``kernel="precomputed"`` their kernel values with the training rows.
+        diag : array-like of shape (n_samples,), optional
+            With ``kernel="precomputed"``, the kernel of each row with itself; needed for new rows
+            where it is not the same for all training rows.
 
         Returns
         -------
         labels : array of shape (n_samples,), int32
         """
-        rows = self._known_rows(X)
+        rows = self._known_rows(X, diag)
         labels: NDArray[np.int32] = self.prototype_labels_[
             self._prototypes.labels(self._rule, rows)
         ]
         return labels
 
-    def predict_memberships(self, X: ArrayLike) -> Floats:
-        """The membership of each row in each cluster.
+    def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
+        """The membership of each row in each cluster: the classification functions.
+
+        Implements :cite:`miyamoto2003`, eq. (10) and (16); :cite:`filippone2010`, eq. (28).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             New rows, or old ones.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict`.
 
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
-            A column for each prototype in `cluster_centers_`.
+            A column for each prototype.
         """
-        rows = self._known_rows(X)
+        rows = self._known_rows(X, diag)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
         return memberships
 
@@ -172,7 +187,7 @@ class PrototypeClusterer(
         -------
         score : float
         """
-        rows = self._known_rows(X)
+        rows = self._known_rows(X, None)
         weight = check_sample_weight(sample_weight, rows)
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
@@ -196,13 +211,14 @@ class PrototypeClusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
         return tags
 
     # ---- what a subclass supplies ----------------------------------------------------------------
 
     @abstractmethod
     def _solve(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         """Iterate from the starts; the run to keep."""
 
@@ -218,7 +234,7 @@ class PrototypeClusterer(
         """How many runs of the loop `_solve` makes at the most."""
         return n_starts
 
-    def _collapse_advice(self, sample: Sample) -> str:
+    def _collapse_advice(self, space: Geometry[Any]) -> str:
         """What to do when all memberships are alike."""
         return ""
 
@@ -230,72 +246,86 @@ class PrototypeClusterer(
 
     # ---- shared steps ----------------------------------------------------------------------------
 
-    def _starts(self, space: InputSpace) -> list[Centroids]:
-        n_samples, n_features = space.X.shape
-        shape = (self.n_clusters, n_features)
+    def _starts(self, space: Geometry[Any], rows: Floats) -> list[Any]:
         rng = check_random_state(self.random_state)
         if isinstance(self.init, str):
-            at_most = max(LARGEST_SAMPLE, 4 * self.n_clusters)
-            data = DistinctRows.of(space.X, space.sample_weight, at_most=at_most)
-            start = NAMED_STARTS[self.init]
+            data = space.candidates(self.n_clusters)
+            start = named_start(self.init, data)
             n_starts = 1 if self.init == "max-min" else self.n_init
             drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
             return [space.near_rows(data.index[chosen]) for chosen in drawn]
         if callable(self.init):
-            given = [self.init(space.X, self.n_clusters, rng) for _ in range(self.n_init)]
-            return [space.at(check_points(points, shape, source="init()")) for points in given]
-        array = check_start_array(self.init, n_samples, *shape, space.sample_weight)
-        if array.shape == shape:
-            return [space.at(array)]
-        # Only the ratios within a column matter; weights of tiny memberships would vanish.
-        return [space.prototypes(self._start_rule().weights(array / array.max(axis=0)))]
+            given = [self.init(rows, self.n_clusters, rng) for _ in range(self.n_init)]
+            return [self._start_at(space, array, source="init()") for array in given]
+        return [self._start_at(space, self.init, source="init")]
 
-    def _publish(self, space: InputSpace, result: PicardResult[State]) -> None:
+    def _start_at(self, space: Geometry[Any], init: Any, *, source: str) -> Any:
+        """A start given as points, or as memberships."""
+        array = check_start_array(
+            init,
+            memberships=(len(space.X), self.n_clusters),
+            points=(self.n_clusters, space.X.shape[1]) if space.has_coordinates else None,
+            sample_weight=space.sample_weight,
+            source=source,
+        )
+        rule = self._start_rule()
+        if space.has_coordinates and array.shape == (self.n_clusters, space.X.shape[1]):
+            return space.at(array, rule)
+        # Only the ratios within a column matter; weights of tiny memberships would vanish.
+        return space.prototypes(rule.weights(array / array.max(axis=0)))
+
+    def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
+        space = opened.space
         prototypes = result.state.prototypes
         rule = result.state.rule
         groups = coincident_groups(prototypes, rule, space.total_variance)
-        preferred = prototypes.labels(rule, space.X)
+        preferred = space.labels(rule, prototypes)
         labelling = label_prototypes(groups, preferred, space.sample_weight)
         state = ClusterState(prototypes.take(labelling.order), rule.take(labelling.order))
-        for name, value in self._prediction_attributes(state, labelling).items():
-            setattr(self, name, value)
         if (np.diff(labelling.order) < 0).any():  # ties go to the first, whichever that is now
-            preferred = self._prototypes.labels(self._rule, space.X)
+            preferred = space.labels(state.rule, state.prototypes)
+        for name, value in self._prediction_attributes(state, opened.reader, labelling).items():
+            setattr(self, name, value)
+        if not hasattr(state.prototypes, "centers") and hasattr(self, "cluster_centers_"):
+            del self.cluster_centers_
+        self.kernel_ = opened.kernel
+        self.sigma_ = opened.sigma
         self.labels_ = self.prototype_labels_[preferred]
         if self.store_memberships:
-            self.memberships_ = self._prototypes.memberships(self._rule, space.X)
+            self.memberships_ = space.memberships(state.rule, state.prototypes)
         elif hasattr(self, "memberships_"):
             del self.memberships_
-        final = space.sweep(self._rule, self._prototypes)
+        final = space.sweep(state.rule, state.prototypes)
         self.objective_ = final.objective
         self.objective_path_ = np.array(result.objectives)
         self.n_iter_ = result.n_iter
         self.status_ = result.status
         self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        self._warn_about_result(space, labelling, final)
+        warn_about_kernel(space, state.prototypes, self.kernel)
+        self._warn_about_result(space, state, labelling, final)
 
     def _prediction_attributes(
-        self, state: State, labelling: Labelling | None = None
+        self, state: State, reader: Reader, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         """All that prediction needs."""
         prototypes = state.prototypes
         n_clusters = prototypes.n_clusters
         labels = np.arange(n_clusters, dtype=np.int32)
+        explicit = hasattr(prototypes, "centers")
         return {
-            "_prototypes": prototypes,
+            "_prototypes": prototypes.for_prediction(),
             "_rule": state.rule,
-            "cluster_centers_": prototypes.centers,
+            "_reader": reader,
             "prototype_labels_": labels if labelling is None else labelling.prototype_labels,
             "n_clusters_": n_clusters if labelling is None else labelling.n_clusters,
-        }
+        } | ({"cluster_centers_": prototypes.centers} if explicit else {})
 
     def _warn_about_result(
-        self, space: InputSpace, labelling: Labelling, final: Sweep[Centroids]
+        self, space: Geometry[Any], state: State, labelling: Labelling, final: Sweep[Any]
     ) -> None:
-        sample = Sample.of(space)
-        if self._can_collapse and memberships_collapsed(self._prototypes, self._rule, sample):
-            warn_about_collapse(self.n_clusters, advice=self._collapse_advice(sample))
+        if self._can_collapse and memberships_collapsed(space, state):
+            warn_about_collapse(self.n_clusters, advice=self._collapse_advice(space))
             return
         warn_about_labelling(labelling, advice=self._coincidence_advice())
 
@@ -306,11 +336,9 @@ class PrototypeClusterer(
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _known_rows(self, X: ArrayLike) -> Floats:
+    def _known_rows(self, X: ArrayLike, diag: ArrayLike | None) -> Floats:
         check_is_fitted(self)
-        rows = check_rows(self, X, training=False)
-        check_reach(rows, self._prototypes.origin)
-        return rows.astype(self._prototypes.origin.dtype, copy=False)
+        return self._reader.read(check_rows(self, X, training=False), diag)
 
     def _feature_labels(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -320,10 +348,10 @@ class PrototypeClusterer(
 
 
 def best_run(
-    space: InputSpace, starts: list[Centroids], rule: MembershipRule, progress: FitProgress
+    space: Geometry[Any], starts: list[Any], rule: MembershipRule, progress: FitProgress
 ) -> PicardResult[State]:
     """Iterate from every start; the result of lowest objective."""
-    step = Alternation(space)
+    step: Alternation[Any] = Alternation(space)
     result = best_of(
         starts,
         lambda start: progress.run(step, ClusterState(start, rule)),

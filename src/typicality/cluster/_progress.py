@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from typicality.geometry import Centroids
-from typicality.solve.alternation import Alternation, ClusterState
+from typicality.cluster._spaces import Reader
+from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, picard
 
 __all__ = ["FitProgress", "State"]
 
-State = ClusterState[Centroids]
+State = ClusterState[Any]
+Step = Callable[[Any], tuple[Any, float, float]]
 
 
 class FitProgress:
@@ -25,11 +26,14 @@ class FitProgress:
         The most runs of the loop.
     data : dict
         `X` and `metadata` for the callbacks.
+    reader : Reader
+        How new rows are read, for models as of an iteration.
     """
 
     def __init__(
-        self, estimator: Any, candidate: Any, *, n_runs: int, data: dict[str, Any]
+        self, estimator: Any, candidate: Any, *, n_runs: int, data: dict[str, Any], reader: Reader
     ) -> None:
+        self._reader = reader
         self._estimator = estimator
         self._candidate = candidate
         self._data = data
@@ -37,7 +41,7 @@ class FitProgress:
         self._fit = estimator._init_callback_context(max_subtasks=n_runs)
         self._fit.call_on_fit_task_begin(estimator=estimator, **data)
 
-    def run(self, step: Alternation[Centroids], state: State) -> PicardResult[State]:
+    def run(self, step: Step, state: State) -> PicardResult[State]:
         """One run of the loop; a callback may stop it after any iteration."""
         limits = {"tol": self._estimator.tol, "max_iter": self._estimator.max_iter}
         if not self._watched:
@@ -79,4 +83,4 @@ class FitProgress:
             "n_features_in_": self._candidate.n_features_in_,
             "feature_names_in_": getattr(self._candidate, "feature_names_in_", None),
         }
-        return lambda: schema | self._estimator._prediction_attributes(state)
+        return lambda: schema | self._estimator._prediction_attributes(state, self._reader)

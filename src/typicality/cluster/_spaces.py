@@ -126,7 +126,12 @@ class Dissimilarities:
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Rows are points; the space works with squared minimax path distances."""
+    """Rows are points; the minimax path distances are the squared distances of the space.
+
+    Not their squares: with d itself no new row comes out at a negative squared distance of a
+    mean, because d(i, j) <= d(x, i) + d(x, j). The square roots of an ultrametric are distances in
+    a Euclidean space, as the ultrametric is.
+    """
 
     coordinates: Coordinates
     paths: MinimaxPaths
@@ -134,11 +139,9 @@ class Paths:
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.
-        squares = np.zeros((len(rows), len(self.taking_part)))
-        squares[:, self.taking_part] = (
-            self.paths.distances_to(self.coordinates.read(rows, diag)) ** 2
-        )
-        return squares
+        sqdist = np.zeros((len(rows), len(self.taking_part)))
+        sqdist[:, self.taking_part] = self.paths.distances_to(self.coordinates.read(rows, diag))
+        return sqdist
 
 
 def is_pairwise(kernel: Any) -> bool:
@@ -229,6 +232,6 @@ def _open_paths(
 ) -> OpenSpace:
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part].copy()), taking_part)
-    columns, squares = GivenSqdist.of(reader.read(rows, None), positive_semidefinite=True)
-    space = KernelSpace(columns, squares, sample_weight)
+    columns, sqdist = GivenSqdist.of(reader.read(rows, None), positive_semidefinite=True)
+    space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)

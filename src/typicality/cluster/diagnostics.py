@@ -3,29 +3,34 @@
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from typicality.exceptions import (
+    BandwidthWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FeatureWarning,
+    IndefiniteKernelWarning,
 )
-from typicality.geometry import Features, InputSpace, Prototypes
+from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace, Prototypes
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
 _LARGEST_SCALE_RATIO = 1000.0
 _COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
 _COINCIDENT_TYPICALITY = 0.95
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
-_SAMPLE_ROWS = 4096
+_TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a linear one
+_TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to the row itself
+_INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
 def warn_about_features(features: Features, names: list[str]) -> None:
@@ -56,6 +61,64 @@ def warn_about_features(features: Features, names: list[str]) -> None:
 def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
     shown = ", ".join(names[j] for j in columns[:5])
     return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+
+
+def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
+    """A width was given, and the kernel has none."""
+    if not isinstance(sigma, str):
+        name = repr(kernel) if isinstance(kernel, str) else "a kernel object or function"
+        _warn(
+            f"sigma={sigma:g} has no effect with kernel={name}: use kernel='gaussian', or leave "
+            "sigma out.",
+            BandwidthWarning,
+        )
+
+
+def warn_about_sigma(rule: str) -> None:
+    """All rows are equal: there is no scale to find."""
+    _warn(
+        f"sigma={rule!r} finds no width: all rows of positive weight are equal. sigma=1 is used. "
+        "Check how the data were made.",
+        BandwidthWarning,
+    )
+
+
+def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> None:
+    """A kernel that is no scalar product, too wide, or too narrow; none of it is an error."""
+    if not isinstance(space, KernelSpace):
+        return
+    warn_about_indefinite(space, prototypes)
+    if not space.columns.on_sphere or space.total_variance == 0:
+        return
+    remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
+    if space.share_of_sphere < _TOO_WIDE:
+        _warn(
+            f"The kernel is too wide: the mapped rows fill {space.share_of_sphere:.1e} of the "
+            "sphere, and the space is the input space but for a factor. Use a narrower "
+            f"{remedy}, or kernel='linear', which is the same and quicker.",
+            BandwidthWarning,
+        )
+    elif space.neighbours < _TOO_FEW_NEIGHBOURS:
+        _warn(
+            f"The kernel is too narrow: half of the rows are similar to less than "
+            f"{max(space.neighbours, 0.0):.1e} other rows, so no row tells anything of another. "
+            f"Use a wider {remedy}.",
+            BandwidthWarning,
+        )
+
+
+def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes) -> None:
+    """A kernel that is no scalar product: count what was clipped."""
+    share = space.negative_share
+    n_clipped = space.n_clipped(prototypes)
+    if share > _INDEFINITE_SHARE or (n_clipped and not space.columns.positive_semidefinite):
+        _warn(
+            f"The kernel is not positive semidefinite: {share:.1%} of its spectrum (on a sample of "
+            f"rows) is negative, and {n_clipped} squared distances to prototypes were negative and "
+            "set to zero. Distances and the objective are approximate. Use a positive "
+            "semidefinite kernel, or add a constant to its diagonal.",
+            IndefiniteKernelWarning,
+        )
 
 
 def require_finite(result: PicardResult[Any]) -> None:
@@ -209,37 +272,10 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Some of the rows that take part, evenly spaced, with their weights."""
-
-    rows: NDArray[np.floating]
-    weight: NDArray[np.floating]
-
-    @classmethod
-    def of(cls, space: InputSpace) -> Self:
-        """At most about 4096 rows of positive weight."""
-        weight = space.sample_weight
-        if weight is None:
-            rows = space.X[:: max(1, len(space.X) // _SAMPLE_ROWS)].copy()
-            return cls(rows, np.ones(len(rows)))
-        taking_part = np.flatnonzero(weight)
-        chosen = taking_part[:: max(1, len(taking_part) // _SAMPLE_ROWS)]
-        return cls(space.X[chosen], weight[chosen])
-
-    def second_moments(self, *, normalised: bool) -> NDArray[np.float64]:
-        """The covariance matrix; normalised, that of the directions from the mean alone."""
-        centred = self.rows - np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
-        sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(centred))
-        scale = self.weight / np.where(sqnorm > 0, sqnorm, 1.0) / self.weight.sum()
-        moments: NDArray[np.float64] = (centred.T * scale) @ centred
-        return moments
-
-
-def memberships_collapsed(prototypes: Prototypes, rule: MembershipRule, sample: Sample) -> bool:
+def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> bool:
     """Whether even the clearest membership is about 1 / c."""
-    largest = prototypes.memberships(rule, sample.rows).max()
-    n_clusters = prototypes.n_clusters
+    n_clusters = state.prototypes.n_clusters
+    largest = space.largest_membership(state.rule, state.prototypes)
     return n_clusters > 1 and bool(largest * n_clusters < 1 + _COLLAPSED_SPREAD)
 
 
@@ -252,7 +288,7 @@ def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> Non
     )
 
 
-def largest_fuzzifier(sample: Sample) -> float:
+def largest_fuzzifier(space: Geometry[Any]) -> float:
     r"""The m above which fuzzy c-means prototypes near the mean of the data fall onto it.
 
     .. math:: m^* = \frac{1}{1 - 2 \lambda_{\max}(F)}, \qquad
@@ -263,13 +299,13 @@ def largest_fuzzifier(sample: Sample) -> float:
     after an iteration: above :math:`m^*` that shrinks. Infinite when the largest eigenvalue is 1/2
     or more. The same bound stands in :cite:`yu2004`; see docs/theory.
     """
-    strongest = float(np.linalg.eigvalsh(sample.second_moments(normalised=True))[-1])
+    strongest = space.largest_moment(normalised=True)
     return 1 / (1 - 2 * strongest) if strongest < 0.5 else float(np.inf)
 
 
-def fuzzy_collapse_advice(m: float, sample: Sample) -> str:
+def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     """A better m, where that is what is wrong."""
-    largest = largest_fuzzifier(sample)
+    largest = largest_fuzzifier(space)
     if largest >= m:
         return "Use fewer clusters, a smaller m, or other features."
     return (
@@ -278,9 +314,9 @@ def fuzzy_collapse_advice(m: float, sample: Sample) -> str:
     )
 
 
-def entropic_collapse_advice(lam: float, sample: Sample) -> str:
+def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
     """A better lam; the bound is 1 / (2 mu), mu the largest eigenvalue of the covariance."""
-    smallest = 1 / (2 * np.linalg.eigvalsh(sample.second_moments(normalised=False))[-1])
+    smallest = 1 / (2 * space.largest_moment(normalised=False))
     return (
         f"lam={lam:.3g} is too small: at every lam below {smallest:.3g} prototypes near the centre "
         f"of these data fall onto it. Try lam={4 * smallest:.3g}, or lam='auto'."

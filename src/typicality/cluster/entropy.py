@@ -1,5 +1,6 @@
 """Entropy-regularised fuzzy c-means."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -8,14 +9,14 @@ import numpy as np
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
     Labelling,
-    Sample,
     entropic_collapse_advice,
     warn_about_convergence,
 )
-from typicality.geometry import Centroids, InputSpace
-from typicality.kernels import Linear
+from typicality.geometry import Geometry
+from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
 from typicality.solve.picard import PicardResult
@@ -50,8 +51,16 @@ class EntropyCMeans(PrototypeClusterer):
         features and w the mean squared distance to the nearest prototype of a hard c-means run
         from the first start: the fixed variance is then that of the hard clusters. Original to
         typicality, see docs/theory.
-    kernel : {"linear"} or Linear, default="linear"
-        The space of the prototypes: "linear" is the input space.
+    kernel : str, Kernel or callable, default="linear"
+        The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
+        "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
+        other names of :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
+        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
+        "dissimilarities", where X is a square matrix of kernel values or of distances;
+        "connectivity", where rows are near that a path of short steps joins.
+    sigma : float or str, default="auto"
+        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
+        "knn", "scott", "silverman", "loo-likelihood".
     init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
         The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
         (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
@@ -76,6 +85,7 @@ class EntropyCMeans(PrototypeClusterer):
         The memberships, one column for each prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
         The prototypes: first the one of each label, then any that share a label or have no row.
+        Only in the input space; elsewhere prototypes have no coordinates.
     prototype_labels_ : array of shape (n_clusters,), int32
         The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
     n_clusters_ : int
@@ -90,6 +100,10 @@ class EntropyCMeans(PrototypeClusterer):
         The objective at the result.
     objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises.
+    kernel_ : Kernel or str
+        The kernel that was used.
+    sigma_ : float or None
+        Its width, where it has one.
     plan_ : Plan
         How the iterations were computed.
     n_features_in_ : int
@@ -122,7 +136,8 @@ class EntropyCMeans(PrototypeClusterer):
         n_clusters: int = 8,
         *,
         lam: float | str = "auto",
-        kernel: str | Linear = "linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        sigma: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 1000,
@@ -133,6 +148,7 @@ class EntropyCMeans(PrototypeClusterer):
         self.n_clusters = n_clusters
         self.lam = lam
         self.kernel = kernel
+        self.sigma = sigma
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -144,21 +160,21 @@ class EntropyCMeans(PrototypeClusterer):
         return n_starts + (self.lam == "auto")
 
     def _solve(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         automatic = self.lam == "auto"
         lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
         return best_run(space, starts, Entropic(lam), progress)
 
     def _prediction_attributes(
-        self, state: State, labelling: Labelling | None = None
+        self, state: State, reader: Reader, labelling: Labelling | None = None
     ) -> dict[str, Any]:
         rule: Any = state.rule
-        attributes = super()._prediction_attributes(state, labelling)
+        attributes = super()._prediction_attributes(state, reader, labelling)
         return attributes | ({"lam_": rule.lam} if isinstance(rule, Entropic) else {})
 
     def _automatic_lam(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> float:
         hard = best_run(space, starts[:1], Hard(), progress)
         warn_about_convergence(
@@ -167,7 +183,7 @@ class EntropyCMeans(PrototypeClusterer):
         weight = space.sample_weight
         total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
-        return space.X.shape[1] / (2 * within) if within > 0 else 1.0
+        return space.dimension / (2 * within) if within > 0 else 1.0
 
     def _start_rule(self) -> Entropic:
         return Entropic(1.0)  # the weights are the memberships, whatever lam
@@ -175,5 +191,5 @@ class EntropyCMeans(PrototypeClusterer):
     def _coincidence_advice(self) -> str:
         return f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
 
-    def _collapse_advice(self, sample: Sample) -> str:
-        return entropic_collapse_advice(self.lam_, sample)
+    def _collapse_advice(self, space: Geometry[Any]) -> str:
+        return entropic_collapse_advice(self.lam_, space)

@@ -1,5 +1,6 @@
 """Fuzzy c-means."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -8,9 +9,9 @@ import numpy as np
 from typicality._compat import Interval
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster.diagnostics import Sample, fuzzy_collapse_advice
-from typicality.geometry import Centroids, InputSpace
-from typicality.kernels import Linear
+from typicality.cluster.diagnostics import fuzzy_collapse_advice
+from typicality.geometry import Geometry
+from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.solve.picard import PicardResult
 
@@ -37,8 +38,16 @@ class FuzzyCMeans(PrototypeClusterer):
     m : float, default=2.0
         The fuzzifier, above 1. Near 1 the clusters are hard, as k-means makes them; in many
         dimensions values well below 2 are needed (a warning then names one).
-    kernel : {"linear"} or Linear, default="linear"
-        The space of the prototypes: "linear" is the input space.
+    kernel : str, Kernel or callable, default="linear"
+        The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
+        "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
+        other names of :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
+        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
+        "dissimilarities", where X is a square matrix of kernel values or of distances;
+        "connectivity", where rows are near that a path of short steps joins.
+    sigma : float or str, default="auto"
+        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
+        "knn", "scott", "silverman", "loo-likelihood".
     init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
         The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
         (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
@@ -63,6 +72,7 @@ class FuzzyCMeans(PrototypeClusterer):
         The memberships, one column for each prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
         The prototypes: first the one of each label, then any that share a label or have no row.
+        Only in the input space; elsewhere prototypes have no coordinates.
     prototype_labels_ : array of shape (n_clusters,), int32
         The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
     n_clusters_ : int
@@ -75,6 +85,10 @@ class FuzzyCMeans(PrototypeClusterer):
         The objective at the result.
     objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises.
+    kernel_ : Kernel or str
+        The kernel that was used.
+    sigma_ : float or None
+        Its width, where it has one.
     plan_ : Plan
         How the iterations were computed.
     n_features_in_ : int
@@ -110,7 +124,8 @@ class FuzzyCMeans(PrototypeClusterer):
         n_clusters: int = 8,
         *,
         m: float = 2.0,
-        kernel: str | Linear = "linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        sigma: float | str = "auto",
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 1000,
@@ -121,6 +136,7 @@ class FuzzyCMeans(PrototypeClusterer):
         self.n_clusters = n_clusters
         self.m = m
         self.kernel = kernel
+        self.sigma = sigma
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -129,7 +145,7 @@ class FuzzyCMeans(PrototypeClusterer):
         self.store_memberships = store_memberships
 
     def _solve(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         return best_run(space, starts, Fuzzy(float(self.m)), progress)
 
@@ -139,5 +155,5 @@ class FuzzyCMeans(PrototypeClusterer):
     def _coincidence_advice(self) -> str:
         return f"Try a smaller m (now {self.m:g}), more starts (n_init), or fewer clusters."
 
-    def _collapse_advice(self, sample: Sample) -> str:
-        return fuzzy_collapse_advice(self.m, sample)
+    def _collapse_advice(self, space: Geometry[Any]) -> str:
+        return fuzzy_collapse_advice(self.m, space)

@@ -1,5 +1,6 @@
 """Possibilistic c-means."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -9,9 +10,9 @@ from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
     Labelling,
-    Sample,
     fuzzy_collapse_advice,
     memberships_collapsed,
     require_finite,
@@ -21,8 +22,8 @@ from typicality.cluster.diagnostics import (
     warn_about_unreached,
     warn_about_vanished_spread,
 )
-from typicality.geometry import Centroids, InputSpace, Sweep
-from typicality.kernels import Linear
+from typicality.geometry import Geometry, Sweep
+from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import (
@@ -66,8 +67,16 @@ class PossibilisticCMeans(PrototypeClusterer):
     ----------
     n_clusters : int, default=8
         The number of prototypes; fewer clusters may come out.
-    kernel : {"linear"} or Linear, default="linear"
-        The space of the prototypes: "linear" is the input space.
+    kernel : str, Kernel or callable, default="linear"
+        The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
+        "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
+        other names of :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
+        :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
+        "dissimilarities", where X is a square matrix of kernel values or of distances;
+        "connectivity", where rows are near that a path of short steps joins.
+    sigma : float or str, default="auto"
+        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
+        "knn", "scott", "silverman", "loo-likelihood".
     eta : "fcm", float or array-like of shape (n_clusters,), default="fcm"
         The spread of the clusters, a squared distance: there the typicality is exp(-1) (1996) or
         1/2 (1993). "fcm" takes `gamma` times the mean squared distance within each cluster of the
@@ -108,6 +117,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         The typicalities, one column for each prototype.
     cluster_centers_ : array of shape (n_clusters, n_features)
         The prototypes: first the one of each label, then any that share a label or have no row.
+        Only in the input space; elsewhere prototypes have no coordinates.
     prototype_labels_ : array of shape (n_clusters,), int32
         The label of each prototype; coincident ones share theirs.
     n_clusters_ : int
@@ -122,6 +132,10 @@ class PossibilisticCMeans(PrototypeClusterer):
         The objective at the result.
     objective_path_ : array of shape (n_iter,)
         The objective before each iteration; it never rises while the spreads are fixed.
+    kernel_ : Kernel or str
+        The kernel that was used.
+    sigma_ : float or None
+        Its width, where it has one.
     plan_ : Plan
         How the iterations were computed.
     n_features_in_ : int
@@ -159,7 +173,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         self,
         n_clusters: int = 8,
         *,
-        kernel: str | Linear = "linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        sigma: float | str = "auto",
         eta: Any = "fcm",
         gamma: float = 1.0,
         objective: str = "1996",
@@ -174,6 +189,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
+        self.sigma = sigma
         self.eta = eta
         self.gamma = gamma
         self.objective = objective
@@ -202,7 +218,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         return n_starts + 1 if self._needs_partition else n_starts
 
     def _solve(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         eta = None if self._estimates_eta else check_spread(self.eta, self.n_clusters)
         prototypes: Any = starts[0]
@@ -210,25 +226,24 @@ class PossibilisticCMeans(PrototypeClusterer):
             prototypes = self._partition(space, starts, progress)
             eta = self._estimated_spread(space, prototypes) if eta is None else eta
         rule = self._rule_with(eta)
-        step = Alternation(space, self._spread_update(space))
+        step: Alternation[Any] = Alternation(space, self._spread_update(space))
         result = progress.run(step, ClusterState(prototypes, rule))
         require_finite(result)
         return result
 
     def _partition(
-        self, space: InputSpace, starts: list[Centroids], progress: FitProgress
-    ) -> Centroids:
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
+    ) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
         result = best_run(space, starts, Fuzzy(float(self.m)), progress)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
-        sample = Sample.of(space)
-        if memberships_collapsed(result.state.prototypes, result.state.rule, sample):
-            advice = fuzzy_collapse_advice(self.m, sample)
+        if memberships_collapsed(space, result.state):
+            advice = fuzzy_collapse_advice(self.m, space)
             warn_about_collapse(self.n_clusters, advice=advice, stage=stage)
         return result.state.prototypes
 
-    def _estimated_spread(self, space: InputSpace, prototypes: Centroids) -> Any:
+    def _estimated_spread(self, space: Geometry[Any], prototypes: Any) -> Any:
         spread = space.sweep(Fuzzy(float(self.m)), prototypes).spread
         eta, degenerate = spread_from_partition(
             spread, gamma=self.gamma, total_variance=space.total_variance
@@ -241,18 +256,18 @@ class PossibilisticCMeans(PrototypeClusterer):
             return Possibilistic1993(eta, float(self.m))
         return Possibilistic1996(eta)
 
-    def _spread_update(self, space: InputSpace) -> SpreadUpdate:
+    def _spread_update(self, space: Geometry[Any]) -> SpreadUpdate:
         if self.eta_update == "never":
             return FixedSpread()
         return ReestimatedSpread(self.gamma, self._smallest_spread(space))
 
-    def _smallest_spread(self, space: InputSpace) -> float:
+    def _smallest_spread(self, space: Geometry[Any]) -> float:
         return SMALLEST_SHARE * (space.total_variance or 1.0)
 
     def _prediction_attributes(
-        self, state: State, labelling: Labelling | None = None
+        self, state: State, reader: Reader, labelling: Labelling | None = None
     ) -> dict[str, Any]:
-        attributes = super()._prediction_attributes(state, labelling)
+        attributes = super()._prediction_attributes(state, reader, labelling)
         return attributes | ({"eta_": state.rule.eta.copy()} if hasattr(state.rule, "eta") else {})
 
     def _start_rule(self) -> Fuzzy | Possibilistic1993 | Possibilistic1996:
@@ -268,9 +283,9 @@ class PossibilisticCMeans(PrototypeClusterer):
         )
 
     def _warn_about_result(
-        self, space: InputSpace, labelling: Labelling, final: Sweep[Centroids]
+        self, space: Geometry[Any], state: State, labelling: Labelling, final: Sweep[Any]
     ) -> None:
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, self._smallest_spread(space))
         warn_about_unreached(final.mass, self.eta_)
-        super()._warn_about_result(space, labelling, final)
+        super()._warn_about_result(space, state, labelling, final)

@@ -78,6 +78,10 @@ class KernelSpace:
         self.sample_weight = sample_weight
         self.operator = choose_operator(self.columns, X)
 
+    @property
+    def has_coordinates(self) -> bool:
+        return isinstance(self.columns, Evaluated)
+
     @cached_property
     def _row_weight(self) -> NDArray[np.float64]:
         if self.sample_weight is None:
@@ -93,6 +97,22 @@ class KernelSpace:
     def total_variance(self) -> float:
         """The mean squared distance of the mapped rows to their mean."""
         return max(float(self.mean.energy[0]), 0.0)
+
+    @property
+    def share_of_sphere(self) -> float:
+        """The variance relative to that of rows at right angles, where rows lie on a sphere."""
+        return self.total_variance / self._sqradius
+
+    @property
+    def neighbours(self) -> float:
+        """The median number of other rows a row is similar to, where rows lie on a sphere."""
+        counted = self._row_weight > 0
+        similar = 1.0 - self.mean.products[counted, 0] / self._sqradius
+        return float(np.median(similar / self.mean.weights[counted, 0])) - 1.0
+
+    @cached_property
+    def _sqradius(self) -> float:
+        return float(self.columns.sqnorm(self.X[:1])[0])
 
     @cached_property
     def _spectrum(self) -> NDArray[np.float64]:
@@ -137,14 +157,10 @@ class KernelSpace:
 
     def at(self, points: Floats, rule: MembershipRule) -> KernelPrototypes:
         """The first means for prototypes at given points: they need not be means themselves."""
-        to_points = Evaluated(self._evaluated.kernel_object, points)
+        if not isinstance(self.columns, Evaluated):
+            raise TypeError("points have coordinates, the rows of this space have none")
+        to_points = Evaluated(self.columns.kernel_object, points)
         return self.prototypes(rule.pull(2.0 * to_points.half_sqdist(self.X).clip(min=0.0)))
-
-    @property
-    def _evaluated(self) -> Evaluated:
-        if isinstance(self.columns, Evaluated):
-            return self.columns
-        raise TypeError("points have coordinates, the rows of this space have none")
 
     def near_rows(self, index: NDArray[np.intp]) -> KernelPrototypes:
         weights = np.tile(

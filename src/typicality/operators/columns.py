@@ -38,6 +38,9 @@ class Columns(Protocol):
         logarithm.
         """
 
+    def sqnorm(self, rows: Floats) -> Floats:
+        """The kernel of each row with itself, shape (len(rows),)."""
+
     def kernel(self, rows: Floats) -> Floats:
         """Kernel values, shape (len(rows), n_training)."""
 
@@ -77,6 +80,9 @@ class Evaluated:
     @property
     def on_sphere(self) -> bool:
         return isinstance(self.kernel_object, Stationary)
+
+    def sqnorm(self, rows: Floats) -> Floats:
+        return np.asarray(self.kernel_object.diag(rows), dtype=np.float64)
 
     def kernel(self, rows: Floats) -> Floats:
         return np.asarray(self.kernel_object(rows, self.training), dtype=np.float64)
@@ -120,6 +126,9 @@ class GivenKernel:
         same = bool((diagonal == diagonal[0]).all()) and diagonal[0] > 0
         columns = cls(diagonal, same and bool(matrix.min() >= 0))
         return columns, np.column_stack([matrix, diagonal])
+
+    def sqnorm(self, rows: Floats) -> Floats:
+        return rows[:, -1].astype(np.float64)
 
     def kernel(self, rows: Floats) -> Floats:
         return rows[:, :-1].astype(np.float64)
@@ -167,6 +176,9 @@ class GivenSqdist:
     def of(cls, sqdist: Floats, *, positive_semidefinite: bool = False) -> tuple[Self, Floats]:
         """The columns of a square matrix of squared dissimilarities, and its rows."""
         return cls(sqdist.mean(axis=0, dtype=np.float64), positive_semidefinite), sqdist
+
+    def sqnorm(self, rows: Floats) -> Floats:
+        return rows.mean(axis=1, dtype=np.float64) - 0.5 * self.means.mean()
 
     def kernel(self, rows: Floats) -> Floats:
         of_row = rows.mean(axis=1, keepdims=True, dtype=np.float64)

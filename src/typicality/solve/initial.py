@@ -17,6 +17,7 @@ from typicality.geometry.distinct import DistinctRows
 __all__ = [
     "Candidates",
     "max_min",
+    "named_start",
     "plus_plus",
     "plus_plus_by_distance",
     "random_rows",
@@ -100,7 +101,8 @@ def _draw(weight: NDArray[np.float64], rng: np.random.RandomState, n_draws: int)
     """Numbers drawn by inverse CDF of the weights."""
     cumulative = np.cumsum(weight)
     drawn = np.searchsorted(cumulative, rng.uniform(size=n_draws) * cumulative[-1], side="right")
-    return np.minimum(drawn, np.flatnonzero(weight)[-1])
+    last = np.flatnonzero(weight)[-1]  # where rounding would lead past it
+    return np.asarray(np.minimum(drawn, last), dtype=np.intp)
 
 
 Start = Callable[..., Chosen]
@@ -109,3 +111,10 @@ NAMED_STARTS: dict[str, Start] = {
     "max-min": max_min,
     "random": random_rows,
 }
+
+
+def named_start(name: str, data: Candidates) -> Start:
+    """The start of a name for candidates with coordinates, or without."""
+    if name == "k-means++" and not isinstance(data, DistinctRows):
+        return plus_plus_by_distance
+    return NAMED_STARTS[name]
