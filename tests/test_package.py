@@ -23,7 +23,7 @@ LAYERS = [
     ["_threads", "membership"],
     ["compiled"],
     ["geometry"],
-    ["solve"],
+    ["bandwidth", "solve"],
     ["_checks"],
     ["cluster"],
     ["demo"],
@@ -32,6 +32,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 PUBLIC_MODULES = [
     "typicality",
+    "typicality.bandwidth",
     "typicality.cluster",
     "typicality.exceptions",
     "typicality.geometry",

@@ -19,7 +19,16 @@ _HOMES = {
     "FuzzyCMeans": "typicality.cluster.fuzzy",
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
 }
-_MODULES = ("cluster", "exceptions", "geometry", "kernels", "membership", "plan", "solve")
+_MODULES = (
+    "bandwidth",
+    "cluster",
+    "exceptions",
+    "geometry",
+    "kernels",
+    "membership",
+    "plan",
+    "solve",
+)
 
 __all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans", "__version__"]
 
