@@ -21,9 +21,9 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 LAYERS = [
     ["exceptions", "_compat", "plan", "kernels", "minimax"],
     ["_threads", "membership"],
-    ["compiled"],
+    ["compiled", "operators"],
     ["geometry"],
-    ["solve"],
+    ["bandwidth", "solve"],
     ["_checks"],
     ["cluster"],
     ["demo"],
@@ -32,6 +32,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 PUBLIC_MODULES = [
     "typicality",
+    "typicality.bandwidth",
     "typicality.cluster",
     "typicality.exceptions",
     "typicality.geometry",
@@ -39,6 +40,7 @@ PUBLIC_MODULES = [
     "typicality.kernels",
     "typicality.membership",
     "typicality.membership.spread",
+    "typicality.operators",
     "typicality.minimax",
     "typicality.plan",
     "typicality.solve",

@@ -20,12 +20,35 @@ _HOMES = {
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
 }
 _MODULES = (
+_MODULES = (
+    "bandwidth",
     "cluster",
     "exceptions",
     "geometry",
     "kernels",
     "membership",
     "minimax",
+    "operators",
+    "plan",
+    "solve",
+)
+    "cluster",
+    "exceptions",
+    "geometry",
+    "kernels",
+    "membership",
+_MODULES = (
+    "bandwidth",
+    "cluster",
+    "exceptions",
+    "geometry",
+    "kernels",
+    "membership",
+    "minimax",
+    "operators",
+    "plan",
+    "solve",
+)
     "plan",
     "solve",
 )

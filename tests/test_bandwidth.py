@@ -1,0 +1,225 @@
+"""Bandwidths: each rule against its formula, and what holds for all of them."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from reference import bandwidth as slow
+from typicality import bandwidth as module
+from typicality.bandwidth import (
+    BANDWIDTH_RULES,
+    bandwidth,
+    median_distance,
+    neighbour_distance,
+)
+
+every_rule = pytest.mark.parametrize("rule", BANDWIDTH_RULES)
+
+
+@pytest.fixture
+def X(rng):  # noqa: N802
+    """Two clusters of different width."""
+    return np.concatenate([rng.normal(size=(45, 3)), rng.normal(4.0, 0.4, size=(35, 3))])
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Rules that look at few rows."""
+    monkeypatch.setattr(module, "MEDIAN_ROWS", 50)
+    monkeypatch.setattr(module, "QUERY_ROWS", 40)
+    monkeypatch.setattr(module, "LIKELIHOOD_ROWS", 60)
+
+
+@pytest.mark.parametrize(
+    ("rule", "twin"),
+    [
+        ("median", slow.median_distance),
+        ("knn", slow.neighbour_distance),
+        ("scott", slow.scott),
+        ("silverman", slow.silverman),
+        ("auto", lambda X: slow.median_distance(X) / 2),
+    ],
+)
+def test_rules_follow_their_formulas(X, rule, twin):
+    assert_allclose(bandwidth(rule, X), twin(X), rtol=1e-13)
+
+
+def test_novelty_narrows_auto_alone(X):
+    assert_allclose(bandwidth("auto", X, novelty=True), slow.median_distance(X) / 8, rtol=1e-13)
+    assert bandwidth("knn", X, novelty=True) == bandwidth("knn", X)
+
+
+@pytest.mark.parametrize("k", [1, 3, 500])
+def test_any_neighbour(X, k):
+    assert_allclose(neighbour_distance(X, k=k), slow.neighbour_distance(X, k), rtol=1e-13)
+
+
+def test_loo_likelihood_is_largest_there(X):
+    sigma = bandwidth("loo-likelihood", X)
+    best = slow.loo_log_likelihood(X, sigma)
+    others = [slow.loo_log_likelihood(X, s) for s in np.geomspace(0.2, 20, 100)]
+    assert best >= max(others)
+    assert_allclose(best, max(others), rtol=1e-3)
+
+
+def test_loo_likelihood_is_the_formula(X):
+    sqdist = slow.distances(X) ** 2
+    likelihood = module._LeaveOneOut(sqdist, np.ones(len(X)), X.shape[1])
+    for sigma in [0.3, 1.0, 5.0]:
+        literal = slow.loo_log_likelihood(X, sigma) / len(X) + 1.5 * math.log(2 * math.pi)
+        assert_allclose(likelihood.at(math.log(sigma))[0], literal, rtol=1e-12)
+
+
+def test_loo_likelihood_slope(X, rng):
+    likelihood = module._LeaveOneOut(slow.distances(X) ** 2, rng.uniform(0.2, 4, len(X)), 3)
+    for t in [-2.0, 0.0, 1.5]:
+        rise = likelihood.at(t + 1e-5)[0] - likelihood.at(t - 1e-5)[0]
+        assert_allclose(likelihood.at(t)[1], rise / 2e-5, rtol=1e-5)
+
+
+def test_loo_likelihood_leaves_out_one_unit_of_weight(rng):
+    X = rng.normal(size=(12, 2))
+    weight = np.array([3.0, 0.5, 1.0] * 4)
+    total, sigma, literal = weight.sum(), 0.7, 0.0
+    for h, k in enumerate(weight):
+        s = sum(
+            w * math.exp(-(math.dist(X[h], x) ** 2) / 0.98)
+            for x, w in zip(X, weight / total, strict=True)
+        )
+        unit = min(k, 1.0) / total
+        literal += k * (math.log((s - unit) / (1 - unit)) - 2 * math.log(sigma))
+    likelihood = module._LeaveOneOut(slow.distances(X) ** 2, weight, 2)
+    assert_allclose(likelihood.at(math.log(sigma))[0], literal / total, rtol=1e-13)
+
+
+SHAPES = {
+    "heavy tails": lambda rng: rng.standard_cauchy(size=(90, 2)),
+    "uniform": lambda rng: rng.uniform(size=(120, 1)),
+    "rounded": lambda rng: rng.normal(size=(150, 2)).round(1),
+    "pairs": lambda rng: (
+        np.repeat(rng.normal(size=(40, 2)), 2, axis=0) + rng.normal(0, 1e-3, (80, 2))
+    ),
+    "scales": lambda rng: np.geomspace(1, 1e4, 100)[:, None] * rng.normal(size=(100, 2)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_loo_likelihood_has_no_higher_maximum(rng, shape):
+    X = SHAPES[shape](rng)
+    data = module.DistinctRows.of(X)
+    likelihood = module._LeaveOneOut(
+        slow.distances(data.rows) ** 2, data.weight, data.rows.shape[1]
+    )
+    low, high = likelihood.bounds()
+    others = [likelihood.at(t)[0] for t in np.linspace(math.log(low), math.log(high), 500)]
+    best = likelihood.at(math.log(bandwidth("loo-likelihood", X)))[0]
+    assert best >= max(others) - 1e-12
+
+
+def test_two_rows():
+    X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    assert bandwidth("median", X) == bandwidth("knn", X) == 5.0
+    assert_allclose(bandwidth("loo-likelihood", X), 5 / math.sqrt(2), rtol=1e-12)
+
+
+@every_rule
+@pytest.mark.parametrize("factor", [1000.0, 1e-9, 2.0**40])
+def test_scale_free(X, rule, factor):
+    assert_allclose(bandwidth(rule, X * factor), factor * bandwidth(rule, X), rtol=1e-12)
+
+
+@every_rule
+@pytest.mark.usefixtures("small_samples")
+def test_a_sample_is_as_good(X, rule):
+    assert_allclose(bandwidth(rule, 1000 * X), 1000 * bandwidth(rule, X), rtol=1e-12)
+    assert_allclose(bandwidth(rule, X + 1e6), bandwidth(rule, X), rtol=1e-6)
+    assert_allclose(bandwidth(rule, X[::-1]), bandwidth(rule, X), rtol=1e-13)
+
+
+@every_rule
+def test_weight_k_is_k_copies_in_any_order(X, rng, rule):
+    weight = rng.integers(0, 4, size=len(X))
+    copies = rng.permutation(np.repeat(X, weight, axis=0))
+    assert_allclose(bandwidth(rule, X, weight.astype(float)), bandwidth(rule, copies), rtol=1e-13)
+
+
+@every_rule
+def test_rows_of_weight_zero_take_no_part(X, rule):
+    with_others = np.concatenate([X, 100 + X])
+    weight = np.repeat([1.0, 0.0], len(X))
+    assert_allclose(bandwidth(rule, with_others, weight), bandwidth(rule, X), rtol=1e-13)
+
+
+@every_rule
+@pytest.mark.parametrize("n_features", [1, 3, 20])
+def test_far_from_zero(rng, rule, n_features):
+    X = rng.normal(size=(80, n_features))
+    assert_allclose(bandwidth(rule, X + 1e6), bandwidth(rule, X), rtol=1e-6)
+
+
+@every_rule
+def test_single_precision(X, rule):
+    single = X.astype(np.float32)
+    weight = np.ones(len(X), np.float32)
+    sigma = bandwidth(rule, single, weight)
+    assert type(sigma) is float
+    assert sigma == bandwidth(rule, single.astype(np.float64))
+
+
+@every_rule
+def test_equal_rows_have_none(rule):
+    assert bandwidth(rule, np.full((7, 3), 0.1)) == 0.0
+    assert bandwidth(rule, np.array([[0.1], [0.1], [5.0]]), np.array([0.3, 0.3, 0.0])) == 0.0
+
+
+@every_rule
+@pytest.mark.parametrize("n_rows", [2, 5, 12])
+def test_few_rows(rng, rule, n_rows):
+    assert 0 < bandwidth(rule, rng.normal(size=(n_rows, 2))) < 5
+
+
+@every_rule
+def test_many_dimensions(rng, rule):
+    X = rng.normal(size=(300, 200))
+    assert 0.5 < bandwidth(rule, X) < 25  # distances are near 20
+
+
+@every_rule
+def test_constant_features_add_a_dimension_and_no_distance(X, rule):
+    assert bandwidth(rule, np.column_stack([X, np.full(len(X), 0.1)])) > 0
+
+
+@every_rule
+def test_repeated_rows(rng, rule):
+    X = rng.integers(0, 3, size=(500, 2)).astype(float)
+    assert 0 < bandwidth(rule, X) < 3
+
+
+@every_rule
+def test_tiny_weights(X, rule):
+    assert np.isfinite(bandwidth(rule, X, np.full(len(X), 1e-30)))
+    assert np.isfinite(bandwidth(rule, X, np.geomspace(1e-30, 1e30, len(X))))
+
+
+@every_rule
+def test_an_outlier_far_away(X, rule):
+    assert 0 < bandwidth(rule, np.concatenate([X, np.full((1, 3), 1e9)])) < 1e9
+
+
+@every_rule
+def test_very_many_rows(rng, rule):
+    assert 0 < bandwidth(rule, rng.normal(size=(200_000, 3)).astype(np.float32)) < 5
+
+
+def test_large_data_are_sampled(rng):
+    X = rng.normal(size=(20_000, 2))
+    assert_allclose(median_distance(X), 2 * math.sqrt(math.log(2)), rtol=0.03)
+    # The median density of a standard normal in the plane is half of its peak.
+    assert_allclose(neighbour_distance(X), math.sqrt(10 / 20_000 / math.pi * 4 * math.pi), rtol=0.1)
+
+
+def test_unknown_rules_are_refused(X):
+    with pytest.raises(ValueError, match=r"'mean' is not a rule.*'auto', 'knn', 'loo-likelihood'"):
+        bandwidth("mean", X)
