@@ -12,15 +12,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from typicality.cluster.entropy import EntropyCMeans
     from typicality.cluster.fuzzy import FuzzyCMeans
+    from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
 
 _HOMES = {
     "EntropyCMeans": "typicality.cluster.entropy",
     "FuzzyCMeans": "typicality.cluster.fuzzy",
+    "OneClusterPCM": "typicality.cluster.one_cluster",
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
 }
 _MODULES = (
-_MODULES = (
     "bandwidth",
     "cluster",
     "exceptions",
@@ -29,31 +30,11 @@ _MODULES = (
     "membership",
     "minimax",
     "operators",
-    "plan",
-    "solve",
-)
-    "cluster",
-    "exceptions",
-    "geometry",
-    "kernels",
-    "membership",
-_MODULES = (
-    "bandwidth",
-    "cluster",
-    "exceptions",
-    "geometry",
-    "kernels",
-    "membership",
-    "minimax",
-    "operators",
-    "plan",
-    "solve",
-)
     "plan",
     "solve",
 )
 
-__all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans", "__version__"]
+__all__ = ["EntropyCMeans", "FuzzyCMeans", "OneClusterPCM", "PossibilisticCMeans", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -319,7 +319,9 @@ def check_start_array(
         _check_points(array, source)
         return array
     if array.shape != memberships:
-        prototypes = f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
+        prototypes = (
+            f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
+        )
         raise ValueError(
             f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
             f"(n_samples, n_clusters) = {memberships}."

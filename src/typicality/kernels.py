@@ -42,8 +42,9 @@ _DIAGONAL_BLOCK = 32  # rows at a time where a diagonal can only be cut out of a
 class Kernel(Protocol):
     """A similarity that is a scalar product in some space."""
 
-    positive_semidefinite: bool
-    """Whether it is known to be a scalar product; else it is tested on the data."""
+    @property
+    def positive_semidefinite(self) -> bool:
+        """Whether it is known to be a scalar product; else it is tested on the data."""
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
@@ -71,11 +72,11 @@ class Linear:
     standard PCM.
     """
 
-    positive_semidefinite: ClassVar[bool] = True
+    positive_semidefinite = True
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
-        return X @ Y.T
+        return _products(X, Y)
 
     def diag(self, X: Floats) -> Floats:
         return _sqnorm(X)
@@ -96,7 +97,7 @@ class Stationary:
     """
 
     metric: ClassVar[str] = "sqeuclidean"
-    positive_semidefinite: ClassVar[bool] = True
+    positive_semidefinite = True
 
     sigma: float
 
@@ -256,7 +257,7 @@ class Polynomial(_ByDefinition):
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
-        return self._power(X @ Y.T, X.shape[1])
+        return self._power(_products(X, Y), X.shape[1])
 
     def diag(self, X: Floats) -> Floats:
         return self._power(_sqnorm(X), X.shape[1])
@@ -275,14 +276,14 @@ class Cosine:
     :func:`sklearn.metrics.pairwise.cosine_similarity`.
     """
 
-    positive_semidefinite: ClassVar[bool] = True
+    positive_semidefinite = True
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
-        return _directions(X) @ _directions(Y).T
+        return _products(_directions(X), _directions(Y))
 
     def diag(self, X: Floats) -> Floats:
-        return X.any(axis=1).astype(np.float64)
+        return np.asarray(X.any(axis=1), dtype=np.float64)
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
         return _distances(_directions(X), _directions(Y), "sqeuclidean")
@@ -300,7 +301,7 @@ class Function(_ByDefinition):
     """
 
     function: Callable[[Floats, Floats], Floats]
-    positive_semidefinite: ClassVar[bool] = False
+    positive_semidefinite = False
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The block of kernel values, shape (len(X), len(Y))."""
@@ -372,6 +373,12 @@ def _sqnorm(X: Floats) -> Floats:
     rows = X.astype(np.float64, copy=False)
     squares: Floats = np.einsum("ij,ij->i", rows, rows)
     return squares
+
+
+def _products(X: Floats, Y: Floats) -> Floats:
+    """Scalar products pair by pair: BLAS would make a row depend on its batch."""
+    products: Floats = np.einsum("ij,kj->ik", X, Y, dtype=np.float64)
+    return products
 
 
 def _directions(X: Floats) -> Floats:

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
-from typicality.cluster.diagnostics import Sample, largest_fuzzifier, memberships_collapsed
+from typicality.cluster.diagnostics import largest_fuzzifier, memberships_collapsed
 from typicality.exceptions import (
     ClusteringWarning,
     CoincidentClustersWarning,
@@ -20,6 +20,7 @@ from typicality.exceptions import (
 )
 from typicality.geometry import InputSpace
 from typicality.membership import Fuzzy
+from typicality.solve import ClusterState
 
 
 def test_centre_collapse_names_an_m_that_works(many_dimensions):
@@ -37,7 +38,7 @@ def test_largest_fuzzifier_separates_staying_from_leaving(rng):
     """A small displacement from the mean shrinks above m* and grows below it."""
     X = rng.normal(size=(2000, 6)) * [3, 1, 1, 1, 1, 1]
     space = InputSpace(X)
-    limit = largest_fuzzifier(Sample.of(space))
+    limit = largest_fuzzifier(space)
     start = np.array([[1e-6, 0, 0, 0, 0, 0], [-1e-6, 0, 0, 0, 0, 0]]) + X.mean(axis=0)
 
     def growth(m):
@@ -186,7 +187,7 @@ def test_what_counts_as_collapsed(rng, spread, collapsed):
     """At most 5 % from 1 / c."""
     space = InputSpace(rng.normal(size=(500, 3)))
     prototypes = space.at(spread * np.eye(3)[:2])
-    assert memberships_collapsed(prototypes, Fuzzy(9.0), Sample.of(space)) is collapsed
+    assert memberships_collapsed(space, ClusterState(prototypes, Fuzzy(9.0))) is collapsed
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

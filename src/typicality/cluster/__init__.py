@@ -2,6 +2,7 @@
 
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.cluster.fuzzy import FuzzyCMeans
+from typicality.cluster.one_cluster import OneClusterPCM
 from typicality.cluster.possibilistic import PossibilisticCMeans
 
-__all__ = ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"]
+__all__ = ["EntropyCMeans", "FuzzyCMeans", "OneClusterPCM", "PossibilisticCMeans"]

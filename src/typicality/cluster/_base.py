@@ -1,33 +1,20 @@
 """The shell of every estimator with prototypes: check, start, iterate, publish, warn."""
 
 from abc import ABCMeta, abstractmethod
-from copy import copy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import (
-    check_distinct_rows,
-    check_rows,
-    check_sample_weight,
-    check_start_array,
-)
+from typicality._checks import check_distinct_rows, check_sample_weight, check_start_array
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._spaces import (
-    ALL_KERNELS,
-    SIGMA_RULES,
-    OpenSpace,
-    Reader,
-    is_pairwise,
-    open_space,
-)
+from typicality.cluster._shell import SpaceEstimator, feature_labels
+from typicality.cluster._spaces import OpenSpace, Reader, open_space
 from typicality.cluster.diagnostics import (
     Labelling,
     coincident_groups,
@@ -50,28 +37,19 @@ from typicality.solve.restarts import best_of
 Floats = NDArray[np.floating]
 
 
-class PrototypeClusterer(
-    CallbackSupportMixin, TransformerMixin, ClusterMixin, BaseEstimator, metaclass=ABCMeta
-):
+class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metaclass=ABCMeta):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SpaceEstimator._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(ALL_KERNELS)), callable],
-        "sigma": [StrOptions(set(SIGMA_RULES)), Interval(Real, 0, np.inf, closed="neither")],
         "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "store_memberships": ["boolean"],
     }
 
     _column_name: ClassVar[str] = "membership"
-
-    _reader: Reader
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -92,21 +70,22 @@ class PrototypeClusterer(
         self
         """
         self._check_parameters()
-        candidate = copy(self)  # what X says of features is kept only once the fit is done
-        rows = check_rows(candidate, X, training=True)
-        weight = check_sample_weight(sample_weight, rows)
+        training = self._training_rows(X, sample_weight, at_least=2)
+        rows, weight = training.rows, training.sample_weight
         check_distinct_rows(rows, weight, self.n_clusters)
         opened = open_space(self.kernel, self.sigma, rows, weight)
         starts = self._starts(opened.space, rows)
         if opened.features is not None:
-            warn_about_features(opened.features, candidate._feature_labels())
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        data = {"X": X, "metadata": metadata}
+            warn_about_features(opened.features, feature_labels(training.schema))
         progress = FitProgress(
-            self, candidate, n_runs=self._n_runs(len(starts)), data=data, reader=opened.reader
+            self,
+            training.schema,
+            n_runs=self._n_runs(len(starts)),
+            data=training.for_callbacks,
+            attributes=lambda state: self._prediction_attributes(state, opened.reader),
         )
         result = self._solve(opened.space, starts, progress)
-        self._take_schema(candidate)
+        self._take_schema(training.schema)
         self._publish(opened, result)
         progress.finish()
         return self
@@ -211,7 +190,6 @@ class PrototypeClusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.pairwise = is_pairwise(self.kernel)
         return tags
 
     # ---- what a subclass supplies ----------------------------------------------------------------
@@ -328,23 +306,6 @@ class PrototypeClusterer(
             warn_about_collapse(self.n_clusters, advice=self._collapse_advice(space))
             return
         warn_about_labelling(labelling, advice=self._coincidence_advice())
-
-    def _take_schema(self, candidate: Self) -> None:
-        self.n_features_in_ = candidate.n_features_in_
-        if hasattr(candidate, "feature_names_in_"):
-            self.feature_names_in_ = candidate.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _known_rows(self, X: ArrayLike, diag: ArrayLike | None) -> Floats:
-        check_is_fitted(self)
-        return self._reader.read(check_rows(self, X, training=False), diag)
-
-    def _feature_labels(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"feature {j}" for j in range(self.n_features_in_)]
-        return [f"feature {str(name)!r}" for name in names]
 
 
 def best_run(

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from typicality.cluster._spaces import Reader
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, picard
 
@@ -26,14 +25,20 @@ class FitProgress:
         The most runs of the loop.
     data : dict
         `X` and `metadata` for the callbacks.
-    reader : Reader
-        How new rows are read, for models as of an iteration.
+    attributes : callable
+        `attributes(state)`: what a model as of an iteration needs for prediction.
     """
 
     def __init__(
-        self, estimator: Any, candidate: Any, *, n_runs: int, data: dict[str, Any], reader: Reader
+        self,
+        estimator: Any,
+        candidate: Any,
+        *,
+        n_runs: int,
+        data: dict[str, Any],
+        attributes: Callable[[Any], dict[str, Any]],
     ) -> None:
-        self._reader = reader
+        self._attributes = attributes
         self._estimator = estimator
         self._candidate = candidate
         self._data = data
@@ -83,4 +88,4 @@ class FitProgress:
             "n_features_in_": self._candidate.n_features_in_,
             "feature_names_in_": getattr(self._candidate, "feature_names_in_", None),
         }
-        return lambda: schema | self._estimator._prediction_attributes(state, self._reader)
+        return lambda: schema | self._attributes(state)

@@ -20,7 +20,14 @@ from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
 from typicality.cluster.diagnostics import warn_about_sigma, warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.distinct import content_hash
-from typicality.kernels import BANDWIDTH_KERNELS, KERNEL_NAMES, Function, Kernel, Linear, named_kernel
+from typicality.kernels import (
+    BANDWIDTH_KERNELS,
+    KERNEL_NAMES,
+    Function,
+    Kernel,
+    Linear,
+    named_kernel,
+)
 from typicality.minimax import MinimaxPaths
 from typicality.operators import GivenKernel, GivenSqdist
 
@@ -139,7 +146,7 @@ class Paths:
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.
-        sqdist = np.zeros((len(rows), len(self.taking_part)))
+        sqdist = np.zeros((len(rows), len(self.taking_part)), self.coordinates.origin.dtype)
         sqdist[:, self.taking_part] = self.paths.distances_to(self.coordinates.read(rows, diag))
         return sqdist
 
@@ -202,9 +209,7 @@ def _kernel(
     return kernel if isinstance(kernel, Kernel) else Function(kernel)
 
 
-def _width(
-    sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool
-) -> float:
+def _width(sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool) -> float:
     if not isinstance(sigma, str):
         return float(sigma)
     width = bandwidth(sigma, rows, weight, novelty=novelty)

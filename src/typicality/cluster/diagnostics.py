@@ -30,6 +30,8 @@ _COINCIDENT_TYPICALITY = 0.95
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
 _TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a linear one
 _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to the row itself
+_EQUAL_TYPICALITIES = 1e-3
+_LARGE_GAMMA = 100.0
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -153,6 +155,28 @@ def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
             "number.",
             DegenerateSpreadWarning,
         )
+
+
+def warn_about_constant_rows() -> None:
+    """All rows are one point in the space of the kernel."""
+    _warn(
+        "The spread eta is degenerate: all rows of positive weight are one point in the space of "
+        "the kernel, and every typicality is 1. Check how the data were made, or take another "
+        "kernel.",
+        DegenerateSpreadWarning,
+    )
+
+
+def warn_about_equal_typicalities(spread: float, *, gamma: float) -> None:
+    """Typicalities that differ by rounding alone; `spread` is that of their logarithms."""
+    if spread >= _EQUAL_TYPICALITIES:
+        return
+    remedy = "a smaller gamma" if gamma >= _LARGE_GAMMA else "a wider sigma"
+    _warn(
+        f"All typicalities are nearly equal (their logarithms differ by {spread:.1e} at the most): "
+        f"use {remedy}. Scores and predictions are not affected by the rounding, typicality_ is.",
+        BandwidthWarning,
+    )
 
 
 def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) -> None:

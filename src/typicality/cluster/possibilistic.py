@@ -231,9 +231,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         require_finite(result)
         return result
 
-    def _partition(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> Any:
+    def _partition(self, space: Geometry[Any], starts: list[Any], progress: FitProgress) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
         result = best_run(space, starts, Fuzzy(float(self.m)), progress)

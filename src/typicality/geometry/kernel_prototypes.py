@@ -45,7 +45,7 @@ class KernelPrototypes:
 
     @property
     def n_clusters(self) -> int:
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     @property
     def energy(self) -> NDArray[np.float64]:
@@ -96,9 +96,7 @@ class KernelPrototypes:
         return float(values.sum() if sample_weight is None else values @ sample_weight)
 
 
-def sqdist_from_products(
-    products: NDArray[np.float64], energy: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def sqdist_from_products(products: Floats, energy: Floats) -> NDArray[np.float64]:
     """Squared distances from `E @ W` and `w' E w`.
 
     Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.

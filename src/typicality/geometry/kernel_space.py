@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep
+from typicality.geometry.base import HARD, TOWARDS_THE_MEAN, Floats, Sweep
 from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.kernels import Kernel
@@ -153,9 +153,13 @@ class KernelSpace:
 
     def _candidates(self, at_most: int) -> KernelCandidates:
         data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
-        return KernelCandidates(data.index, data.weight, self.columns.among(data.rows, data.index))
+        order = np.arange(len(data.index))
+        if not self.has_coordinates:  # the order of their values is that of the training rows
+            order = np.argsort(self.mean.products[data.index, 0], kind="stable")
+        index = data.index[order]
+        return KernelCandidates(index, data.weight[order], self.columns.among(self.X[index], index))
 
-    def at(self, points: Floats, rule: MembershipRule) -> KernelPrototypes:
+    def at(self, points: Floats, rule: MembershipRule = HARD) -> KernelPrototypes:
         """The first means for prototypes at given points: they need not be means themselves."""
         if not isinstance(self.columns, Evaluated):
             raise TypeError("points have coordinates, the rows of this space have none")
@@ -185,10 +189,10 @@ class KernelSpace:
         return sqdist_from_products(prototypes.products, prototypes.energy)
 
     def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
-        return rule.memberships(self.sqdist(prototypes)).astype(self.X.dtype)
+        return np.asarray(rule.memberships(self.sqdist(prototypes)), dtype=self.X.dtype)
 
     def labels(self, rule: MembershipRule, prototypes: KernelPrototypes) -> NDArray[np.int32]:
-        return labels(rule, self.sqdist(prototypes)).astype(np.int32)
+        return np.asarray(labels(rule, self.sqdist(prototypes)), dtype=np.int32)
 
     def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:
         taking_part = self._row_weight > 0

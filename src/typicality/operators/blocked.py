@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils import get_chunk_n_rows
+from sklearn import get_config
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
@@ -14,7 +14,7 @@ from typicality.operators.columns import Columns
 __all__ = ["Blocked"]
 
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
-_CACHE_MIB = 4  # larger blocks are slower: they leave the cache
+_CACHE_BYTES = 4 * 2**20  # larger blocks are slower: they leave the cache
 
 
 class Blocked:
@@ -63,13 +63,11 @@ class Blocked:
 
     @property
     def working_memory(self) -> int:
-        return effective_n_threads() * self._row_bytes() * self._rows_of_a_block()
+        return int(effective_n_threads()) * self._row_bytes() * self._rows_of_a_block()
 
     def _row_bytes(self) -> int:
         return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
 
     def _rows_of_a_block(self) -> int:
-        shared = self._row_bytes() * effective_n_threads()
-        at_most: int = get_chunk_n_rows(shared, max_n_rows=len(self.rows))
-        in_cache: int = get_chunk_n_rows(self._row_bytes(), working_memory=_CACHE_MIB)
-        return max(1, min(at_most, in_cache))
+        allowed = get_config()["working_memory"] * 2**20 / effective_n_threads()
+        return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))

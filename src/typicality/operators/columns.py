@@ -125,7 +125,7 @@ class GivenKernel:
         diagonal = np.diagonal(matrix).astype(np.float64)
         same = bool((diagonal == diagonal[0]).all()) and diagonal[0] > 0
         columns = cls(diagonal, same and bool(matrix.min() >= 0))
-        return columns, np.column_stack([matrix, diagonal])
+        return columns, np.column_stack([matrix, diagonal.astype(matrix.dtype)])
 
     def sqnorm(self, rows: Floats) -> Floats:
         return rows[:, -1].astype(np.float64)
@@ -178,11 +178,11 @@ class GivenSqdist:
         return cls(sqdist.mean(axis=0, dtype=np.float64), positive_semidefinite), sqdist
 
     def sqnorm(self, rows: Floats) -> Floats:
-        return rows.mean(axis=1, dtype=np.float64) - 0.5 * self.means.mean()
+        return np.asarray(rows.mean(axis=1, dtype=np.float64) - 0.5 * self.means.mean())
 
     def kernel(self, rows: Floats) -> Floats:
         of_row = rows.mean(axis=1, keepdims=True, dtype=np.float64)
-        return -0.5 * (rows - of_row - self.means + self.means.mean())
+        return np.asarray(-0.5 * (rows - of_row - self.means + self.means.mean()))
 
     def half_sqdist(self, rows: Floats) -> Floats:
         return 0.5 * rows.astype(np.float64)

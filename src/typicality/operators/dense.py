@@ -3,8 +3,6 @@
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from typicality.operators.base import Floats, row_sums
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns

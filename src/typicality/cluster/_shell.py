@@ -1,0 +1,91 @@
+"""What all estimators share: a kernel, a space, rows old and new."""
+
+from abc import ABCMeta
+from copy import copy
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import check_rows, check_sample_weight
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._spaces import ALL_KERNELS, SIGMA_RULES, Reader, is_pairwise
+
+__all__ = ["SpaceEstimator", "TrainingRows"]
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """What a fit begins with: rows and weights that were judged, and the schema of X.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        The rows.
+    sample_weight : array of shape (n,), optional
+        The weights; None where all are one.
+    schema : estimator
+        A copy of the estimator that knows the features of X: the estimator itself learns of them
+        only once the fit is done.
+    for_callbacks : dict
+        X and the weights as they were given.
+    """
+
+    rows: Floats
+    sample_weight: Floats | None
+    schema: Any
+    for_callbacks: dict[str, Any]
+
+
+class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the estimators that work in a space a kernel induces; not for direct use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions(set(ALL_KERNELS)), callable],
+        "sigma": [StrOptions(set(SIGMA_RULES)), Interval(Real, 0, np.inf, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    kernel: Any
+    _reader: Reader
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_pairwise(self.kernel)
+        return tags
+
+    def _training_rows(self, X: ArrayLike, sample_weight: Any, *, at_least: int) -> TrainingRows:
+        schema = copy(self)
+        rows = check_rows(schema, X, training=True, at_least=at_least)
+        weight = check_sample_weight(sample_weight, rows)
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        return TrainingRows(rows, weight, schema, {"X": X, "metadata": metadata})
+
+    def _take_schema(self, schema: Self) -> None:
+        self.n_features_in_ = schema.n_features_in_
+        if hasattr(schema, "feature_names_in_"):
+            self.feature_names_in_ = schema.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _known_rows(self, X: ArrayLike, diag: ArrayLike | None) -> Floats:
+        check_is_fitted(self)
+        return self._reader.read(check_rows(self, X, training=False), diag)
+
+
+def feature_labels(schema: Any) -> list[str]:
+    """What to call the features in a message."""
+    names = getattr(schema, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {j}" for j in range(schema.n_features_in_)]
+    return [f"feature {str(name)!r}" for name in names]
