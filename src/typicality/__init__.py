@@ -22,6 +22,7 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
+    "datasets",
     "exceptions",
     "geometry",
     "kernels",
