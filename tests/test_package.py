@@ -19,7 +19,7 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
-    ["exceptions", "_compat", "_quantiles", "plan", "kernels", "minimax"],
+    ["exceptions", "_compat", "_quantiles", "datasets", "plan", "kernels", "minimax"],
     ["_threads", "membership"],
     ["compiled", "operators"],
     ["geometry"],
@@ -34,6 +34,7 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
+    "typicality.datasets",
     "typicality.exceptions",
     "typicality.geometry",
     "typicality.geometry.distinct",

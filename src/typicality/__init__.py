@@ -24,6 +24,7 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
+    "datasets",
     "exceptions",
     "geometry",
     "kernels",

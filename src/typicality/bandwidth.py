@@ -45,15 +45,15 @@ def bandwidth(
     With n the sum of the weights, d features, s the root of the mean variance of the features, M
     the :func:`median_distance` and h the :func:`neighbour_distance`:
 
-    ===================  ==========================================================================
-    ``"scott"``          :math:`s\, n^{-1/(d+4)}`. Implements :cite:`scott1992`, eq. (6.42).
-    ``"silverman"``      :math:`s\, (n (d+2)/4)^{-1/(d+4)}`. Implements :cite:`silverman1986`,
-                         eq. (4.14) with the constant of Table 4.1.
-    ``"median"``         M
-    ``"knn"``            h
-    ``"loo-likelihood"`` what maximises the leave-one-out likelihood of a Gaussian density estimate
-    ``"auto"``           M / 2; with `novelty`, M / 8
-    ===================  ==========================================================================
+    ====================  =========================================================================
+    ``"scott"``           :math:`s\, n^{-1/(d+4)}`. Implements :cite:`scott1992`, eq. (6.42).
+    ``"silverman"``       :math:`s\, (n (d+2)/4)^{-1/(d+4)}`. Implements :cite:`silverman1986`,
+                          eq. (4.14) with the constant of Table 4.1.
+    ``"median"``          M
+    ``"knn"``             h
+    ``"loo-likelihood"``  the maximum of the leave-one-out likelihood of a Gaussian density estimate
+    ``"auto"``            M / 2; with `novelty`, M / 8
+    ====================  =========================================================================
 
     Differs from Scott, who has a bandwidth for each feature: the kernel has one, so there is one s.
 

@@ -1,0 +1,197 @@
+"""Generators of the papers' synthetic data sets, in the manner of :mod:`sklearn.datasets`.
+
+Each returns the rows and their labels; -1 stands for rows that belong nowhere. Rows come in the
+order of the labels, noise last.
+"""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+__all__ = ["make_ball_and_ring", "make_crescents", "make_dense_regions"]
+
+Labelled = tuple[NDArray[np.float64], NDArray[np.int_]]
+Seed = int | np.random.RandomState | None
+
+SIDE = 10.0
+RECTANGLE = (2.0, 0.62)
+RECTANGLE_CORNERS = ((1.0, 1.5), (7.0, 1.5))
+RING_CENTER, RING_RADIUS, RING_WIDTH = (5.0, 6.6), 2.0, 0.62
+
+MIDDLE = (0.5, 0.5)
+CRESCENT_RADIUS = 0.3
+CRESCENT_OVERLAP = 0.04
+
+
+def make_dense_regions(
+    n_rectangle: int = 100,
+    n_ring: int = 300,
+    n_noise: int = 1000,
+    *,
+    random_state: Seed = None,
+) -> Labelled:
+    """Two rectangles and a ring, denser than the uniform noise around and within them.
+
+    All are uniform by area: rectangles of 2 x 0.62, a ring of mean radius 2 and width 0.62, noise
+    on the square [0, 10] x [0, 10].
+
+    Implements :cite:`filippone2007`, Fig. 1. Differs from the paper: where the regions lie is our
+    choice; they are 2.5 and more apart, and at least 1 from the sides of the square.
+
+    Parameters
+    ----------
+    n_rectangle : int, default=100
+        Rows in each rectangle.
+    n_ring : int, default=300
+        Rows in the ring.
+    n_noise : int, default=1000
+        Rows anywhere in the square.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : array of shape (2 * n_rectangle + n_ring + n_noise, 2)
+        The rows.
+    y : array of shape (2 * n_rectangle + n_ring + n_noise,)
+        0 and 1 for the rectangles, 2 for the ring, -1 for noise.
+    """
+    _check_counts(n_rectangle=n_rectangle, n_ring=n_ring, n_noise=n_noise)
+    rng = check_random_state(random_state)
+    regions = [
+        corner + rng.uniform(size=(n_rectangle, 2)) * RECTANGLE for corner in RECTANGLE_CORNERS
+    ]
+    ring = RING_CENTER + _annulus(n_ring, _ring_radii(RING_RADIUS, RING_WIDTH), rng)
+    noise = rng.uniform(0.0, SIDE, size=(n_noise, 2))
+    return _labelled([*regions, ring, noise], [0, 1, 2, -1])
+
+
+def make_ball_and_ring(
+    n_ball: int = 100,
+    n_ring: int = 200,
+    *,
+    ball_radius: float = 0.1,
+    ring_radius: float = 0.4,
+    ring_width: float = 0.1,
+    random_state: Seed = None,
+) -> Labelled:
+    r"""A ball inside a ring, in the unit square: no centres in the plane can separate them.
+
+    Both are uniform by area, around (0.5, 0.5). Kernel fuzzy c-means with m = 2 and the kernel
+    :math:`e^{-10 |x-y|^2}` (:math:`\sigma = 0.2236`) separates them.
+
+    Implements :cite:`miyamoto2003`, Figs. 1 and 2. Differs from the paper: it prints no sizes.
+    With these, all starts separate them; a wider ball, or one of few rows, may be cut in halves
+    together with the ring.
+
+    Parameters
+    ----------
+    n_ball, n_ring : int, default=100, 200
+        Rows in the ball and in the ring.
+    ball_radius : float, default=0.1
+        Radius of the ball.
+    ring_radius : float, default=0.4
+        Mean radius of the ring.
+    ring_width : float, default=0.1
+        Outer minus inner radius of the ring. The ball must fit inside.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : array of shape (n_ball + n_ring, 2)
+        The rows.
+    y : array of shape (n_ball + n_ring,)
+        0 for the ball, 1 for the ring.
+    """
+    _check_counts(n_ball=n_ball, n_ring=n_ring)
+    _check_sizes(ball_radius=ball_radius, ring_radius=ring_radius, ring_width=ring_width)
+    inner, outer = _ring_radii(ring_radius, ring_width)
+    if inner < ball_radius:
+        raise ValueError(
+            f"The ball does not fit inside the ring: ball_radius={ball_radius} is more than the "
+            f"inner radius ring_radius - ring_width / 2 = {inner:g}."
+        )
+    rng = check_random_state(random_state)
+    ball = MIDDLE + _annulus(n_ball, (0.0, ball_radius), rng)
+    ring = MIDDLE + _annulus(n_ring, (inner, outer), rng)
+    return _labelled([ball, ring], [0, 1])
+
+
+def make_crescents(
+    n_samples: int = 200, *, noise: float = 0.01, random_state: Seed = None
+) -> Labelled:
+    r"""Two crescents in the unit square, each with a tip between the tips of the other.
+
+    Half circles of radius 0.3, one open below and one above, and normal noise. Each reaches 0.04
+    beyond the line between the tips of the other. Entropy-regularised fuzzy c-means with
+    :math:`\lambda = 15` and the kernel :math:`e^{-50 |x-y|^2}` (:math:`\sigma = 0.1`) separates
+    them in most draws, not in all: in some a wrong partition has the lower objective.
+
+    Implements :cite:`miyamoto2003`, Figs. 3 to 5. Differs from the paper: it prints no sizes.
+
+    Parameters
+    ----------
+    n_samples : int, default=200
+        Rows in both; the first crescent has one more where the number is odd.
+    noise : float, default=0.01
+        Standard deviation of the noise.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : array of shape (n_samples, 2)
+        The rows.
+    y : array of shape (n_samples,)
+        0 for the crescent that is open below, 1 for the other.
+    """
+    _check_counts(n_samples=n_samples)
+    _check_sizes(noise=noise)
+    rng = check_random_state(random_state)
+    offset = np.array([CRESCENT_RADIUS, CRESCENT_OVERLAP]) / 2
+    upper = _half_circle(n_samples - n_samples // 2, rng) - offset
+    lower = offset - _half_circle(n_samples // 2, rng)
+    X, y = _labelled([MIDDLE + upper, MIDDLE + lower], [0, 1])
+    return X + noise * rng.normal(size=X.shape), y
+
+
+def _half_circle(n_rows: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+    angle = rng.uniform(0.0, np.pi, size=n_rows)
+    return CRESCENT_RADIUS * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _annulus(
+    n_rows: int, radii: tuple[float, float], rng: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Points between two circles around zero; uniform by area, so squared radii are uniform."""
+    inner, outer = radii
+    radius = np.sqrt(rng.uniform(inner**2, outer**2, size=n_rows))
+    angle = rng.uniform(0.0, 2 * np.pi, size=n_rows)
+    points: NDArray[np.float64] = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return points
+
+
+def _ring_radii(mean_radius: float, width: float) -> tuple[float, float]:
+    return mean_radius - width / 2, mean_radius + width / 2
+
+
+def _labelled(parts: list[NDArray[np.float64]], labels: list[int]) -> Labelled:
+    return np.concatenate(parts), np.repeat(labels, [len(part) for part in parts])
+
+
+def _check_counts(**counts: Any) -> None:
+    for name, count in counts.items():
+        if type(count) is bool or not isinstance(count, Integral) or int(count) < 0:
+            raise ValueError(f"{name} must be a whole number, 0 or more, got {count!r}.")
+    if not any(counts.values()):
+        raise ValueError(f"No rows are asked for: make {' or '.join(counts)} more than 0.")
+
+
+def _check_sizes(**sizes: Any) -> None:
+    for name, size in sizes.items():
+        if not isinstance(size, Real) or not 0 <= float(size) < np.inf:
+            raise ValueError(f"{name} must be a finite number, 0 or more, got {size!r}.")

@@ -1,0 +1,152 @@
+"""Generators: shapes, labels, seeds, and points where they belong, uniform by area."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from scipy.stats import kstest
+
+from typicality import datasets
+from typicality.datasets import make_ball_and_ring, make_crescents, make_dense_regions
+
+every_generator = pytest.mark.parametrize(
+    "generate", [make_dense_regions, make_ball_and_ring, make_crescents]
+)
+
+
+def assert_uniform(values, low, high):
+    """Within the bounds, and no sign of another distribution."""
+    assert values.min() >= low
+    assert values.max() <= high
+    assert kstest(values, "uniform", args=(low, high - low)).pvalue > 1e-3
+
+
+def radii(points, center):
+    return np.linalg.norm(points - center, axis=1)
+
+
+def angles(points, center):
+    return np.arctan2(*(points - center).T)
+
+
+@every_generator
+def test_the_seed_fixes_the_draw(generate):
+    X, y = generate(random_state=3)
+    again, labels = generate(random_state=np.random.RandomState(3))
+    assert_array_equal(X, again)
+    assert_array_equal(y, labels)
+    assert not np.array_equal(X, generate(random_state=4)[0])
+
+
+@every_generator
+def test_rows_and_labels(generate):
+    X, y = generate(random_state=0)
+    assert X.shape == (len(y), 2)
+    assert X.dtype == np.float64
+    assert y.dtype == np.int_
+    assert np.isfinite(X).all()
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "counts"),
+    [
+        (make_dense_regions(random_state=0), [0, 1, 2, -1], [100, 100, 300, 1000]),
+        (make_dense_regions(3, 0, 5, random_state=0), [0, 1, -1], [3, 3, 5]),
+        (make_ball_and_ring(random_state=0), [0, 1], [100, 200]),
+        (make_ball_and_ring(0, 7, random_state=0), [1], [7]),
+        (make_crescents(random_state=0), [0, 1], [100, 100]),
+        (make_crescents(np.int64(5), random_state=0), [0, 1], [3, 2]),
+    ],
+)
+def test_rows_come_in_the_order_of_labels(data, labels, counts):
+    assert_array_equal(data[1], np.repeat(labels, counts))
+
+
+def test_rectangles_are_uniform():
+    X, y = make_dense_regions(5000, 0, 0, random_state=0)
+    for label, corner in enumerate(datasets.RECTANGLE_CORNERS):
+        for values, low, side in zip(X[y == label].T, corner, (2.0, 0.62), strict=True):
+            assert_uniform(values, low, low + side)
+
+
+def test_ring_is_uniform_by_area():
+    X, _ = make_dense_regions(0, 5000, 0, random_state=0)
+    assert_uniform(radii(X, datasets.RING_CENTER) ** 2, 1.69**2, 2.31**2)
+    assert_uniform(angles(X, datasets.RING_CENTER), -np.pi, np.pi)
+
+
+def test_noise_is_uniform_on_the_square():
+    X, y = make_dense_regions(0, 0, 5000, random_state=0)
+    assert set(y) == {-1}
+    assert_uniform(X[:, 0], 0, 10)
+    assert_uniform(X[:, 1], 0, 10)
+
+
+def test_regions_are_apart_and_inside_the_square():
+    X, y = make_dense_regions(1000, 3000, 0, random_state=0)
+    gaps = [cdist(X[y == a], X[y == b]).min() for a, b in combinations(range(3), 2)]
+    assert min(gaps) >= 2.5
+    assert X.min() >= 1
+    assert X.max() <= 9
+
+
+def test_ball_and_ring_are_uniform_by_area():
+    X, y = make_ball_and_ring(5000, 5000, random_state=0)
+    assert_uniform(radii(X[y == 0], 0.5) ** 2, 0, 0.1**2)
+    assert_uniform(radii(X[y == 1], 0.5) ** 2, 0.35**2, 0.45**2)
+    assert_uniform(angles(X[y == 0], 0.5), -np.pi, np.pi)
+    assert_uniform(angles(X[y == 1], 0.5), -np.pi, np.pi)
+
+
+def test_sizes_of_ball_and_ring():
+    X, y = make_ball_and_ring(
+        50, 60, ball_radius=0.2, ring_radius=0.3, ring_width=0.0, random_state=0
+    )
+    assert radii(X[y == 0], 0.5).max() <= 0.2
+    assert_allclose(radii(X[y == 1], 0.5), 0.3)
+
+
+def test_crescents_are_half_circles():
+    X, y = make_crescents(4001, noise=0.0, random_state=0)
+    upper, lower = (0.35, 0.48), (0.65, 0.52)
+    assert_allclose(radii(X[y == 0], upper), 0.3)
+    assert_allclose(radii(X[y == 1], lower), 0.3)
+    assert_uniform(np.arccos((X[y == 0, 0] - 0.35) / 0.3), 0, np.pi)
+    assert_uniform(np.arccos((X[y == 1, 0] - 0.65) / 0.3), 0, np.pi)
+    assert_allclose([X[y == 0, 1].min(), X[y == 0, 1].max()], [0.48, 0.78], atol=1e-3)
+    assert_allclose([X[y == 1, 1].min(), X[y == 1, 1].max()], [0.22, 0.52], atol=1e-3)
+
+
+def test_noise_of_crescents():
+    quiet, _ = make_crescents(4000, noise=0.0, random_state=0)
+    noisy, _ = make_crescents(4000, noise=0.02, random_state=0)
+    assert_allclose((noisy - quiet).std(axis=0), 0.02, rtol=0.05)
+
+
+def test_small_sets_lie_in_the_unit_square():
+    for X in (make_crescents(random_state=0)[0], make_ball_and_ring(random_state=0)[0]):
+        assert X.min() >= 0
+        assert X.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_dense_regions(-1), r"n_rectangle must be a whole number, .* got -1"),
+        (lambda: make_dense_regions(n_noise=2.5), r"n_noise must be a whole number, .* got 2\.5"),
+        (lambda: make_dense_regions(0, 0, 0), "make n_rectangle or n_ring or n_noise more than 0"),
+        (lambda: make_ball_and_ring(True), "n_ball must be a whole number"),
+        (lambda: make_ball_and_ring(0, 0), "make n_ball or n_ring more than 0"),
+        (lambda: make_ball_and_ring(ball_radius=-1), "ball_radius must be a finite number"),
+        (lambda: make_ball_and_ring(ring_width=np.nan), "ring_width must be a finite number"),
+        (lambda: make_ball_and_ring(ball_radius=0.4), "ball does not fit inside the ring"),
+        (lambda: make_crescents("many"), "n_samples must be a whole number.*'many'"),
+        (lambda: make_crescents(0), "make n_samples more than 0"),
+        (lambda: make_crescents(noise=np.inf), "noise must be a finite number"),
+    ],
+)
+def test_errors_name_the_parameter(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
