@@ -208,8 +208,13 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
     def _start_rule(self) -> MembershipRule:
         """The rule that turns memberships given as `init` into weights."""
 
-    def _n_runs(self, n_starts: int) -> int:
-        """How many runs of the loop `_solve` makes at the most."""
+    @property
+    def _start_name(self) -> Any:
+        """The name of the start, where `init` is a name."""
+        return self.init
+
+    def _n_runs(self, n_starts: int) -> int | None:
+        """How many runs of the loop `_solve` makes at the most, where that is known."""
         return n_starts
 
     def _collapse_advice(self, space: Geometry[Any]) -> str:
@@ -226,10 +231,11 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     def _starts(self, space: Geometry[Any], rows: Floats) -> list[Any]:
         rng = check_random_state(self.random_state)
-        if isinstance(self.init, str):
+        name = self._start_name
+        if isinstance(name, str):
             data = space.candidates(self.n_clusters)
-            start = named_start(self.init, data)
-            n_starts = 1 if self.init == "max-min" else self.n_init
+            start = named_start(name, data)
+            n_starts = 1 if name == "max-min" else self.n_init
             drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
             return [space.near_rows(data.index[chosen]) for chosen in drawn]
         if callable(self.init):

@@ -21,8 +21,8 @@ class FitProgress:
         With `tol`, `max_iter`, and the callbacks.
     candidate : estimator
         A copy that knows the features of the data.
-    n_runs : int
-        The most runs of the loop.
+    n_runs : int, optional
+        The most runs of the loop, where that is known.
     data : dict
         `X` and `metadata` for the callbacks.
     attributes : callable
@@ -34,7 +34,7 @@ class FitProgress:
         estimator: Any,
         candidate: Any,
         *,
-        n_runs: int,
+        n_runs: int | None,
         data: dict[str, Any],
         attributes: Callable[[Any], dict[str, Any]],
     ) -> None:

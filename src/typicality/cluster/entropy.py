@@ -13,13 +13,18 @@ from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
     Labelling,
     entropic_collapse_advice,
+    require_finite,
     warn_about_convergence,
 )
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
+from typicality.solve.alternation import Alternation
+from typicality.solve.annealing import anneal, rising_path
+from typicality.solve.initial import NAMED_STARTS
 from typicality.solve.picard import PicardResult
+from typicality.solve.restarts import best_of
 
 __all__ = ["EntropyCMeans"]
 
@@ -61,10 +66,13 @@ class EntropyCMeans(PrototypeClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
-    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
+    init : {"k-means++", "max-min", "random", "annealing"}, array-like or callable, \
+            default="k-means++"
         The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
         (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
-        An array that fits both shapes is taken for prototypes.
+        An array that fits both shapes is taken for prototypes. "annealing" starts as "k-means++"
+        and raises lam to its value by steps of a factor 1.5, from where the prototypes just come
+        apart: one start then finds what many plain starts may miss, above all with kernels.
     n_init : int, default=1
         The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
     max_iter : int, default=1000
@@ -128,6 +136,7 @@ class EntropyCMeans(PrototypeClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
+        "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }
 
@@ -156,15 +165,40 @@ class EntropyCMeans(PrototypeClusterer):
         self.random_state = random_state
         self.store_memberships = store_memberships
 
-    def _n_runs(self, n_starts: int) -> int:
-        return n_starts + (self.lam == "auto")
+    def _n_runs(self, n_starts: int) -> int | None:
+        return None if self._anneals else n_starts + (self.lam == "auto")
 
     def _solve(
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         automatic = self.lam == "auto"
         lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
+        if self._anneals:
+            return self._annealed(space, starts, lam, progress)
         return best_run(space, starts, Entropic(lam), progress)
+
+    @property
+    def _anneals(self) -> bool:
+        return isinstance(self.init, str) and self.init == "annealing"
+
+    @property
+    def _start_name(self) -> Any:
+        return "k-means++" if self._anneals else self.init
+
+    def _annealed(
+        self, space: Geometry[Any], starts: list[Any], lam: float, progress: FitProgress
+    ) -> PicardResult[State]:
+        """The best of the starts, each led to `lam` from where the prototypes just come apart."""
+        path = rising_path(lam, 1 / (2 * space.largest_moment(normalised=False)))
+        rules = [Entropic(value) for value in path]
+        step: Alternation[Any] = Alternation(space)
+        result = best_of(
+            starts,
+            lambda start: anneal(start, rules, lambda state: progress.run(step, state)),
+            value=lambda result: result.objectives[-1],
+        )
+        require_finite(result)
+        return result
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
