@@ -110,13 +110,13 @@ def test_sizes_of_ball_and_ring():
 
 def test_crescents_are_half_circles():
     X, y = make_crescents(4001, noise=0.0, random_state=0)
-    upper, lower = (0.35, 0.48), (0.65, 0.52)
-    assert_allclose(radii(X[y == 0], upper), 0.3)
-    assert_allclose(radii(X[y == 1], lower), 0.3)
-    assert_uniform(np.arccos((X[y == 0, 0] - 0.35) / 0.3), 0, np.pi)
-    assert_uniform(np.arccos((X[y == 1, 0] - 0.65) / 0.3), 0, np.pi)
-    assert_allclose([X[y == 0, 1].min(), X[y == 0, 1].max()], [0.48, 0.78], atol=1e-3)
-    assert_allclose([X[y == 1, 1].min(), X[y == 1, 1].max()], [0.22, 0.52], atol=1e-3)
+    upper, lower = (0.365, 0.485), (0.635, 0.515)
+    assert_allclose(radii(X[y == 0], upper), 0.27)
+    assert_allclose(radii(X[y == 1], lower), 0.27)
+    assert_uniform(np.arccos((X[y == 0, 0] - 0.365) / 0.27), 0, np.pi)
+    assert_uniform(np.arccos((X[y == 1, 0] - 0.635) / 0.27), 0, np.pi)
+    assert_allclose([X[y == 0, 1].min(), X[y == 0, 1].max()], [0.485, 0.755], atol=1e-3)
+    assert_allclose([X[y == 1, 1].min(), X[y == 1, 1].max()], [0.245, 0.515], atol=1e-3)
 
 
 def test_noise_of_crescents():

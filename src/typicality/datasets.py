@@ -22,8 +22,8 @@ RECTANGLE_CORNERS = ((1.0, 1.5), (7.0, 1.5))
 RING_CENTER, RING_RADIUS, RING_WIDTH = (5.0, 6.6), 2.0, 0.62
 
 MIDDLE = (0.5, 0.5)
-CRESCENT_RADIUS = 0.3
-CRESCENT_OVERLAP = 0.04
+CRESCENT_RADIUS = 0.27
+CRESCENT_OVERLAP = 0.03
 
 
 def make_dense_regions(
@@ -126,7 +126,7 @@ def make_crescents(
 ) -> Labelled:
     r"""Two crescents in the unit square, each with a tip between the tips of the other.
 
-    Half circles of radius 0.3, one open below and one above, and normal noise. Each reaches 0.04
+    Half circles of radius 0.27, one open below and one above, and normal noise. Each reaches 0.03
     beyond the line between the tips of the other. Entropy-regularised fuzzy c-means with
     :math:`\lambda = 15` and the kernel :math:`e^{-50 |x-y|^2}` (:math:`\sigma = 0.1`) separates
     them in most draws, not in all: in some a wrong partition has the lower objective.
