@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from instances import ESTIMATORS
+from instances import DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -30,12 +30,15 @@ NOT_IN_THE_SUITE = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=None)
+EVERY_ESTIMATOR = [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS]
+
+
+@parametrize_with_checks(EVERY_ESTIMATOR, expected_failed_checks=None)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("check", NOT_IN_THE_SUITE, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=str)
 def test_check_outside_the_suite(estimator, check):
     check(type(estimator).__name__, clone(estimator))
