@@ -17,7 +17,7 @@ from typicality._checks import (
     check_reach,
 )
 from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
-from typicality.cluster.diagnostics import warn_about_sigma, warn_about_unused_sigma
+from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.distinct import content_hash
 from typicality.kernels import (
@@ -212,11 +212,8 @@ def _kernel(
 def _width(sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool) -> float:
     if not isinstance(sigma, str):
         return float(sigma)
-    width = bandwidth(sigma, rows, weight, novelty=novelty)
-    if width > 0:
-        return width
-    warn_about_sigma(sigma)
-    return 1.0
+    # All rows equal: any width will do, and the spread of the data is reported as degenerate.
+    return bandwidth(sigma, rows, weight, novelty=novelty) or 1.0
 
 
 def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:
