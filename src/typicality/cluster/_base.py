@@ -286,8 +286,8 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         self.status_ = result.status
         self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        warn_about_kernel(space, state.prototypes, self.kernel)
-        self._warn_about_result(space, state, labelling, final)
+        if not warn_about_kernel(space, state.prototypes, self.kernel):
+            self._warn_about_result(space, state, labelling, final)
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None

@@ -77,16 +77,15 @@ def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
 
 
 def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> bool:
-    """A kernel that is no scalar product, too wide, or too narrow; whether its width is wrong."""
+    """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
     if not isinstance(space, KernelSpace):
         return False
     warn_about_indefinite(space, prototypes)
     if not space.columns.on_sphere or space.total_variance == 0:
         return False
     remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
-    too_wide = space.share_of_sphere < _TOO_WIDE
     too_narrow = space.neighbours < _TOO_FEW_NEIGHBOURS
-    if too_wide:
+    if space.share_of_sphere < _TOO_WIDE:
         _warn(
             f"The kernel is too wide: the mapped rows fill {space.share_of_sphere:.1e} of the "
             "sphere, and the space is the input space but for a factor. Use a narrower "
@@ -100,7 +99,7 @@ def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> bool:
             f"Use a wider {remedy}.",
             BandwidthWarning,
         )
-    return too_wide or too_narrow
+    return too_narrow
 
 
 def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes) -> None:

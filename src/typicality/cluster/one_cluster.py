@@ -347,11 +347,11 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         self.objective_path_ = np.array(result.objectives)
         self.plan_ = space.plan(1)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        width_is_wrong = warn_about_kernel(space, state.prototypes, self.kernel)
+        too_narrow = warn_about_kernel(space, state.prototypes, self.kernel)
         if self.eta_update == "each_step":
             warn_about_vanished_spread(np.array([self.eta_]), self._smallest_spread(space))
         # Two rows are equally typical always; constant rows have had their warning.
-        if space.columns.on_sphere and len(space.X) > 2 and not width_is_wrong:
+        if space.columns.on_sphere and len(space.X) > 2 and not too_narrow:
             warn_about_equal_typicalities(space.sqdist(state.prototypes) / self.eta_, self.gamma)
 
     def _prediction_attributes(self, state: State, opened: OpenSpace) -> dict[str, Any]:
