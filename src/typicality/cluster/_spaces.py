@@ -183,16 +183,17 @@ def open_space(
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
-    features = Features.of(rows, sample_weight)
+    input_space = InputSpace(rows, sample_weight)
+    features = input_space.features
     check_magnitudes(features, rows.dtype)
-    coordinates = Coordinates(features.mean.astype(rows.dtype))
+    coordinates = Coordinates(input_space.origin)
     check_reach(rows, coordinates.origin)
     if isinstance(kernel, str) and kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear):
-        return OpenSpace(InputSpace(rows, sample_weight), coordinates, built, features)
+        return OpenSpace(input_space, coordinates, built, features)
     space = KernelSpace(built, rows.copy(), sample_weight)  # a model must not see X change
     check_finite_kernel(space.total_variance)
     return OpenSpace(space, coordinates, built, features)

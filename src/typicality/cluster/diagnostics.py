@@ -179,8 +179,8 @@ def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) ->
     if len(unreached):
         _warn(
             f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
-            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero, "
-            "so these prototypes never moved. Increase eta or gamma.",
+            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero. "
+            "Increase eta or gamma.",
             DegenerateSpreadWarning,
         )
 
