@@ -31,7 +31,7 @@ from typicality.kernels import (
 from typicality.minimax import MinimaxPaths
 from typicality.operators import GivenKernel, GivenSqdist
 
-__all__ = ["OpenSpace", "Reader", "is_pairwise", "open_space"]
+__all__ = ["OpenSpace", "Reader", "has_points", "is_pairwise", "open_space"]
 
 Floats = NDArray[np.floating]
 
@@ -154,6 +154,11 @@ class Paths:
 def is_pairwise(kernel: Any) -> bool:
     """Whether X is a square matrix of pairs, for scikit-learn's tag."""
     return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
+
+
+def has_points(kernel: Any) -> bool:
+    """Whether a prototype can start at a point given by its coordinates."""
+    return not (isinstance(kernel, str) and kernel in SPECIAL_KERNELS)
 
 
 def open_space(
