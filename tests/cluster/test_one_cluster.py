@@ -1,6 +1,8 @@
 """One-cluster PCM: typicalities as in the papers, scores that keep the nominal rate."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -435,3 +437,16 @@ def test_bad_prediction(contaminated):
 def test_impossible_contamination(contamination, contaminated):
     with pytest.raises(ValueError, match="'contamination' parameter"):
         OneClusterPCM(contamination=contamination).fit(contaminated)
+
+
+def test_thirty_thousand_rows_fit_in_a_gigabyte():
+    """In a process of its own; one iteration, because memory does not grow with their number."""
+    code = (
+        "import resource, numpy as np\nfrom typicality import OneClusterPCM\n"
+        "X = np.random.default_rng(0).normal(size=(30_000, 2))\n"
+        "model = OneClusterPCM(tol=10).fit(X)\n"
+        "assert (model.plan_.method, model.n_iter_) == ('blocked', 1)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) * 1024 < 10**9
