@@ -166,7 +166,7 @@ class Gaussian(Stationary):
 
     @classmethod
     def from_gamma(cls, gamma: float) -> Self:
-        """The kernel exp(-gamma |x - y|^2) of scikit-learn; `c` of miyamoto2003 is the same."""
+        r"""The kernel :math:`e^{-\gamma \lVert x - y \rVert^2}`; gamma is `c` of miyamoto2003."""
         if not (math.isfinite(gamma) and gamma > 0):
             raise ValueError(f"gamma must be positive and finite, got {gamma!r}.")
         return cls(math.sqrt(0.5 / gamma))

@@ -39,8 +39,10 @@ class EntropyCMeans(PrototypeClusterer):
 
     It is the EM algorithm of a mixture of equal spherical Gaussians of variance
     :math:`1 / (2 \lambda)` that is held fixed. An iteration is one sweep over the rows, O(n c d).
+    With a kernel, mapped rows stand in place of rows, and an iteration is one product with the
+    kernel matrix, O(n^2 (d + c)).
 
-    Implements :cite:`miyamoto2003`, eq. (4)-(5).
+    Implements :cite:`miyamoto2003`, eq. (4)-(5), with a kernel eq. (6)-(11).
 
     Parameters
     ----------
@@ -51,8 +53,8 @@ class EntropyCMeans(PrototypeClusterer):
         :math:`1 / (2 \mu)`, with :math:`\mu` the largest eigenvalue of the covariance of the data,
         all prototypes collapse onto the mean. "auto" is :math:`d / (2 w)` with d the number of
         features and w the mean squared distance to the nearest prototype of a hard c-means run
-        from the first start: the fixed variance is then that of the hard clusters. Original to
-        typicality, see docs/theory.
+        from the first start: the fixed variance is then that of the hard clusters. With a kernel, d
+        is the effective dimension of the mapped rows. Original to typicality, see docs/theory.
     kernel : str, Kernel or callable, default="linear"
         The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
         "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
@@ -63,15 +65,16 @@ class EntropyCMeans(PrototypeClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
-    init : {"k-means++", "max-min", "random", "annealing"}, array-like or callable, \
-            default="k-means++"
-        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
-        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
-        An array that fits both shapes is taken for prototypes. "annealing" starts as "k-means++"
-        and raises lam to its value by steps of a factor 1.5, from where the prototypes just come
-        apart: one start then finds what many plain starts may miss, above all with kernels.
+    init : str, array-like or callable, default="k-means++"
+        The start: "k-means++", "max-min", "random" or "annealing"; prototypes of shape (n_clusters,
+        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
+        random_state)`, which returns prototypes. An array that fits both shapes is taken for
+        prototypes. "annealing" starts as "k-means++" and raises lam to its value by steps of a
+        factor 1.5, from where the prototypes just come apart: one start then finds what many plain
+        starts may miss, above all with kernels.
     n_init : int, default=1
-        The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
+        The number of starts with "k-means++", "random", "annealing" or a callable; the lowest
+        objective is kept.
     max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5
@@ -98,7 +101,7 @@ class EntropyCMeans(PrototypeClusterer):
     lam_ : float
         The value of lam that was used.
     n_iter_ : int
-        The number of iterations.
+        The number of iterations; with "annealing", of the last stage.
     status_ : str
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float

@@ -26,10 +26,12 @@ class FuzzyCMeans(PrototypeClusterer):
         {\lVert x_h - v_j \rVert^2} \big)^{1/(m-1)} \Big]^{-1}, \qquad
         v_k = \frac{\sum_h \omega_h u_{hk}^m x_h}{\sum_h \omega_h u_{hk}^m}
 
-    An iteration is one sweep over the rows on all cores, O(n c d), and needs no (n, c) matrix.
+    An iteration is one sweep over the rows on all cores, O(n c d), and needs no (n, c) matrix. With
+    a kernel, mapped rows stand in place of rows, and an iteration is one product with the kernel
+    matrix, O(n^2 (d + c)).
 
-    Implements :cite:`miyamoto2003`, eq. (1)-(3); :cite:`bezdek1981`; :cite:`lecture20`, section
-    20.1, with its exponent corrected.
+    Implements :cite:`miyamoto2003`, eq. (1)-(3), with a kernel eq. (12)-(16); :cite:`bezdek1981`;
+    :cite:`lecture20`, section 20.1, with its exponent corrected.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     ``eta="fcm"``, the spreads. It is left out when both `eta` and `init` are given as numbers.
 
     Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`;
-    :cite:`filippone2010`, eq. (6)-(10).
+    :cite:`filippone2010`, eq. (6)-(10), with a kernel eq. (11)-(17).
 
     Parameters
     ----------
