@@ -128,9 +128,9 @@ def test_where_zero_is_does_not_matter(rng):
 
 
 def test_a_row_of_zeros_has_no_direction():
-    X = np.array([[0.0, 0.0], [3.0, 4.0]])
-    assert_allclose(Cosine()(X, X), [[0, 0], [0, 1]])
-    assert_allclose(Cosine().diag(X), [0, 1])
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [3e-200, 4e-200]])
+    assert_allclose(Cosine()(X, X), [[0, 0, 0], [0, 1, 1], [0, 1, 1]])
+    assert_allclose(Cosine().diag(X), [0, 1, 1])
 
 
 @pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, np.nan])

@@ -239,6 +239,13 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
             f"X has a negative dissimilarity, {matrix[row, column]:.3g} in row {row}, column "
             f"{column}. Pass distances, or similarities with kernel='precomputed'."
         )
+    limits = np.finfo(matrix.dtype)
+    largest = float(matrix.max())
+    if largest > np.sqrt(limits.max / _OVERFLOW_MARGIN) or 0 < largest < np.sqrt(limits.tiny) * 1e8:
+        raise ValueError(
+            f"The squares of the dissimilarities in X overflow or vanish in {matrix.dtype}: the "
+            f"largest dissimilarity is {largest:.1e}. Divide all of them by a typical one."
+        )
     if not square:
         return
     _check_square(matrix, "kernel='dissimilarities'", "the dissimilarity of each row to each")
@@ -279,13 +286,14 @@ def check_diagonal(diag: Any, n_rows: int) -> Floats:
     return values
 
 
-def check_known(known: NDArray[np.bool_]) -> None:
-    """Rows of a precomputed kernel without `diag` must be training rows."""
-    if not known.all():
+def check_known(known: NDArray[np.bool_], *, constant: bool) -> None:
+    """Rows of a precomputed kernel without `diag` must be training rows, or it is constant."""
+    if not constant and not known.all():
         raise ValueError(
             f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row with "
             "itself is not the same for all training rows: pass diag, the kernel of each row of X "
-            "with itself, to predict, predict_memberships, score_samples or decision_function."
+            "with itself, to predict, predict_memberships, score, predict_typicality, "
+            "score_samples or decision_function."
         )
 
 

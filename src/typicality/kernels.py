@@ -383,8 +383,11 @@ def _products(X: Floats, Y: Floats) -> Floats:
 
 
 def _directions(X: Floats) -> Floats:
-    norms = np.sqrt(_sqnorm(X))[:, None]
-    return X / np.where(norms > 0, norms, 1.0)
+    largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
+    scaled = X / np.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
+    norms = np.sqrt(_sqnorm(scaled))[:, None]
+    directions: Floats = scaled / np.where(norms > 0, norms, 1.0)
+    return directions
 
 
 def _distances(X: Floats, Y: Floats, metric: str) -> Floats:

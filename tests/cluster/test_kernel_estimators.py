@@ -19,6 +19,7 @@ from typicality.exceptions import (
     BandwidthWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
+    FeatureWarning,
     IndefiniteKernelWarning,
 )
 from typicality.kernels import Gaussian, Kernel, Linear, Polynomial
@@ -344,3 +345,31 @@ def test_annealing_in_the_input_space(blobs, n_init):
 def test_annealing_to_a_lam_below_the_collapse(blobs):
     with pytest.warns(CollapsedMembershipsWarning):
         EntropyCMeans(3, lam=1e-3, init="annealing", random_state=0).fit(blobs[0])
+
+
+def test_annealing_of_equal_rows():
+    with pytest.warns(FeatureWarning, match="Constant"):
+        model = EntropyCMeans(1, lam=1.0, init="annealing").fit(np.ones((5, 2)))
+    assert_array_equal(model.memberships_, 1.0)
+
+
+def test_points_start_any_entropy(blobs):
+    """Whatever lam and the scale of the kernel are."""
+    X, truth = blobs
+    model = EntropyCMeans(
+        3, lam=1e8, kernel="gaussian", sigma=1e4, init=X[[0, 60, 120]], random_state=0
+    )
+    with pytest.warns(BandwidthWarning, match="too wide"):
+        model.fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_scores_of_new_rows_with_a_diagonal(blobs):
+    X, _ = blobs
+    kernel = Polynomial(2)
+    plain = FuzzyCMeans(3, kernel=kernel, m=1.5, random_state=0).fit(X[::2])
+    given = FuzzyCMeans(3, kernel="precomputed", m=1.5, init=plain.memberships_)
+    given.fit(kernel(X[::2], X[::2]))
+    new = X[1::2]
+    score = given.score(kernel(new, X[::2]), diag=kernel.diag(new))
+    assert_allclose(score, plain.score(new), rtol=1e-3)

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import spearmanr
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KernelDensity
@@ -81,7 +82,7 @@ def test_uniform_weights_are_kernel_density_estimation(contaminated, rng):
     density = KernelDensity(bandwidth=0.7).fit(contaminated).score_samples(new)
     normalisation = np.log(2 * np.pi * 0.7**2)
     assert_allclose(model.score_samples(new) - normalisation, density, rtol=1e-9)
-    assert (model.n_iter_, len(model.objective_path_)) == (0, 0)
+    assert (model.n_iter_, len(model.objective_path_)) == (1, 1)
     assert_allclose(model.weights_, 1 / len(contaminated))
 
 
@@ -339,7 +340,8 @@ def test_two_rows():
 
 
 def test_tiny_gamma(contaminated):
-    model = OneClusterPCM(sigma=0.5, gamma=1e-4).fit(contaminated)
+    with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone has .* Increase gamma"):
+        model = OneClusterPCM(sigma=0.5, gamma=1e-4).fit(contaminated)
     assert all_finite(model, contaminated)
     assert model.typicality_.max() > 0.9
     assert_allclose(model.weights_.sum(), 1.0)
@@ -360,6 +362,32 @@ def test_kernels_that_are_no_scalar_product(rng):
     with pytest.warns(IndefiniteKernelWarning, match=r"[1-9]\d* squared distances .* set to zero"):
         model = OneClusterPCM(kernel="precomputed").fit(indefinite)
     assert all_finite(model, indefinite)
+
+
+def test_kernels_whose_variance_is_negative():
+    """The mean squared distance by the formula is below zero: what is not clipped counts."""
+    with pytest.warns(IndefiniteKernelWarning):
+        model = OneClusterPCM(kernel="sigmoid").fit(load_iris().data)
+    assert model.eta_ > 0
+    assert np.isfinite(model.typicality_).all()
+
+
+def test_a_row_may_have_most_of_the_weight_by_right(contaminated):
+    weight = np.ones(len(contaminated))
+    weight[0] = 1000.0
+    model = OneClusterPCM().fit(contaminated, sample_weight=weight)
+    assert model.weights_[0] > 0.5
+
+
+def test_a_diagonal_is_constant_but_for_rounding(contaminated):
+    K = Gaussian(1.0)(contaminated, contaminated)
+    exact_scores = OneClusterPCM(kernel="precomputed").fit(K).score_samples(K[:5])
+    K[0, 0] = np.nextafter(1.0, 2.0)
+    model = OneClusterPCM(kernel="precomputed").fit(K)
+    assert_allclose(model.score_samples(K[:5]), exact_scores, rtol=1e-9)
+    assert np.isfinite(model.score_samples(K[:5] * 0.99)).all()  # rows that are new need no diag
+    with pytest.raises(ValueError, match="diag differs from the kernel of the training rows"):
+        model.score_samples(K[:5], diag=[1.0, 1.0, 1.0, 1.0, 50.0])
 
 
 def test_dissimilarities_of_no_space(rng):
@@ -386,7 +414,7 @@ def test_a_spread_that_does_not(rng):
 
 
 def test_too_few_iterations(contaminated):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .* the weights still change by"):
         OneClusterPCM(max_iter=2).fit(contaminated)
 
 
@@ -406,6 +434,8 @@ BAD_INPUT = {
     "distances not square": ("dissimilarities", np.zeros((3, 4)), "square matrix in fit"),
     "negative distance": ("dissimilarities", -SQUARE + 1 - 2 * SQUARE, "negative dissimilarity"),
     "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),
+    "distances too large": ("dissimilarities", 1e200 - 1e200 * SQUARE, "overflow or vanish"),
+    "distances too small": ("dissimilarities", 1e-200 - 1e-200 * SQUARE, "overflow or vanish"),
     "overflow": (lambda X, Y: np.full((len(X), len(Y)), np.inf), SQUARE, "kernel is not finite"),
     "wrong shape": (lambda X, Y: np.ones(3), SQUARE, r"kernel returned shape \(3,\)"),
 }

@@ -206,16 +206,19 @@ def test_tiny_spreads_leave_weights(rng, rule):
     assert_allclose(sweep.prototypes.weights.sum(axis=0), 1.0)
 
 
-def test_points_become_their_first_means(rng):
+def test_points_become_the_means_of_the_rows_nearest_to_them(rng):
     X, weight, _ = sample(rng)
-    points = X[[0, 20, 40]]
-    space, rule = KernelSpace(Gaussian(1.0), X, weight), Fuzzy(2.0)
-    d = Gaussian(1.0).sqdist(X, points)
-    expected = space.prototypes(rule.weights(rule.memberships(d)))
-    assert_allclose(space.at(points, rule).weights, expected.weights, rtol=1e-12)
+    far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
+    space = KernelSpace(Gaussian(1.0), X, weight)
+    nearest = Gaussian(1.0).sqdist(X, reached).argmin(axis=1)
+    expected = space.prototypes(np.eye(3)[nearest])
+    ours = space.at(np.vstack([reached, far]))
+    assert_allclose(ours.weights[:, :3], expected.weights, rtol=1e-12)
+    counted = np.where(weight > 0, Gaussian(1.0).sqdist(X, far)[:, 0], np.inf)
+    assert ours.weights[counted.argmin(), 3] == 1.0
     matrix = KernelSpace(*GivenKernel.of(Gaussian(1.0)(X, X)))
     with pytest.raises(TypeError, match="have none"):
-        matrix.at(points, rule)
+        matrix.at(reached)
 
 
 def test_starts_stand_near_rows(rng):
@@ -256,6 +259,7 @@ def test_indefinite_kernels_are_measured(rng):
     assert KernelSpace(*GivenKernel.of(definite)).negative_share < 1e-12
     space = KernelSpace(*GivenKernel.of(indefinite))
     assert 0.01 < space.negative_share < 1.0
+    assert space.total_variance > 0
     prototypes = space.prototypes(np.ones((30, 1)))
     by_hand = 2 * prototypes.products - prototypes.energy
     assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0

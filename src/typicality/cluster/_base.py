@@ -150,7 +150,14 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         """
         return self.predict_memberships(X)
 
-    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        diag: ArrayLike | None = None,
+    ) -> float:
         """The negative objective of the rows; larger is better between models of one kind.
 
         It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
@@ -164,12 +171,14 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
             Weight k counts as k copies of the row.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict`.
 
         Returns
         -------
         score : float
         """
-        rows = self._known_rows(X, None)
+        rows = self._known_rows(X, diag)
         weight = check_sample_weight(sample_weight, rows)
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
@@ -267,11 +276,10 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     def _start_at(self, space: Geometry[Any], array: Floats) -> Any:
         """Prototypes from points, or from memberships."""
-        rule = self._start_rule()
         if has_points(self.kernel) and array.shape == (self.n_clusters, space.X.shape[1]):
-            return space.at(array, rule)
+            return space.at(array)
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
-        return space.prototypes(rule.weights(array / array.max(axis=0)))
+        return space.prototypes(self._start_rule().weights(array / array.max(axis=0)))
 
     def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
         space = opened.space

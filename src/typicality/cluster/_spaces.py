@@ -30,6 +30,7 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import GivenKernel, GivenSqdist
+from typicality.operators.columns import is_constant
 
 __all__ = ["OpenSpace", "Reader", "has_points", "is_pairwise", "open_space"]
 
@@ -109,13 +110,11 @@ class KernelValues:
     def _diagonal_of(self, rows: Floats, diag: Any) -> Floats:
         if diag is not None:
             return check_diagonal(diag, len(rows)).astype(self.dtype)
-        if (self.diagonal == self.diagonal[0]).all():
-            return np.full(len(rows), self.diagonal[0])
         wanted = content_hash(rows)
         found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        check_known(self.keys[found] == wanted)
-        known: Floats = self.diagonal[found]
-        return known
+        known = self.keys[found] == wanted
+        check_known(known, constant=is_constant(self.diagonal))
+        return np.asarray(np.where(known, self.diagonal[found], self.diagonal[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +226,7 @@ def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> Op
         check_kernel_matrix(matrix)
         columns, rows = GivenKernel.of(matrix)
         space = KernelSpace(columns, rows, sample_weight)
+        check_finite_kernel(space.total_variance)
         return OpenSpace(space, KernelValues.of(matrix), kernel)
     check_dissimilarities(matrix, square=True)
     sqdist, squares = GivenSqdist.of(matrix**2)

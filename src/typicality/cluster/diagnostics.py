@@ -32,6 +32,7 @@ _TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a 
 _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to the row itself
 _EQUAL_TYPICALITIES = 1e-3
 _LARGE_GAMMA = 100.0
+_LONELY_WEIGHT = 0.5
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -126,14 +127,19 @@ def require_finite(result: PicardResult[Any]) -> None:
 
 
 def warn_about_convergence(
-    result: PicardResult[Any], *, tol: float, max_iter: int, stage: str = ""
+    result: PicardResult[Any],
+    *,
+    tol: float,
+    max_iter: int,
+    stage: str = "",
+    change: str = "the prototypes still move by {:.1e} of the spread of the data",
 ) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
         _warn(
-            f"{stage}Not converged after max_iter={max_iter} iterations: the prototypes still move "
-            f"by {result.residuals[-1]:.1e} of the spread of the data, more than tol={tol:.1e}. "
-            "Increase max_iter, or tol if that is precise enough.",
+            f"{stage}Not converged after max_iter={max_iter} iterations: "
+            f"{change.format(result.residuals[-1])}, more than tol={tol:.1e}. Increase max_iter, "
+            "or tol if that is precise enough.",
             ConvergenceWarning,
         )
 
@@ -171,6 +177,18 @@ def warn_about_equal_typicalities(log_typicality: NDArray[np.float64], gamma: fl
         f"use {remedy}. Scores and predictions are not affected by the rounding, typicality_ is.",
         BandwidthWarning,
     )
+
+
+def warn_about_lonely_row(weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> None:
+    """One row has most of the weight, and not because it was given it."""
+    row = int(weights.argmax())
+    if weights[row] > _LONELY_WEIGHT and uniform[row] < weights[row] / 10:
+        _warn(
+            f"The spread eta is degenerate: row {row} alone has {weights[row]:.0%} of the weight, "
+            "and typicalities say how near a row is to that one. Increase gamma, or take a wider "
+            "kernel.",
+            DegenerateSpreadWarning,
+        )
 
 
 def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) -> None:
@@ -334,7 +352,10 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
 
 def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
     """A better lam; the bound is 1 / (2 mu), mu the largest eigenvalue of the covariance."""
-    smallest = 1 / (2 * space.largest_moment(normalised=False))
+    moment = space.largest_moment(normalised=False)
+    if 2 * moment * lam >= 1:
+        return "Use fewer clusters, init='annealing', more starts (n_init), or a larger lam."
+    smallest = 1 / (2 * moment) if moment > 0 else np.inf
     return (
         f"lam={lam:.3g} is too small: at every lam below {smallest:.3g} prototypes near the centre "
         f"of these data fall onto it. Try lam={4 * smallest:.3g}, or lam='auto'."

@@ -189,7 +189,8 @@ class EntropyCMeans(PrototypeClusterer):
         """The values of lam of a run; annealed, from where the prototypes just come apart."""
         if not self._anneals:
             return [lam]
-        return rising_path(lam, 1 / (2 * space.largest_moment(normalised=False)))
+        moment = space.largest_moment(normalised=False)
+        return rising_path(lam, 1 / (2 * moment)) if moment > 0 else [lam]
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None

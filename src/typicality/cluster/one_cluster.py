@@ -20,6 +20,7 @@ from typicality.cluster.diagnostics import (
     warn_about_equal_typicalities,
     warn_about_features,
     warn_about_kernel,
+    warn_about_lonely_row,
     warn_about_vanished_spread,
 )
 from typicality.geometry import KernelSpace
@@ -85,7 +86,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
         kernel density estimate.
     weights : {"typicality", "uniform"}, default="typicality"
-        "uniform" gives all rows the same pull: the kernel density estimate, without iterations.
+        "uniform" gives all rows the same pull: the kernel density estimate, in one iteration.
     eta_update : {"never", "each_step"}, default="never"
         Whether eta is estimated anew in each iteration.
 
@@ -317,9 +318,10 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             eta = 1.0  # all distances are zero: every typicality is one whatever eta is
         ones = np.ones((len(space.X), 1))
         state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
-        if self.weights == "uniform":
-            return PicardResult(state, Status.CONVERGED, (), ())
         alternation: Alternation[Any] = Alternation(space, self._spread_update(space))
+        if self.weights == "uniform":
+            _, _, objective = alternation(state)
+            return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
         by_weights = self.criterion == "weights"
         step = ByWeights(alternation) if by_weights else ByMemberships(alternation, space)
         result = progress.run(step, state)
@@ -346,10 +348,13 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         self.status_ = result.status
         self.objective_path_ = np.array(result.objectives)
         self.plan_ = space.plan(1)
-        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
+        change = f"the {self.criterion} still change by {{:.1e}} in total"
+        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, change=change)
         too_narrow = warn_about_kernel(space, state.prototypes, self.kernel)
         if self.eta_update == "each_step":
             warn_about_vanished_spread(np.array([self.eta_]), self._smallest_spread(space))
+        else:
+            warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
         # Two rows are equally typical always; constant rows have had their warning.
         if space.columns.on_sphere and len(space.X) > 2 and not too_narrow:
             warn_about_equal_typicalities(space.sqdist(state.prototypes) / self.eta_, self.gamma)

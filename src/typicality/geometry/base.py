@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.membership.base import MembershipRule
-from typicality.membership.hard import Hard
 from typicality.plan import Plan
 
 Floats = NDArray[np.floating]
 
 _BLOCK_ROWS = 4096
 TOWARDS_THE_MEAN = 0.05
-HARD = Hard()
 
 
 def row_blocks(n_rows: int) -> Iterator[slice]:
@@ -109,7 +107,7 @@ class Geometry(Protocol[P]):
     def candidates(self, n_clusters: int) -> Any:
         """Distinct rows that prototypes can start at: `index`, `weight` and their distances."""
 
-    def at(self, points: Floats, rule: MembershipRule = HARD) -> P:
+    def at(self, points: Floats) -> P:
         """Where prototypes at given points of shape (c, d) start."""
 
     def near_rows(self, index: NDArray[np.intp]) -> P:

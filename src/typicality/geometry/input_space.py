@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
-from typicality.geometry.base import HARD, TOWARDS_THE_MEAN, Floats, Sweep, row_blocks
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep, row_blocks
 from typicality.geometry.centroids import Centroids, layout, weighted_sums
 from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
 from typicality.geometry.features import Features
@@ -89,7 +89,7 @@ class InputSpace:
         at_most = max(LARGEST_SAMPLE, 4 * n_clusters)
         return DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
 
-    def at(self, points: Floats, rule: MembershipRule = HARD) -> Centroids:
+    def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
     def near_rows(self, index: NDArray[np.intp]) -> Centroids:

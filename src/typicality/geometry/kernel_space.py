@@ -6,11 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import HARD, TOWARDS_THE_MEAN, Floats, Sweep
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep
 from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
+from typicality.membership.hard import Hard
 from typicality.operators import Columns, Evaluated, choose_operator
 from typicality.operators.planning import plan_of
 from typicality.plan import Plan
@@ -93,10 +94,10 @@ class KernelSpace:
         """The mean of all mapped rows, as a single prototype."""
         return self.prototypes(np.ones((len(self.X), 1)))
 
-    @property
+    @cached_property
     def total_variance(self) -> float:
         """The mean squared distance of the mapped rows to their mean."""
-        return max(float(self.mean.energy[0]), 0.0)
+        return float(self.mean.weights[:, 0] @ self.sqdist(self.mean)[:, 0])
 
     @property
     def share_of_sphere(self) -> float:
@@ -159,12 +160,16 @@ class KernelSpace:
         index = data.index[order]
         return KernelCandidates(index, data.weight[order], self.columns.among(self.X[index], index))
 
-    def at(self, points: Floats, rule: MembershipRule = HARD) -> KernelPrototypes:
-        """The first means for prototypes at given points: they need not be means themselves."""
+    def at(self, points: Floats) -> KernelPrototypes:
+        """The means of the rows nearest to each point; of the nearest row, where it has none."""
         if not isinstance(self.columns, Evaluated):
             raise TypeError("points have coordinates, the rows of this space have none")
-        to_points = Evaluated(self.columns.kernel_object, points)
-        return self.prototypes(rule.pull(2.0 * to_points.half_sqdist(self.X).clip(min=0.0)))
+        distances = Evaluated(self.columns.kernel_object, points).half_sqdist(self.X)
+        distances[self._row_weight == 0] = np.inf
+        weights = Hard().memberships(distances)
+        empty = np.flatnonzero((weights * self._row_weight[:, None]).sum(axis=0) == 0)
+        weights[distances[:, empty].argmin(axis=0), empty] = 1.0
+        return self.prototypes(weights)
 
     def near_rows(self, index: NDArray[np.intp]) -> KernelPrototypes:
         weights = np.tile(

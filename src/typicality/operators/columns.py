@@ -16,7 +16,13 @@ __all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
 
 Floats = NDArray[np.floating]
 
+_ROUNDING = 1e-6
 _SMALLEST = float(np.finfo(np.float64).tiny)  # a kernel value below has no logarithm to speak of
+
+
+def is_constant(diagonal: Floats) -> bool:
+    """Whether K(x, x) is the same for all rows, but for rounding."""
+    return bool(np.ptp(diagonal) <= _ROUNDING * np.abs(diagonal).max())
 
 
 class Columns(Protocol):
@@ -125,8 +131,8 @@ class GivenKernel:
     def of(cls, matrix: Floats) -> tuple[Self, Floats]:
         """The columns of a square matrix of kernel values, and its rows with their diagonal."""
         diagonal = np.diagonal(matrix).astype(np.float64)
-        same = bool((diagonal == diagonal[0]).all()) and diagonal[0] > 0
-        columns = cls(diagonal, same and bool(matrix.min() >= 0))
+        on_sphere = is_constant(diagonal) and diagonal[0] > 0 and bool(matrix.min() >= 0)
+        columns = cls(diagonal, on_sphere)
         return columns, np.column_stack([matrix, diagonal.astype(matrix.dtype)])
 
     def sqnorm(self, rows: Floats) -> Floats:
@@ -139,6 +145,12 @@ class GivenKernel:
         return 0.5 * (rows[:, -1:] + self.diagonal) - rows[:, :-1]
 
     def log_kernel(self, rows: Floats) -> Floats:
+        if not is_constant(np.append(rows[:, -1], self.diagonal[0])):
+            raise ValueError(
+                "diag differs from the kernel of the training rows with themselves, which is "
+                f"{self.diagonal[0]:.6g} for all of them: scores are those of a kernel for which "
+                "that holds for new rows too."
+            )
         relative = self.kernel(rows) / self.diagonal
         logarithms: Floats = np.log(np.maximum(relative, _SMALLEST))
         return logarithms
