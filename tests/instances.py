@@ -1,8 +1,19 @@
 """The lists that contract tests run over: a new rule or estimator enters by being added here."""
 
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 
-from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality.kernels import (
+    Cauchy,
+    Cosine,
+    Function,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    named_kernel,
+)
 from typicality.membership import Entropic, Fuzzy, Hard, Possibilistic1993, Possibilistic1996
 
 
@@ -41,4 +52,34 @@ ESTIMATORS = [
     PossibilisticCMeans(n_clusters=3),
     PossibilisticCMeans(n_clusters=2, objective="1993", store_memberships=False),
     PossibilisticCMeans(n_clusters=2, eta=1.0, gamma=0.5),
+]
+
+KERNELS = [
+    Linear(),
+    Gaussian(0.7),
+    Laplacian(1.3),
+    Cauchy(0.9),
+    Polynomial(),
+    Polynomial(2, gamma=0.5, coef0=0.0),
+    Cosine(),
+    Function(rbf_kernel),
+    named_kernel("sigmoid"),
+]
+
+KERNEL_ESTIMATORS = [
+    FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
+    FuzzyCMeans(n_clusters=3, kernel="connectivity"),
+    FuzzyCMeans(n_clusters=2, m=1.3, kernel="cauchy", sigma="knn", init="max-min"),
+    EntropyCMeans(n_clusters=3, kernel="laplacian"),
+    EntropyCMeans(n_clusters=2, kernel="gaussian", init="annealing"),
+    PossibilisticCMeans(n_clusters=2, kernel="polynomial"),
+    PossibilisticCMeans(n_clusters=3, kernel=Gaussian(2.0), objective="1993", m=1.5),
+]
+
+DETECTORS = [
+    OneClusterPCM(),
+    OneClusterPCM(kernel="linear", contamination=0.1),
+    OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
+    OneClusterPCM(kernel="connectivity"),
+    OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
 ]

@@ -1,24 +1,151 @@
-"""Kernels: exact blocks and exact diagonals."""
+"""Kernels: exact blocks, exact diagonals, exact distances."""
+
+import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import pairwise
 
-from typicality.kernels import Kernel, Linear
+from instances import KERNELS
+from typicality.kernels import (
+    KERNEL_NAMES,
+    Cauchy,
+    Cosine,
+    Function,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    named_kernel,
+)
+
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
+stationary = pytest.mark.parametrize(
+    "kernel", [Gaussian(0.7), Laplacian(0.7), Cauchy(0.7)], ids=str
+)
+
+FORMULAS = {
+    Linear(): lambda x, y: x @ y,
+    Gaussian(0.7): lambda x, y: np.exp(-np.sum((x - y) ** 2) / (2 * 0.7**2)),
+    Laplacian(0.7): lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 0.7),
+    Cauchy(0.7): lambda x, y: 1 / (1 + np.sum((x - y) ** 2) / 0.7**2),
+    Polynomial(2, gamma=0.5, coef0=3.0): lambda x, y: (0.5 * (x @ y) + 3) ** 2,
+    Cosine(): lambda x, y: x @ y / np.sqrt((x @ x) * (y @ y)),
+}
 
 
-def test_linear_is_the_scalar_product(rng):
+@pytest.mark.parametrize("kernel", FORMULAS, ids=str)
+def test_block_is_the_formula(rng, kernel):
     X, Y = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
-    assert_allclose(Linear()(X, Y), [[np.sum(x * y) for y in Y] for x in X])
+    expected = [[FORMULAS[kernel](x, y) for y in Y] for x in X]
+    assert_allclose(kernel(X, Y), expected, rtol=1e-13)
 
 
-def test_diagonal_is_that_of_the_block(rng):
-    X = rng.normal(size=(6, 3))
-    assert_allclose(Linear().diag(X), np.diag(Linear()(X, X)))
+@every_kernel
+def test_diagonal_is_that_of_the_block(rng, kernel):
+    X = rng.normal(size=(70, 3))
+    assert_allclose(kernel.diag(X), np.diag(kernel(X, X)), rtol=1e-13)
 
 
-def test_kernels_are_values():
-    assert Linear() == Linear()
-    assert isinstance(Linear(), Kernel)
-    with pytest.raises(AttributeError):
-        Linear().sigma = 1
+@every_kernel
+def test_distances_are_those_of_the_definition(rng, kernel):
+    X, Y = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
+    expected = kernel.diag(X)[:, None] + kernel.diag(Y) - 2 * kernel(X, Y)
+    assert_allclose(kernel.sqdist(X, Y), expected, atol=1e-12)
+
+
+@every_kernel
+def test_what_is_called_positive_semidefinite_is(rng, kernel):
+    X = rng.normal(size=(60, 3))
+    eigenvalues = np.linalg.eigvalsh(kernel(X, X))
+    claimed = -1e-9 if kernel.positive_semidefinite else -np.inf
+    assert eigenvalues[0] >= claimed * eigenvalues[-1]
+
+
+@every_kernel
+def test_kernels_are_values(kernel):
+    assert isinstance(kernel, Kernel)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert len({kernel, kernel}) == 1
+    with pytest.raises(FrozenInstanceError):
+        kernel.sigma = 1
+
+
+@pytest.mark.parametrize("kernel", FORMULAS, ids=str)
+def test_a_row_gets_the_same_values_in_any_batch(rng, kernel):
+    X, Y = rng.normal(size=(33, 3)), rng.normal(size=(50, 3))
+    alone = np.concatenate([kernel.sqdist(x[None], Y) for x in X])
+    assert_array_equal(kernel.sqdist(X, Y), alone)
+
+
+@pytest.mark.parametrize("name", sorted(pairwise.PAIRWISE_KERNEL_FUNCTIONS))
+def test_names_of_scikit_learn_mean_the_same(rng, name):
+    X, Y = rng.random((6, 3)), rng.random((4, 3))
+    widths = {"rbf": np.sqrt(3 / 2), "laplacian": 3.0}  # its gamma is 1 / n_features
+    ours = named_kernel(name, widths.get(name))(X, Y)
+    assert_allclose(ours, pairwise.pairwise_kernels(X, Y, metric=name), rtol=1e-12)
+
+
+def test_every_name_is_a_kernel():
+    assert all(isinstance(named_kernel(name, 2.0), Kernel) for name in KERNEL_NAMES)
+    with pytest.raises(ValueError, match="Unknown kernel 'rfb'; the names are gaussian"):
+        named_kernel("rfb")
+
+
+def test_widths_convert():
+    assert Gaussian.from_gamma(10.0).gamma == pytest.approx(10.0)
+    assert Gaussian(0.5).gamma == 2.0
+    X = np.array([[0.0], [0.3]])
+    assert_allclose(Gaussian.from_gamma(50.0)(X, X), pairwise.rbf_kernel(X, gamma=50.0))
+
+
+@stationary
+def test_wide_kernels_keep_their_digits(rng, kernel):
+    X = rng.normal(size=(5, 3))
+    wide = type(kernel)(1e9)
+    leading = {  # of the Taylor series of 1 - K
+        Gaussian: wide.distances(X, X) / 2e18,
+        Laplacian: wide.distances(X, X) / 1e9,
+        Cauchy: wide.distances(X, X) / 1e18,
+    }[type(kernel)]
+    assert_allclose(wide.sqdist(X, X), 2 * leading, rtol=1e-8)
+
+
+@stationary
+def test_logarithms_do_not_underflow(kernel):
+    far = kernel.log_profile(kernel.distances(np.zeros((1, 1)), np.array([[1e4], [1e5]])))[0]
+    assert np.isfinite(far).all()
+    assert far[1] < far[0] < -10
+
+
+def test_where_zero_is_does_not_matter(rng):
+    X = np.round(rng.normal(size=(20, 2)), 3)
+    there = Gaussian(0.5).sqdist(X + 2.0**20, X + 2.0**20)
+    assert_allclose(there, Gaussian(0.5).sqdist(X, X), atol=1e-8)
+
+
+def test_a_row_of_zeros_has_no_direction():
+    X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    assert_allclose(Cosine()(X, X), [[0, 0], [0, 1]])
+    assert_allclose(Cosine().diag(X), [0, 1])
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian, Cauchy])
+def test_impossible_widths(kind, sigma):
+    with pytest.raises(ValueError, match="sigma must be positive and finite"):
+        kind(sigma)
+
+
+def test_impossible_gamma():
+    with pytest.raises(ValueError, match="gamma must be positive"):
+        Gaussian.from_gamma(0.0)
+
+
+def test_a_function_of_two_rows_is_explained():
+    kernel = Function(lambda x, y: float(np.sum(x * y)))
+    with pytest.raises(ValueError, match=r"kernel returned shape \(\), expected \(3, 3\).*partial"):
+        kernel(np.ones((3, 2)), np.ones((3, 2)))

@@ -141,7 +141,15 @@ def test_public_functions_are_typed(function):
     assert inspect.Signature.empty not in [*annotations, signature.return_annotation]
 
 
-@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+ESTIMATORS = {
+    "EntropyCMeans": {"n_clusters": 3, "random_state": 0},
+    "FuzzyCMeans": {"n_clusters": 3, "random_state": 0},
+    "OneClusterPCM": {},
+    "PossibilisticCMeans": {"n_clusters": 3, "random_state": 0},
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_parameter_is_documented(name):
     estimator = getattr(typicality, name)
     documented = re.findall(r"^    (\w+) : ", estimator.__doc__, flags=re.MULTILINE)
@@ -149,16 +157,16 @@ def test_every_parameter_is_documented(name):
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_attribute_is_documented(name, blobs):
-    model = getattr(typicality, name)(3, random_state=0).fit(blobs[0])
+    model = getattr(typicality, name)(**ESTIMATORS[name]).fit(blobs[0])
     public = {a for a in vars(model) if a.endswith("_") and not a.startswith("_")}
     documented = re.findall(r"^    (\w+_) : ", model.__doc__, flags=re.MULTILINE)
     assert public <= set(documented)
     assert set(documented) <= public | {"feature_names_in_"}
 
 
-@pytest.mark.parametrize("name", ["EntropyCMeans", "FuzzyCMeans", "PossibilisticCMeans"])
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_examples_in_docstrings(name):
     import doctest
 

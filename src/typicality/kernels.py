@@ -35,6 +35,7 @@ __all__ = [
 
 Floats = NDArray[np.floating]
 
+_SMALLEST_WIDTH = 1e-150
 _DIAGONAL_BLOCK = 32  # rows at a time where a diagonal can only be cut out of a block
 
 
@@ -102,16 +103,16 @@ class Stationary:
     sigma: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.sigma) and self.sigma > 0):
+        if not _SMALLEST_WIDTH <= self.sigma <= 1 / _SMALLEST_WIDTH:
             raise ValueError(
-                f"sigma must be positive and finite, got {self.sigma!r}: it is the width of the "
-                "kernel, in the unit of the features."
+                f"sigma must be positive and finite (its square must be, too), got {self.sigma!r}: "
+                "it is the width of the kernel, in the unit of the features."
             )
 
     def profile(self, distance: Floats) -> Floats:
         r"""The kernel as a function of the distance, :math:`\kappa`."""
-        values: Floats = np.exp(self.log_profile(distance))
-        return values
+        values = self.log_profile(distance)
+        return np.exp(values, out=values)
 
     def log_profile(self, distance: Floats) -> Floats:
         r"""The logarithm of the profile, :math:`\log \kappa`."""
@@ -119,8 +120,9 @@ class Stationary:
 
     def complement(self, distance: Floats) -> Floats:
         r"""One minus the profile, :math:`1 - \kappa`, to full relative precision."""
-        values: Floats = -np.expm1(self.log_profile(distance))
-        return values
+        values = self.log_profile(distance)
+        np.expm1(values, out=values)
+        return np.negative(values, out=values)
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
@@ -175,8 +177,7 @@ class Gaussian(Stationary):
         return 0.5 / self.sigma**2
 
     def log_profile(self, distance: Floats) -> Floats:
-        # Two divisions: the square of a very large or small sigma would overflow or vanish.
-        return distance / self.sigma / (-2.0 * self.sigma)
+        return distance * -self.gamma
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class Cauchy(Stationary):
         return relative / (1.0 + relative)
 
     def _relative(self, sqdist: Floats) -> Floats:
-        return sqdist / self.sigma / self.sigma
+        return sqdist / self.sigma**2
 
 
 @dataclass(frozen=True)

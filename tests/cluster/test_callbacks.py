@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 
-from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 
 ESTIMATORS = [
     FuzzyCMeans(3, n_init=2, random_state=0),
@@ -99,3 +99,36 @@ def test_an_error_in_a_callback_tears_down(blobs):
     with pytest.raises(RuntimeError, match="broken"):
         FuzzyCMeans(3).set_callbacks(broken).fit(X)
     assert broken.teardowns == 1
+
+
+class Watcher(Recorder):
+    """The same for a detector, which has no score but flags rows."""
+
+    def on_fit_task_end(self, estimator, context, *, X, fitted_estimator):
+        self.ended.append(context.task_name)
+        self.scores.append(np.sum(fitted_estimator.predict(X) == -1))
+        return context.task_name == "iteration" and context.task_id + 1 >= self.stop_after
+
+
+@pytest.mark.parametrize("criterion", ["weights", "memberships"])
+def test_detectors_can_be_watched(blobs, criterion):
+    X, _ = blobs
+    watcher = Watcher()
+    model = OneClusterPCM(criterion=criterion).set_callbacks(watcher).fit(X)
+    assert sorted(watcher.begun) == sorted(watcher.ended)
+    assert watcher.begun.count("iteration") == model.n_iter_
+    assert set(watcher.scores) == {9}  # the nominal rate holds in every iteration
+    alone = OneClusterPCM(criterion=criterion).fit(X)
+    assert np.array_equal(alone.typicality_, model.typicality_)
+
+
+def test_detectors_can_be_stopped(blobs):
+    model = OneClusterPCM().set_callbacks(Watcher(stop_after=2)).fit(blobs[0])
+    assert (model.n_iter_, model.status_) == (2, "stopped")
+
+
+def test_annealing_can_be_watched(blobs):
+    recorder = Recorder()
+    EntropyCMeans(3, init="annealing", random_state=0).set_callbacks(recorder).fit(blobs[0])
+    assert sorted(recorder.begun) == sorted(recorder.ended)
+    assert recorder.begun.count("run") > 3

@@ -33,8 +33,8 @@ BAD_DATA = {
         pd.DataFrame(with_value(np.nan), columns=["age", "height", "weight"]),
         r"row 7 .*, column 'weight'",
     ),
-    "empty": (np.empty((0, 3)), r"X has 0 sample\(s\).*at least 2 samples"),
-    "one row": (GOOD[:1], r"X has 1 sample\(s\).*at least 2 samples"),
+    "empty": (np.empty((0, 3)), r"X has 0 sample\(s\).*at least 2 sample"),
+    "one row": (GOOD[:1], r"X has 1 sample\(s\).*at least 2 sample"),
     "no features": (np.empty((5, 0)), r"0 feature\(s\)"),
     "too few distinct rows": (
         np.repeat(GOOD[:2], 20, axis=0),
@@ -142,7 +142,7 @@ BAD_PARAMETERS = {
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
     "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),
     "half a cluster": (FuzzyCMeans(2.5), r"'n_clusters' parameter"),
-    "kernel to come": (FuzzyCMeans(3, kernel="gaussian"), r"'kernel' parameter.*'linear'"),
+    "kernel unknown": (FuzzyCMeans(3, kernel="rfb"), r"'kernel' parameter.*'linear'"),
     "start unknown": (FuzzyCMeans(3, init="best"), r"'init' parameter.*k-means\+\+.*Got 'best'"),
     "start of wrong shape": (
         FuzzyCMeans(3, init=np.zeros((2, 3))),
@@ -164,7 +164,7 @@ BAD_PARAMETERS = {
     "start from negative memberships": (FuzzyCMeans(3, init=-np.ones((30, 3))), r"not be negative"),
     "callable of wrong shape": (
         FuzzyCMeans(3, init=lambda X, k, random_state: X[:2]),
-        r"init\(\) has shape \(2, 3\), expected \(3, 3\)",
+        r"init\(\) has shape \(2, 3\); expected prototypes .* = \(3, 3\) or memberships",
     ),
     "tol < 0": (FuzzyCMeans(3, tol=-1e-3), r"'tol' parameter"),
     "max_iter = 0": (FuzzyCMeans(3, max_iter=0), r"'max_iter' parameter"),

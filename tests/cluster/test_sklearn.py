@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from instances import ESTIMATORS
+from instances import DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -15,27 +15,37 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:X has feature names, but"),
 ]
 
-NOT_IN_THE_SUITE = [
+FOR_ALL = [
     estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_inplace_ensure_writeable,
+    estimator_checks.check_param_validation,
+]
+FOR_TRANSFORMERS = [
     estimator_checks.check_get_feature_names_out_error,
     estimator_checks.check_global_output_transform_pandas,
     estimator_checks.check_global_set_output_transform_polars,
-    estimator_checks.check_inplace_ensure_writeable,
-    estimator_checks.check_param_validation,
     estimator_checks.check_set_output_transform,
     estimator_checks.check_set_output_transform_pandas,
     estimator_checks.check_set_output_transform_polars,
     estimator_checks.check_transformer_get_feature_names_out,
     estimator_checks.check_transformer_get_feature_names_out_pandas,
 ]
+TRANSFORMERS = [*ESTIMATORS, *KERNEL_ESTIMATORS]
+EVERY_ESTIMATOR = [*TRANSFORMERS, *DETECTORS]
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=None)
+@parametrize_with_checks(EVERY_ESTIMATOR, expected_failed_checks=None)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", NOT_IN_THE_SUITE, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("check", FOR_ALL, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", EVERY_ESTIMATOR, ids=str)
 def test_check_outside_the_suite(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("check", FOR_TRANSFORMERS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=str)
+def test_check_outside_the_suite_for_transformers(estimator, check):
     check(type(estimator).__name__, clone(estimator))

@@ -110,7 +110,30 @@ def _same_in(library, rule):
     assert_allclose(
         np.asarray(rule.objective(u, there)), rule.objective(rule.memberships(d), d), rtol=1e-13
     )
+    assert_allclose(np.asarray(rule.pull(there)), rule.pull(d), rtol=1e-13, atol=1e-300)
     assert np.asarray(labels(rule, there)).tolist() == labels(rule, d).tolist()
+
+
+@every_rule
+@given(values=sqdists)
+def test_pull_is_the_weights_relative_to_the_largest(index, values):
+    d = np.array(values)
+    rule = rules(d.shape[1])[index]
+    weights = rule.weights(rule.memberships(d))
+    largest = weights.max(axis=0)
+    vanished = largest < 1e-250
+    expected = np.where(vanished, np.nan, weights / np.where(vanished, 1.0, largest))
+    pull = np.where(vanished, np.nan, rule.pull(d))
+    assert_allclose(pull, expected, rtol=1e-9, atol=1e-40)
+
+
+@pytest.mark.parametrize("make", [Possibilistic1996, lambda eta: Possibilistic1993(eta, 1.01)])
+def test_pull_does_not_vanish_with_the_typicalities(make):
+    rule = make(np.array([1e-4]))
+    d = np.array([[1.0], [1.1], [2.0]])
+    assert not rule.memberships(d).any()
+    assert rule.pull(d)[0] == 1.0
+    assert np.isfinite(rule.pull(d)).all()
 
 
 def test_exponent_of_squared_distances_is_one_over_m_minus_one():

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import distinct
+from typicality.geometry import KernelSpace, distinct
 from typicality.geometry.distinct import DistinctRows, count_distinct_rows
-from typicality.solve.initial import NAMED_STARTS
+from typicality.kernels import Cosine, Gaussian
+from typicality.solve.initial import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
 
-every_start = pytest.mark.parametrize("name", sorted(NAMED_STARTS))
+every_start = pytest.mark.parametrize(
+    "name", ["k-means++", "k-means++ by distance", "max-min", "random"]
+)
+
+
+STARTS = {**NAMED_STARTS, "k-means++ by distance": plus_plus_by_distance}
 
 
 def start(name, X, weight=None, *, n_clusters=4, seed=0):
     data = DistinctRows.of(X, weight)
-    return data.rows[NAMED_STARTS[name](data, n_clusters, np.random.RandomState(seed))]
+    return data.rows[STARTS[name](data, n_clusters, np.random.RandomState(seed))]
 
 
 @every_start
@@ -95,3 +101,33 @@ def test_distinct_rows_are_counted_as_far_as_needed(rng):
     assert count_distinct_rows(X, None, 7) >= 7
     assert count_distinct_rows(X, None, 9) == 7
     assert count_distinct_rows(X, np.repeat([0.0, 1.0], [2000, 5000]), 9) == 5
+
+
+def test_starts_by_distance_are_as_good_as_scikit_learns(rng):
+    """The sum of squared distances to the nearest start, over many draws."""
+    X = rng.normal(size=(300, 2)) + 8 * rng.integers(0, 3, size=(300, 2))
+
+    def cost(name):
+        draws = [start(name, X, n_clusters=9, seed=seed) for seed in range(40)]
+        return np.mean(
+            [((X[:, None] - points) ** 2).sum(axis=2).min(axis=1).sum() for points in draws]
+        )
+
+    assert_allclose(cost("k-means++ by distance"), cost("k-means++"), rtol=0.1)
+
+
+def test_spaces_without_coordinates_start_by_distance(rng):
+    X = rng.normal(size=(20, 2))
+    assert named_start("k-means++", DistinctRows.of(X)) is plus_plus
+    candidates = KernelSpace(Gaussian(1.0), X).candidates(3)
+    assert named_start("k-means++", candidates) is plus_plus_by_distance
+    for name in NAMED_STARTS:
+        chosen = named_start(name, candidates)(candidates, 3, np.random.RandomState(0))
+        assert len(set(chosen)) == 3
+
+
+def test_rows_that_coincide_in_the_space_can_still_be_chosen(rng):
+    """All candidates at distance zero of each other: as with a kernel of directions."""
+    X = np.outer(np.arange(1.0, 6.0), [1.0, 1.0])
+    candidates = KernelSpace(Cosine(), X).candidates(3)
+    assert len(plus_plus_by_distance(candidates, 3, np.random.RandomState(0))) == 3

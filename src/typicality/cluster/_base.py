@@ -1,6 +1,7 @@
 """The shell of every estimator with prototypes: check, start, iterate, publish, warn."""
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._checks import check_distinct_rows, check_sample_weight, check_start_array
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._shell import SpaceEstimator, feature_labels
-from typicality.cluster._spaces import OpenSpace, Reader, open_space
+from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
+from typicality.cluster._spaces import OpenSpace, Reader, has_points, open_space
 from typicality.cluster.diagnostics import (
     Labelling,
     coincident_groups,
@@ -30,6 +31,7 @@ from typicality.cluster.diagnostics import (
 from typicality.geometry import Geometry, Sweep
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.annealing import anneal
 from typicality.solve.initial import NAMED_STARTS, named_start
 from typicality.solve.picard import PicardResult
 from typicality.solve.restarts import best_of
@@ -73,8 +75,9 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         training = self._training_rows(X, sample_weight, at_least=2)
         rows, weight = training.rows, training.sample_weight
         check_distinct_rows(rows, weight, self.n_clusters)
+        given = self._given_start(training)
         opened = open_space(self.kernel, self.sigma, rows, weight)
-        starts = self._starts(opened.space, rows)
+        starts = self._starts(opened.space, training, given)
         if opened.features is not None:
             warn_about_features(opened.features, feature_labels(training.schema))
         progress = FitProgress(
@@ -210,7 +213,7 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     @property
     def _start_name(self) -> Any:
-        """The name of the start, where `init` is a name."""
+        """The name of the start, or `init` where that is a function."""
         return self.init
 
     def _n_runs(self, n_starts: int) -> int | None:
@@ -229,31 +232,43 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     # ---- shared steps ----------------------------------------------------------------------------
 
-    def _starts(self, space: Geometry[Any], rows: Floats) -> list[Any]:
-        rng = check_random_state(self.random_state)
-        name = self._start_name
-        if isinstance(name, str):
-            data = space.candidates(self.n_clusters)
-            start = named_start(name, data)
-            n_starts = 1 if name == "max-min" else self.n_init
-            drawn = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
-            return [space.near_rows(data.index[chosen]) for chosen in drawn]
-        if callable(self.init):
-            given = [self.init(rows, self.n_clusters, rng) for _ in range(self.n_init)]
-            return [self._start_at(space, array, source="init()") for array in given]
-        return [self._start_at(space, self.init, source="init")]
+    def _given_start(self, training: TrainingRows) -> Floats | None:
+        """`init` where it is an array, judged before any work begins."""
+        if isinstance(self.init, str) or callable(self.init):
+            return None
+        return self._checked_start(self.init, training, source="init")
 
-    def _start_at(self, space: Geometry[Any], init: Any, *, source: str) -> Any:
-        """A start given as points, or as memberships."""
-        array = check_start_array(
+    def _checked_start(self, init: Any, training: TrainingRows, *, source: str) -> Floats:
+        n_samples, n_features = training.rows.shape
+        return check_start_array(
             init,
-            memberships=(len(space.X), self.n_clusters),
-            points=(self.n_clusters, space.X.shape[1]) if space.has_coordinates else None,
-            sample_weight=space.sample_weight,
+            memberships=(n_samples, self.n_clusters),
+            points=(self.n_clusters, n_features) if has_points(self.kernel) else None,
+            sample_weight=training.sample_weight,
             source=source,
         )
+
+    def _starts(
+        self, space: Geometry[Any], training: TrainingRows, given: Floats | None
+    ) -> list[Any]:
+        if given is not None:
+            return [self._start_at(space, given)]
+        rng = check_random_state(self.random_state)
+        name = self._start_name
+        if callable(name):
+            drawn = [name(training.rows, self.n_clusters, rng) for _ in range(self.n_init)]
+            checked = [self._checked_start(a, training, source="init()") for a in drawn]
+            return [self._start_at(space, array) for array in checked]
+        data = space.candidates(self.n_clusters)
+        start = named_start(name, data)
+        n_starts = 1 if name == "max-min" else self.n_init
+        chosen = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
+        return [space.near_rows(data.index[rows]) for rows in chosen]
+
+    def _start_at(self, space: Geometry[Any], array: Floats) -> Any:
+        """Prototypes from points, or from memberships."""
         rule = self._start_rule()
-        if space.has_coordinates and array.shape == (self.n_clusters, space.X.shape[1]):
+        if has_points(self.kernel) and array.shape == (self.n_clusters, space.X.shape[1]):
             return space.at(array, rule)
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(rule.weights(array / array.max(axis=0)))
@@ -286,8 +301,8 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         self.status_ = result.status
         self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        warn_about_kernel(space, state.prototypes, self.kernel)
-        self._warn_about_result(space, state, labelling, final)
+        if not warn_about_kernel(space, state.prototypes, self.kernel):
+            self._warn_about_result(space, state, labelling, final)
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
@@ -315,13 +330,16 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
 
 def best_run(
-    space: Geometry[Any], starts: list[Any], rule: MembershipRule, progress: FitProgress
+    space: Geometry[Any],
+    starts: list[Any],
+    rules: Sequence[MembershipRule],
+    progress: FitProgress,
 ) -> PicardResult[State]:
-    """Iterate from every start; the result of lowest objective."""
+    """Iterate from every start, by the rules one after the other; the lowest objective wins."""
     step: Alternation[Any] = Alternation(space)
     result = best_of(
         starts,
-        lambda start: progress.run(step, ClusterState(start, rule)),
+        lambda start: anneal(start, rules, lambda state: progress.run(step, state)),
         value=lambda result: result.objectives[-1],
     )
     require_finite(result)

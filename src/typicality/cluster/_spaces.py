@@ -17,7 +17,7 @@ from typicality._checks import (
     check_reach,
 )
 from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
-from typicality.cluster.diagnostics import warn_about_sigma, warn_about_unused_sigma
+from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.distinct import content_hash
 from typicality.kernels import (
@@ -31,7 +31,7 @@ from typicality.kernels import (
 from typicality.minimax import MinimaxPaths
 from typicality.operators import GivenKernel, GivenSqdist
 
-__all__ = ["OpenSpace", "Reader", "is_pairwise", "open_space"]
+__all__ = ["OpenSpace", "Reader", "has_points", "is_pairwise", "open_space"]
 
 Floats = NDArray[np.floating]
 
@@ -156,6 +156,11 @@ def is_pairwise(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
 
 
+def has_points(kernel: Any) -> bool:
+    """Whether a prototype can start at a point given by its coordinates."""
+    return not (isinstance(kernel, str) and kernel in SPECIAL_KERNELS)
+
+
 def open_space(
     kernel: Any,
     sigma: float | str,
@@ -183,16 +188,17 @@ def open_space(
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
-    features = Features.of(rows, sample_weight)
+    input_space = InputSpace(rows, sample_weight)
+    features = input_space.features
     check_magnitudes(features, rows.dtype)
-    coordinates = Coordinates(features.mean.astype(rows.dtype))
+    coordinates = Coordinates(input_space.origin)
     check_reach(rows, coordinates.origin)
     if isinstance(kernel, str) and kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear):
-        return OpenSpace(InputSpace(rows, sample_weight), coordinates, built, features)
+        return OpenSpace(input_space, coordinates, built, features)
     space = KernelSpace(built, rows.copy(), sample_weight)  # a model must not see X change
     check_finite_kernel(space.total_variance)
     return OpenSpace(space, coordinates, built, features)
@@ -212,11 +218,8 @@ def _kernel(
 def _width(sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool) -> float:
     if not isinstance(sigma, str):
         return float(sigma)
-    width = bandwidth(sigma, rows, weight, novelty=novelty)
-    if width > 0:
-        return width
-    warn_about_sigma(sigma)
-    return 1.0
+    # All rows equal: any width will do, and the spread of the data is reported as degenerate.
+    return bandwidth(sigma, rows, weight, novelty=novelty) or 1.0
 
 
 def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:

@@ -76,23 +76,15 @@ def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
         )
 
 
-def warn_about_sigma(rule: str) -> None:
-    """All rows are equal: there is no scale to find."""
-    _warn(
-        f"sigma={rule!r} finds no width: all rows of positive weight are equal. sigma=1 is used. "
-        "Check how the data were made.",
-        BandwidthWarning,
-    )
-
-
-def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> None:
-    """A kernel that is no scalar product, too wide, or too narrow; none of it is an error."""
+def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> bool:
+    """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
     if not isinstance(space, KernelSpace):
-        return
+        return False
     warn_about_indefinite(space, prototypes)
     if not space.columns.on_sphere or space.total_variance == 0:
-        return
+        return False
     remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
+    too_narrow = space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
         _warn(
             f"The kernel is too wide: the mapped rows fill {space.share_of_sphere:.1e} of the "
@@ -100,13 +92,14 @@ def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> None:
             f"{remedy}, or kernel='linear', which is the same and quicker.",
             BandwidthWarning,
         )
-    elif space.neighbours < _TOO_FEW_NEIGHBOURS:
+    elif too_narrow:
         _warn(
             f"The kernel is too narrow: half of the rows are similar to less than "
             f"{max(space.neighbours, 0.0):.1e} other rows, so no row tells anything of another. "
             f"Use a wider {remedy}.",
             BandwidthWarning,
         )
+    return too_narrow
 
 
 def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes) -> None:
@@ -167,9 +160,10 @@ def warn_about_constant_rows() -> None:
     )
 
 
-def warn_about_equal_typicalities(spread: float, *, gamma: float) -> None:
-    """Typicalities that differ by rounding alone; `spread` is that of their logarithms."""
-    if spread >= _EQUAL_TYPICALITIES:
+def warn_about_equal_typicalities(log_typicality: NDArray[np.float64], gamma: float) -> None:
+    """Typicalities that differ by little more than rounding."""
+    spread = float(np.ptp(log_typicality))
+    if spread >= _EQUAL_TYPICALITIES or not log_typicality.any():
         return
     remedy = "a smaller gamma" if gamma >= _LARGE_GAMMA else "a wider sigma"
     _warn(
@@ -185,8 +179,8 @@ def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) ->
     if len(unreached):
         _warn(
             f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
-            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero, "
-            "so these prototypes never moved. Increase eta or gamma.",
+            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero. "
+            "Increase eta or gamma.",
             DegenerateSpreadWarning,
         )
 

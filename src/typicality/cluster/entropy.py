@@ -13,18 +13,15 @@ from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
     Labelling,
     entropic_collapse_advice,
-    require_finite,
     warn_about_convergence,
 )
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
-from typicality.solve.alternation import Alternation
-from typicality.solve.annealing import anneal, rising_path
+from typicality.solve.annealing import rising_path
 from typicality.solve.initial import NAMED_STARTS
 from typicality.solve.picard import PicardResult
-from typicality.solve.restarts import best_of
 
 __all__ = ["EntropyCMeans"]
 
@@ -173,9 +170,9 @@ class EntropyCMeans(PrototypeClusterer):
     ) -> PicardResult[State]:
         automatic = self.lam == "auto"
         lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
-        if self._anneals:
-            return self._annealed(space, starts, lam, progress)
-        return best_run(space, starts, Entropic(lam), progress)
+        return best_run(
+            space, starts, [Entropic(value) for value in self._path(space, lam)], progress
+        )
 
     @property
     def _anneals(self) -> bool:
@@ -185,20 +182,11 @@ class EntropyCMeans(PrototypeClusterer):
     def _start_name(self) -> Any:
         return "k-means++" if self._anneals else self.init
 
-    def _annealed(
-        self, space: Geometry[Any], starts: list[Any], lam: float, progress: FitProgress
-    ) -> PicardResult[State]:
-        """The best of the starts, each led to `lam` from where the prototypes just come apart."""
-        path = rising_path(lam, 1 / (2 * space.largest_moment(normalised=False)))
-        rules = [Entropic(value) for value in path]
-        step: Alternation[Any] = Alternation(space)
-        result = best_of(
-            starts,
-            lambda start: anneal(start, rules, lambda state: progress.run(step, state)),
-            value=lambda result: result.objectives[-1],
-        )
-        require_finite(result)
-        return result
+    def _path(self, space: Geometry[Any], lam: float) -> list[float]:
+        """The values of lam of a run; annealed, from where the prototypes just come apart."""
+        if not self._anneals:
+            return [lam]
+        return rising_path(lam, 1 / (2 * space.largest_moment(normalised=False)))
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
@@ -210,7 +198,7 @@ class EntropyCMeans(PrototypeClusterer):
     def _automatic_lam(
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> float:
-        hard = best_run(space, starts[:1], Hard(), progress)
+        hard = best_run(space, starts[:1], [Hard()], progress)
         warn_about_convergence(
             hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
         )

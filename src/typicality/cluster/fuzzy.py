@@ -147,7 +147,7 @@ class FuzzyCMeans(PrototypeClusterer):
     def _solve(
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
-        return best_run(space, starts, Fuzzy(float(self.m)), progress)
+        return best_run(space, starts, [Fuzzy(float(self.m))], progress)
 
     def _start_rule(self) -> Fuzzy:
         return Fuzzy(float(self.m))

@@ -210,7 +210,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             novelty=self.novelty,
             explicit=False,
         )
-        if opened.features is not None and len(training.rows) > 1:
+        if opened.features is not None and opened.space.total_variance > 0:
             warn_about_features(opened.features, feature_labels(training.schema))
         progress = FitProgress(
             self,
@@ -347,12 +347,12 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         self.objective_path_ = np.array(result.objectives)
         self.plan_ = space.plan(1)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
-        warn_about_kernel(space, state.prototypes, self.kernel)
+        too_narrow = warn_about_kernel(space, state.prototypes, self.kernel)
         if self.eta_update == "each_step":
             warn_about_vanished_spread(np.array([self.eta_]), self._smallest_spread(space))
-        if space.total_variance > 0:
-            sqdist = space.sqdist(state.prototypes)
-            warn_about_equal_typicalities(np.ptp(sqdist) / self.eta_, gamma=self.gamma)
+        # Two rows are equally typical always; constant rows have had their warning.
+        if space.columns.on_sphere and len(space.X) > 2 and not too_narrow:
+            warn_about_equal_typicalities(space.sqdist(state.prototypes) / self.eta_, self.gamma)
 
     def _prediction_attributes(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """All that prediction needs."""

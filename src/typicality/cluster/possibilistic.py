@@ -234,7 +234,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     def _partition(self, space: Geometry[Any], starts: list[Any], progress: FitProgress) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
-        result = best_run(space, starts, Fuzzy(float(self.m)), progress)
+        result = best_run(space, starts, [Fuzzy(float(self.m))], progress)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
         if memberships_collapsed(space, result.state):
             advice = fuzzy_collapse_advice(self.m, space)

@@ -90,10 +90,6 @@ class Geometry(Protocol[P]):
     sample_weight: Floats | None
 
     @property
-    def has_coordinates(self) -> bool:
-        """Whether a point can be given by its coordinates."""
-
-    @property
     def total_variance(self) -> float:
         """The mean squared distance of the rows to their mean."""
 

@@ -33,8 +33,6 @@ class InputSpace:
         Weight k counts as k copies of the row.
     """
 
-    has_coordinates = True
-
     def __init__(self, X: Floats, sample_weight: Floats | None = None) -> None:
         self.X = X
         self.sample_weight = sample_weight

@@ -79,7 +79,7 @@ class KernelSpace:
         self.operator = choose_operator(self.columns, X)
 
     @property
-    def has_coordinates(self) -> bool:
+    def _has_coordinates(self) -> bool:
         return isinstance(self.columns, Evaluated)
 
     @cached_property
@@ -154,7 +154,7 @@ class KernelSpace:
     def _candidates(self, at_most: int) -> KernelCandidates:
         data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
         order = np.arange(len(data.index))
-        if not self.has_coordinates:  # the order of their values is that of the training rows
+        if not self._has_coordinates:  # the order of their values is that of the training rows
             order = np.argsort(self.mean.products[data.index, 0], kind="stable")
         index = data.index[order]
         return KernelCandidates(index, data.weight[order], self.columns.among(self.X[index], index))

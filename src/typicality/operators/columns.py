@@ -88,6 +88,8 @@ class Evaluated:
         return np.asarray(self.kernel_object(rows, self.training), dtype=np.float64)
 
     def half_sqdist(self, rows: Floats) -> Floats:
+        if isinstance(self.kernel_object, Stationary):
+            return self.kernel_object.complement(self.kernel_object.distances(rows, self.training))
         kernel: Kernel = self.kernel_object
         return 0.5 * np.asarray(kernel.sqdist(rows, self.training), dtype=np.float64)
 

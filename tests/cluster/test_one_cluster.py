@@ -1,0 +1,437 @@
+"""One-cluster PCM: typicalities as in the papers, scores that keep the nominal rate."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import spearmanr
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KernelDensity
+
+from instances import DETECTORS
+from reference import kernel_space as reference
+from typicality import OneClusterPCM, PossibilisticCMeans
+from typicality.exceptions import (
+    BandwidthWarning,
+    DegenerateSpreadWarning,
+    IndefiniteKernelWarning,
+)
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
+
+every_detector = pytest.mark.parametrize("detector", DETECTORS, ids=str)
+exact = {"tol": 1e-14, "max_iter": 5000}
+
+
+@pytest.fixture
+def contaminated(rng):
+    """Two hundred rows around two centres and ten anywhere."""
+    centres = np.repeat([[0.0, 0.0], [4.0, 1.0]], 100, axis=0)
+    return np.vstack([centres + rng.normal(size=(200, 2)), rng.uniform(-9, 9, size=(10, 2))])
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("gamma", [1.0, 0.4])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.2), Laplacian(1.5), Cauchy(0.8), Linear(), Polynomial(2)], ids=str
+)
+def test_typicalities_are_those_of_the_paper(rng, kernel, d, gamma):
+    X = rng.normal(size=(80, d))
+    model = OneClusterPCM(kernel=kernel, gamma=gamma, **exact).fit(X)
+    u, eta = reference.one_cluster(kernel(X, X), gamma)
+    assert_allclose(model.typicality_, u, atol=1e-10)
+    assert_allclose(model.eta_, eta, rtol=1e-12)
+    assert_allclose(model.weights_, u / u.sum(), atol=1e-12)
+    new = rng.normal(size=(7, d))
+    distance = reference.sqdist(kernel(X, X), kernel(new, X), kernel.diag(new), u[:, None])
+    assert_allclose(model.predict_typicality(new), np.exp(-distance[:, 0] / eta), atol=1e-10)
+
+
+def test_a_very_wide_kernel_is_pcm(rng):
+    X = rng.normal(size=(100, 2))
+    variance = X.var(axis=0).sum()
+    with pytest.warns(BandwidthWarning, match="too wide.*kernel='linear'"):
+        wide = OneClusterPCM(sigma=1e7, **exact).fit(X)
+    start = X.mean(axis=0, keepdims=True)
+    plain = PossibilisticCMeans(1, eta=variance, init=start, **exact).fit(X)
+    assert_allclose(wide.typicality_, plain.memberships_[:, 0], atol=1e-9)
+    assert_allclose(wide.eta_, variance * 1e-14, rtol=1e-9)
+    linear = OneClusterPCM(kernel="linear", **exact).fit(X)
+    assert_allclose(linear.typicality_, plain.memberships_[:, 0], atol=1e-10)
+
+
+def test_large_gamma_gives_the_density_estimate(contaminated):
+    with pytest.warns(BandwidthWarning, match="nearly equal.*a smaller gamma"):
+        model = OneClusterPCM(sigma=0.7, gamma=1e6, **exact).fit(contaminated)
+    uniform = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
+    assert_allclose(model.weights_, 1 / len(contaminated), rtol=1e-5)
+    assert_allclose(
+        model.score_samples(contaminated), uniform.score_samples(contaminated), atol=1e-5
+    )
+
+
+def test_uniform_weights_are_kernel_density_estimation(contaminated, rng):
+    new = rng.uniform(-3, 7, size=(50, 2))
+    model = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
+    density = KernelDensity(bandwidth=0.7).fit(contaminated).score_samples(new)
+    normalisation = np.log(2 * np.pi * 0.7**2)
+    assert_allclose(model.score_samples(new) - normalisation, density, rtol=1e-9)
+    assert (model.n_iter_, len(model.objective_path_)) == (0, 0)
+    assert_allclose(model.weights_, 1 / len(contaminated))
+
+
+def test_the_constrained_problem_ranks_alike(contaminated):
+    """filippone2010, appendix: with sum u = 1 the memberships are only scaled."""
+    model = OneClusterPCM(sigma=0.8, **exact).fit(contaminated)
+    K = Gaussian(0.8)(contaminated, contaminated)
+    u = np.full(len(K), 1 / len(K))
+    for _ in range(300):
+        d = 1 - 2 * K @ u + u @ K @ u
+        u = np.exp(-d / model.eta_)
+        u /= u.sum()
+    assert_allclose(u, model.weights_, atol=1e-10)
+
+
+def test_ranks_almost_as_a_density_estimate(contaminated):
+    model = OneClusterPCM(sigma=0.7).fit(contaminated)
+    density = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
+    rank = spearmanr(model.typicality_, density.typicality_).statistic
+    assert rank > 0.98
+
+
+def test_outliers_lose_their_pull_when_gamma_is_small(contaminated):
+    pull = [
+        OneClusterPCM(gamma=gamma).fit(contaminated).weights_[-10:].sum() for gamma in (4, 1, 0.3)
+    ]
+    assert pull[0] > pull[1] > pull[2]
+
+
+@every_detector
+def test_objective_falls(detector, contaminated):
+    model = clone(detector).fit(contaminated)
+    assert len(model.objective_path_) == model.n_iter_
+    assert (np.diff(model.objective_path_) <= 1e-9).all()
+    assert model.status_ == "converged"
+
+
+@every_detector
+def test_scores_thresholds_and_flags_agree(detector, contaminated):
+    model = clone(detector)
+    flags = model.fit_predict(contaminated)
+    assert_array_equal(flags, model.predict(contaminated))
+    scores = model.score_samples(contaminated)
+    assert_array_equal(model.decision_function(contaminated), scores - model.offset_)
+    assert_array_equal(flags, np.where(scores < model.offset_, -1, 1))
+    assert_array_equal(model.typicality_, model.predict_typicality(contaminated))
+    assert ((model.typicality_ >= 0) & (model.typicality_ <= 1)).all()
+    assert_allclose(model.weights_.sum(), 1.0)
+
+
+@every_detector
+@pytest.mark.parametrize("contamination", [0.01, 0.1, 0.5])
+def test_the_nominal_part_of_the_training_rows_is_flagged(detector, contamination, contaminated):
+    model = clone(detector).set_params(contamination=contamination)
+    flagged = (model.fit_predict(contaminated) == -1).sum()
+    assert flagged == np.ceil(contamination * (len(contaminated) - 1))
+
+
+def test_automatic_contamination_is_a_nominal_rate(contaminated):
+    automatic = OneClusterPCM().fit(contaminated)
+    assert automatic.offset_ == OneClusterPCM(contamination=0.05).fit(contaminated).offset_
+
+
+@pytest.mark.parametrize("d", [2, 10])
+@pytest.mark.parametrize("sigma", ["auto", 0.3])
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")  # 0.3 in 10-D
+def test_new_rows_are_rejected_at_the_nominal_rate(d, sigma):
+    """The mean over draws is within four standard errors of the nominal rate."""
+    n_training, n_new, n_draws = 400, 2000, 12
+    for nominal in (0.01, 0.05, 0.1):
+        rates = []
+        for seed in range(n_draws):
+            rng = np.random.default_rng(seed)
+            model = OneClusterPCM(sigma=sigma, contamination=nominal)
+            model.fit(rng.normal(size=(n_training, d)))
+            rates.append(np.mean(model.predict(rng.normal(size=(n_new, d))) == -1))
+        error = np.sqrt(nominal * (1 - nominal) * (1 / n_training + 1 / n_new) / n_draws)
+        assert abs(np.mean(rates) - nominal) < 4 * error + 1 / n_training
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")
+def test_plain_training_typicalities_would_not_keep_the_rate():
+    """Why scores leave a row out: plainly, far more than the nominal 1 % would be flagged."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(300, 4)), rng.normal(size=(3000, 4))
+    model = OneClusterPCM(sigma=0.5, contamination=0.01).fit(X)
+    plain = np.mean(model.predict_typicality(new) < np.quantile(model.typicality_, 0.01))
+    assert plain > 0.05
+    assert np.mean(model.predict(new) == -1) < 0.025
+
+
+@every_detector
+def test_a_score_does_not_depend_on_the_batch(detector, contaminated, rng):
+    model = clone(detector).fit(contaminated)
+    rows = np.vstack([contaminated[::5], rng.normal(size=(20, 2))])
+    alone = np.concatenate([model.score_samples(row[None]) for row in rows])
+    assert_array_equal(model.score_samples(rows), alone)
+    assert_array_equal(model.score_samples(rows[::-1])[::-1], alone)
+
+
+@every_detector
+def test_scale_does_not_matter(detector, contaminated):
+    here, there = clone(detector).fit(contaminated), clone(detector).fit(contaminated * 1000.0)
+    assert_allclose(there.typicality_, here.typicality_, rtol=1e-9)
+    assert_allclose(
+        there.score_samples(contaminated * 1000.0), here.score_samples(contaminated), atol=1e-8
+    )
+
+
+@every_detector
+def test_weight_k_is_k_copies(detector, contaminated, rng):
+    times = rng.integers(0, 3, size=len(contaminated))
+    weighted = clone(detector).fit(contaminated, sample_weight=times.astype(float))
+    repeated = clone(detector).fit(np.repeat(contaminated, times, axis=0))
+    assert_allclose(weighted.offset_, repeated.offset_, rtol=1e-8)
+    assert_allclose(
+        weighted.score_samples(contaminated), repeated.score_samples(contaminated), rtol=1e-7
+    )
+    assert_allclose(
+        weighted.predict_typicality(contaminated), repeated.predict_typicality(contaminated)
+    )
+
+
+@pytest.mark.parametrize("criterion", ["weights", "memberships"])
+def test_blocks_give_the_same_as_the_whole_matrix(criterion, contaminated):
+    model = OneClusterPCM(criterion=criterion)
+    whole = clone(model).fit(contaminated)
+    with config_context(working_memory=0.05):
+        blocks = clone(model).fit(contaminated)
+    assert (whole.plan_.method, blocks.plan_.method) == ("dense", "blocked")
+    assert_array_equal(blocks.typicality_, whole.typicality_)
+    assert blocks.offset_ == whole.offset_
+
+
+def test_precomputed_kernels_give_the_same(contaminated, rng):
+    new = rng.normal(size=(30, 2)) * 3
+    kernel = Gaussian(0.7)
+    plain = OneClusterPCM(kernel=kernel).fit(contaminated)
+    given = OneClusterPCM(kernel="precomputed").fit(kernel(contaminated, contaminated))
+    assert_allclose(given.typicality_, plain.typicality_, atol=1e-10)
+    assert_allclose(given.offset_, plain.offset_, rtol=1e-10)
+    for rows in (contaminated, new):
+        K = kernel(rows, contaminated)
+        assert_allclose(given.predict_typicality(K), plain.predict_typicality(rows), atol=1e-10)
+        assert_allclose(given.score_samples(K), plain.score_samples(rows), rtol=1e-10)
+        assert_array_equal(given.predict(K), plain.predict(rows))
+
+
+def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
+    new = rng.normal(size=(30, 2)) * 3
+    kernel = Polynomial(2)
+    plain = OneClusterPCM(kernel=kernel).fit(contaminated)
+    given = OneClusterPCM(kernel="precomputed").fit(kernel(contaminated, contaminated))
+    assert_allclose(
+        given.score_samples(kernel(contaminated, contaminated)), plain.score_samples(contaminated)
+    )
+    K = kernel(new, contaminated)
+    with pytest.raises(ValueError, match=r"Row 0 of X is new.*pass diag"):
+        given.score_samples(K)
+    scores = given.score_samples(K, diag=kernel.diag(new))
+    assert_allclose(scores, plain.score_samples(new), rtol=1e-9)
+    assert_array_equal(given.predict(K, diag=kernel.diag(new)), plain.predict(new))
+    assert_allclose(
+        given.predict_typicality(K, diag=kernel.diag(new)),
+        plain.predict_typicality(new),
+        atol=1e-10,
+    )
+
+
+def test_dissimilarities_are_points_in_some_space(contaminated, rng):
+    new = rng.normal(size=(30, 2)) * 3
+    plain = OneClusterPCM(kernel="linear").fit(contaminated)
+    distances = np.sqrt(Linear().sqdist(contaminated, contaminated))
+    given = OneClusterPCM(kernel="dissimilarities").fit(distances)
+    assert_allclose(given.typicality_, plain.typicality_, atol=1e-10)
+    assert_allclose(
+        given.score_samples(np.sqrt(Linear().sqdist(new, contaminated))), plain.score_samples(new)
+    )
+
+
+def test_novelty_chooses_the_bandwidth_only(contaminated):
+    contaminated_data, clean_data = OneClusterPCM(), OneClusterPCM(novelty=True)
+    wide = contaminated_data.fit(contaminated).sigma_
+    narrow = clean_data.fit(contaminated).sigma_
+    assert_allclose(wide, 4 * narrow)
+    given = OneClusterPCM(sigma=0.7, novelty=True).fit(contaminated)
+    assert_array_equal(given.typicality_, OneClusterPCM(sigma=0.7).fit(contaminated).typicality_)
+
+
+def test_a_model_keeps_its_own_rows(contaminated):
+    X = contaminated.copy()
+    model = OneClusterPCM().fit(X)
+    before = model.score_samples(contaminated)
+    X[:] = 0.0
+    assert_array_equal(model.score_samples(contaminated), before)
+
+
+@every_detector
+def test_models_can_be_saved(detector, contaminated):
+    model = clone(detector).fit(contaminated)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.score_samples(contaminated), model.score_samples(contaminated))
+
+
+@every_detector
+def test_float32_stays_float32(detector, contaminated):
+    model = clone(detector).fit(contaminated.astype(np.float32))
+    assert model.typicality_.dtype == np.float32
+    assert model.predict_typicality(contaminated).dtype == np.float32
+    double = clone(detector).fit(contaminated.astype(np.float32).astype(np.float64))
+    assert_allclose(model.typicality_, double.typicality_, rtol=2e-4, atol=1e-5)
+
+
+def test_before_a_fit_nothing_works(contaminated):
+    for method in ("predict", "score_samples", "decision_function", "predict_typicality"):
+        with pytest.raises(NotFittedError):
+            getattr(OneClusterPCM(), method)(contaminated)
+
+
+def test_the_papers_rule_stops_after_few_iterations(contaminated):
+    paper = OneClusterPCM(sigma=0.5, criterion="memberships", tol=0.01).fit(contaminated)
+    assert paper.n_iter_ < OneClusterPCM(sigma=0.5).fit(contaminated).n_iter_
+
+
+# ---- suspicious data: no NaN, and the right warning ---------------------------------------------
+
+
+def all_finite(model, X):
+    numbers = [model.typicality_, model.weights_, model.score_samples(X), [model.offset_]]
+    return all(np.isfinite(values).all() for values in numbers)
+
+
+@pytest.mark.parametrize("sigma", ["auto", "scott", "knn", "loo-likelihood", 0.5])
+@pytest.mark.parametrize("n", [1, 50])
+def test_copies_of_one_point(n, sigma):
+    X = np.full((n, 2), 3.0)
+    with pytest.warns(DegenerateSpreadWarning, match="every typicality is 1"):
+        model = OneClusterPCM(sigma=sigma).fit(X)
+    assert_array_equal(model.typicality_, 1.0)
+    assert all_finite(model, X)
+    assert_array_equal(model.predict(X), 1)
+    assert model.predict([[9.0, 9.0]]) == -1
+
+
+def test_one_distinct_row_and_another_of_weight_zero():
+    with pytest.warns(DegenerateSpreadWarning):
+        model = OneClusterPCM().fit([[0.0], [1.0]], sample_weight=[1.0, 0.0])
+    assert all_finite(model, np.array([[0.0], [1.0]]))
+
+
+def test_two_rows():
+    model = OneClusterPCM().fit([[0.0], [1.0]])
+    assert_allclose(model.weights_, 0.5)
+    assert all_finite(model, np.array([[0.0], [1.0], [7.0]]))
+
+
+def test_tiny_gamma(contaminated):
+    model = OneClusterPCM(sigma=0.5, gamma=1e-4).fit(contaminated)
+    assert all_finite(model, contaminated)
+    assert model.typicality_.max() > 0.9
+    assert_allclose(model.weights_.sum(), 1.0)
+
+
+def test_a_narrow_kernel_in_many_dimensions(rng):
+    X = rng.normal(size=(100, 200))
+    with pytest.warns(BandwidthWarning, match=r"too narrow.*Use a wider sigma"):
+        model = OneClusterPCM(sigma=1.0).fit(X)
+    assert np.ptp(np.log(model.typicality_)) < 1e-3
+    assert all_finite(model, X)
+    assert len(np.unique(model.score_samples(X))) == 100
+
+
+def test_kernels_that_are_no_scalar_product(rng):
+    X = rng.normal(size=(60, 2))
+    indefinite = -(np.abs(Linear().sqdist(X, X)) ** 2)
+    with pytest.warns(IndefiniteKernelWarning, match=r"[1-9]\d* squared distances .* set to zero"):
+        model = OneClusterPCM(kernel="precomputed").fit(indefinite)
+    assert all_finite(model, indefinite)
+
+
+def test_dissimilarities_of_no_space(rng):
+    """The triangle inequality is violated: double centring leaves negative eigenvalues."""
+    D = np.ones((20, 20)) - np.eye(20)
+    D[0, 1:] = D[1:, 0] = 0.1
+    with pytest.warns(IndefiniteKernelWarning, match="not positive semidefinite"):
+        model = OneClusterPCM(kernel="dissimilarities").fit(D)
+    assert all_finite(model, D)
+
+
+def test_a_spread_that_shrinks_without_end(rng):
+    X = rng.normal(size=(100, 1))
+    with pytest.warns(DegenerateSpreadWarning, match="shrank to nothing"):
+        model = OneClusterPCM(kernel="linear", eta_update="each_step").fit(X)
+    assert all_finite(model, X)
+
+
+def test_a_spread_that_does_not(rng):
+    X = rng.normal(size=(300, 12))
+    model = OneClusterPCM(kernel="linear", eta_update="each_step").fit(X)
+    # gamma d - 2 in units of the variance of a feature, for a Gaussian cloud
+    assert_allclose(model.eta_, 10.0, rtol=0.15)
+
+
+def test_too_few_iterations(contaminated):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        OneClusterPCM(max_iter=2).fit(contaminated)
+
+
+def test_a_width_without_a_use(contaminated):
+    with pytest.warns(BandwidthWarning, match=r"sigma=0.3 has no effect with kernel='linear'"):
+        OneClusterPCM(kernel="linear", sigma=0.3).fit(contaminated)
+    with pytest.warns(BandwidthWarning, match="a kernel object or function"):
+        OneClusterPCM(kernel=rbf_kernel, sigma=0.3).fit(contaminated)
+
+
+# ---- errors -------------------------------------------------------------------------------------
+
+SQUARE = np.eye(4)
+BAD_INPUT = {
+    "not square": ("precomputed", np.ones((3, 4)), r"shape \(3, 4\).*square matrix in fit"),
+    "not symmetric": ("precomputed", np.triu(np.ones((4, 4))), "not symmetric.*differ by 1"),
+    "distances not square": ("dissimilarities", np.zeros((3, 4)), "square matrix in fit"),
+    "negative distance": ("dissimilarities", -SQUARE + 1 - 2 * SQUARE, "negative dissimilarity"),
+    "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),
+    "overflow": (lambda X, Y: np.full((len(X), len(Y)), np.inf), SQUARE, "kernel is not finite"),
+    "wrong shape": (lambda X, Y: np.ones(3), SQUARE, r"kernel returned shape \(3,\)"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_bad_input(case):
+    kernel, X, message = BAD_INPUT[case]
+    model = OneClusterPCM(kernel=kernel)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_bad_prediction(contaminated):
+    model = OneClusterPCM().fit(contaminated)
+    with pytest.raises(ValueError, match="diag is for kernel='precomputed' alone"):
+        model.predict(contaminated, diag=np.ones(len(contaminated)))
+    given = OneClusterPCM(kernel="precomputed").fit(Polynomial()(contaminated, contaminated))
+    with pytest.raises(ValueError, match=r"diag has shape \(3,\), expected \(210,\)"):
+        given.predict(Polynomial()(contaminated, contaminated), diag=np.ones(3))
+    distant = OneClusterPCM(kernel="dissimilarities").fit(np.ones((4, 4)) - np.eye(4))
+    with pytest.raises(ValueError, match="negative dissimilarity"):
+        distant.predict(-np.ones((1, 4)))
+
+
+@pytest.mark.parametrize("contamination", [0.0, 0.6, "half"])
+def test_impossible_contamination(contamination, contaminated):
+    with pytest.raises(ValueError, match="'contamination' parameter"):
+        OneClusterPCM(contamination=contamination).fit(contaminated)

@@ -1,0 +1,284 @@
+"""Kernel-induced spaces: against the formulas of the papers, and against the input space."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+
+from instances import KERNELS, RULE_NAMES, rules
+from reference import kernel_space as reference
+from typicality.geometry import InputSpace, KernelSpace
+from typicality.kernels import Cosine, Gaussian, Linear
+from typicality.membership import Entropic, Fuzzy, Possibilistic1993, Possibilistic1996
+from typicality.operators import GivenKernel, GivenSqdist
+
+every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
+
+
+def sample(rng, n=60, c=3):
+    X = rng.normal(size=(n, 2)) + np.repeat([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]], n // 3, axis=0)
+    return X, rng.integers(0, 4, size=n).astype(float), rng.random((n, c)) + 0.1
+
+
+@every_kernel
+@every_rule
+def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    space = KernelSpace(kernel, X, weight)
+    prototypes = space.prototypes(start)
+    sweep = space.sweep(rule, prototypes)
+    K = kernel(X, X)
+    d, weights, objective = reference.step(rule, K, weight, start * weight[:, None])
+    largest = d.max()
+    assert_allclose(space.sqdist(prototypes), d, atol=1e-11 * largest)
+    assert_allclose(sweep.objective, objective, rtol=1e-7)
+    reached = weights.sum(axis=0) > 1e-200
+    expected = reference.sqdist(K, K, np.diag(K), np.where(reached, weights, 1.0))[:, reached]
+    assert_allclose(
+        space.sqdist(sweep.prototypes)[:, reached], expected.clip(min=0), atol=1e-6 * largest
+    )
+
+
+@every_rule
+def test_linear_kernel_is_the_input_space(rng, index):
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    induced, explicit = KernelSpace(Linear(), X + 100.0, weight), InputSpace(X + 100.0, weight)
+    ours, theirs = induced.prototypes(start), explicit.prototypes(start)
+    for _ in range(3):
+        here, there = induced.sweep(rule, ours), explicit.sweep(rule, theirs)
+        reached = there.mass > 1e-250
+        assert_allclose(here.objective, there.objective, rtol=1e-9)
+        assert_allclose(here.mass, there.mass, rtol=1e-7, atol=1e-250)
+        ours, theirs = here.prototypes.take(reached), there.prototypes.take(reached)
+        rule = rule.take(reached)
+        assert_allclose(ours.sqdist(X), theirs.sqdist(X), rtol=1e-7, atol=1e-9)
+        assert_allclose(here.spread[reached], there.spread[reached], rtol=1e-7, atol=1e-9)
+    assert_allclose(induced.total_variance, explicit.total_variance, rtol=1e-12)
+    assert_allclose(
+        induced.memberships(rule, ours), explicit.memberships(rule, theirs), rtol=1e-6, atol=1e-9
+    )
+    assert_array_equal(induced.labels(rule, ours), explicit.labels(rule, theirs))
+
+
+def test_linear_kernel_moves_as_the_input_space(rng):
+    X, weight, start = sample(rng)
+    induced, explicit = KernelSpace(Linear(), X, weight), InputSpace(X, weight)
+    here = induced.sweep(Fuzzy(1.5), induced.prototypes(start))
+    there = explicit.sweep(Fuzzy(1.5), explicit.prototypes(start))
+    assert_allclose(here.shift, there.shift, rtol=1e-9)
+    assert_allclose(
+        here.prototypes.mutual_sqdist(), there.prototypes.mutual_sqdist(), rtol=1e-9, atol=1e-13
+    )
+    assert_allclose(
+        induced.largest_moment(normalised=False), explicit.largest_moment(normalised=False)
+    )
+    assert_allclose(
+        induced.largest_moment(normalised=True), explicit.largest_moment(normalised=True)
+    )
+
+
+@every_kernel
+def test_new_rows_are_as_the_classification_functions_say(rng, kernel):
+    """miyamoto2003, eq. (11) and (15); filippone2010, eq. (28)."""
+    X, weight, start = sample(rng)
+    new = rng.normal(size=(7, 2)) + 1.0
+    prototypes = KernelSpace(kernel, X, weight).prototypes(start)
+    expected = reference.sqdist(
+        kernel(X, X), kernel(new, X), kernel.diag(new), start * weight[:, None]
+    )
+    # For kernels that are no scalar product these can be negative.
+    assert_allclose(prototypes.sqdist(new), expected.clip(min=0), rtol=1e-9, atol=1e-9)
+
+
+@every_rule
+def test_training_rows_get_the_same_as_rows_and_as_new_rows(rng, index):
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    space = KernelSpace(Gaussian(1.0), X, weight)
+    prototypes = space.prototypes(start)
+    new = prototypes.for_prediction()
+    assert_array_equal(space.memberships(rule, prototypes), new.memberships(rule, X))
+    assert_array_equal(space.labels(rule, prototypes), new.labels(rule, X))
+    one_by_one = np.concatenate([new.memberships(rule, x[None]) for x in X])
+    assert_array_equal(one_by_one, new.memberships(rule, X))
+    assert_allclose(
+        new.objective(rule, X, weight), space.sweep(rule, prototypes).objective, rtol=1e-12
+    )
+
+
+@every_rule
+def test_weight_k_is_k_copies(rng, index):
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    times = weight.astype(int)
+    weighted, repeated = (
+        KernelSpace(Gaussian(1.0), X, weight),
+        KernelSpace(Gaussian(1.0), np.repeat(X, times, axis=0)),
+    )
+    here = weighted.sweep(rule, weighted.prototypes(start))
+    there = repeated.sweep(rule, repeated.prototypes(np.repeat(start, times, axis=0)))
+    assert_allclose(here.objective, there.objective, rtol=1e-10)
+    assert_allclose(here.mass, there.mass, rtol=1e-10)
+    assert_allclose(here.prototypes.sqdist(X), there.prototypes.sqdist(X), rtol=1e-8, atol=1e-10)
+
+
+@every_kernel
+@every_rule
+def test_objective_never_rises(rng, kernel, index):
+    """For scalar products; and for all, no number leaves the finite ones."""
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    space = KernelSpace(kernel, X, weight)
+    prototypes, objectives = space.prototypes(start), []
+    for _ in range(15):
+        sweep = space.sweep(rule, prototypes)
+        prototypes = sweep.prototypes
+        objectives.append(sweep.objective)
+    assert np.isfinite(objectives).all()
+    allowed = 1e-8 * np.abs(objectives).max() if kernel.positive_semidefinite else np.inf
+    assert (np.diff(objectives) <= allowed).all()
+
+
+def test_shift_is_exact_however_small(rng):
+    X, _, start = sample(rng)
+    space = KernelSpace(Linear(), X)
+    prototypes = space.prototypes(start)
+    nearby = space.prototypes(start * (1 + 1e-9 * rng.normal(size=start.shape)))
+    from typicality.geometry.kernel_space import _sqdist_between
+
+    weights = nearby.weights - prototypes.weights
+    expected = np.sum((weights.T @ X) ** 2, axis=1)
+    assert_allclose(_sqdist_between(prototypes, nearby), expected, rtol=1e-4)
+
+
+def test_wide_kernels_are_linear_ones(rng):
+    X, _, start = sample(rng)
+    wide, plain = KernelSpace(Gaussian(1e7), X), KernelSpace(Linear(), X)
+    ratio = wide.prototypes(start).sqdist(X) / plain.prototypes(start).sqdist(X)
+    assert_allclose(ratio, 1e-14, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["dense", "blocked"])
+def test_operators_do_not_matter(rng, method):
+    X, weight, start = sample(rng)
+    with config_context(working_memory={"dense": 1024, "blocked": 0.01}[method]):
+        space = KernelSpace(Gaussian(0.8), X, weight)
+        sweep = space.sweep(Fuzzy(1.4), space.prototypes(start))
+    assert space.plan(3).method == method
+    expected = KernelSpace(Gaussian(0.8), X, weight)
+    there = expected.sweep(Fuzzy(1.4), expected.prototypes(start))
+    assert_array_equal(sweep.prototypes.weights, there.prototypes.weights)
+
+
+def test_given_matrices_are_as_good_as_kernels(rng):
+    X, weight, start = sample(rng)
+    kernel, rule = Gaussian(1.0), Entropic(5.0)
+    spaces = [
+        KernelSpace(kernel, X, weight),
+        KernelSpace(*GivenKernel.of(kernel(X, X)), weight),
+        KernelSpace(*GivenSqdist.of(kernel.sqdist(X, X)), weight),
+    ]
+    sweeps = [space.sweep(rule, space.prototypes(start)) for space in spaces]
+    for sweep in sweeps[1:]:
+        assert_allclose(sweep.prototypes.weights, sweeps[0].prototypes.weights, atol=1e-13)
+        assert_allclose(sweep.objective, sweeps[0].objective, rtol=1e-12)
+
+
+def test_rows_of_weight_zero_have_no_say(rng):
+    X, weight, start = sample(rng)
+    far = np.vstack([X, [[50.0, 50.0]]])
+    with_far = KernelSpace(Linear(), far, np.append(weight, 0.0))
+    without = KernelSpace(Linear(), X, weight)
+    rule = Possibilistic1996(np.full(3, 1e-3))  # all typicalities of the others underflow
+    here = with_far.sweep(rule, with_far.prototypes(np.vstack([start, start[:1]])))
+    there = without.sweep(rule, without.prototypes(start))
+    assert_allclose(here.prototypes.sqdist(X), there.prototypes.sqdist(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", [Possibilistic1996, lambda eta: Possibilistic1993(eta, 1.01)])
+def test_tiny_spreads_leave_weights(rng, rule):
+    X, _, start = sample(rng)
+    space = KernelSpace(Gaussian(0.5), X)
+    sweep = space.sweep(rule(np.full(3, 1e-5)), space.prototypes(start))
+    assert_allclose(sweep.prototypes.weights.sum(axis=0), 1.0)
+
+
+def test_points_become_their_first_means(rng):
+    X, weight, _ = sample(rng)
+    points = X[[0, 20, 40]]
+    space, rule = KernelSpace(Gaussian(1.0), X, weight), Fuzzy(2.0)
+    d = Gaussian(1.0).sqdist(X, points)
+    expected = space.prototypes(rule.weights(rule.memberships(d)))
+    assert_allclose(space.at(points, rule).weights, expected.weights, rtol=1e-12)
+    matrix = KernelSpace(*GivenKernel.of(Gaussian(1.0)(X, X)))
+    with pytest.raises(TypeError, match="have none"):
+        matrix.at(points, rule)
+
+
+def test_starts_stand_near_rows(rng):
+    X, weight, _ = sample(rng)
+    space = KernelSpace(Linear(), X, np.maximum(weight, 1.0))
+    explicit = InputSpace(X, np.maximum(weight, 1.0))
+    index = np.array([3, 30])
+    assert_allclose(
+        space.near_rows(index).sqdist(X), explicit.near_rows(index).sqdist(X), rtol=1e-9
+    )
+
+
+def test_candidates_are_distinct_rows_of_positive_weight(rng):
+    X = np.repeat(rng.normal(size=(5, 2)), 3, axis=0)
+    weight = np.ones(15)
+    weight[:3] = 0.0
+    for space in (
+        KernelSpace(Gaussian(1.0), X, weight),
+        KernelSpace(*GivenKernel.of(Gaussian(1.0)(X, X)), weight),
+    ):
+        candidates = space.candidates(2)
+        assert len(candidates.index) == 4
+        assert_array_equal(candidates.weight, 3.0)
+        rows = X[candidates.index]
+        assert_allclose(candidates.sqdist_to(1), Gaussian(1.0).sqdist(rows, rows[1:2])[:, 0])
+
+
+def test_effective_dimension(rng):
+    round_cloud = KernelSpace(Linear(), rng.normal(size=(400, 3)))
+    line = KernelSpace(Linear(), rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e-3])
+    assert_allclose(round_cloud.dimension, 3.0, atol=0.15)
+    assert_allclose(line.dimension, 1.0, atol=1e-3)
+
+
+def test_indefinite_kernels_are_measured(rng):
+    X = rng.normal(size=(30, 2))
+    definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
+    assert KernelSpace(*GivenKernel.of(definite)).negative_share < 1e-12
+    space = KernelSpace(*GivenKernel.of(indefinite))
+    assert 0.01 < space.negative_share < 1.0
+    prototypes = space.prototypes(np.ones((30, 1)))
+    by_hand = 2 * prototypes.products - prototypes.energy
+    assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0
+    assert (space.sqdist(prototypes) >= 0).all()
+
+
+def test_blending_is_linear(rng):
+    X, _, start = sample(rng)
+    for space in (KernelSpace(Linear(), X), InputSpace(X)):
+        one, other = space.prototypes(start), space.prototypes(start[::-1])
+        half = one.blend(other, 0.25)
+        expected = space.prototypes(
+            0.75 * start / start.sum(axis=0) + 0.25 * start[::-1] / start.sum(axis=0)
+        )
+        assert_allclose(half.sqdist(X), expected.sqdist(X), rtol=1e-9)
+        assert_allclose(half.mutual_sqdist(), expected.mutual_sqdist(), rtol=1e-7, atol=1e-12)
+
+
+def test_float32_comes_back(rng):
+    X = rng.normal(size=(30, 2)).astype(np.float32)
+    space = KernelSpace(Cosine(), X)
+    prototypes = space.prototypes(np.ones((30, 2), np.float32))
+    rule = Fuzzy(2.0)
+    assert space.memberships(rule, prototypes).dtype == np.float32
+    assert prototypes.memberships(rule, X).dtype == np.float32
+    assert prototypes.sqdist(X).dtype == np.float32

@@ -1,0 +1,93 @@
+"""Scores in which no row speaks for itself."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference import kernel_space as reference
+from typicality.geometry import KernelSpace
+from typicality.geometry.leave_one_out import LeaveOneOut
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
+
+on_sphere = pytest.mark.parametrize("kernel", [Gaussian(0.6), Laplacian(0.6), Cauchy(0.6)], ids=str)
+elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)
+
+
+def model(kernel, X, weights, sample_weight=None):
+    space = KernelSpace(kernel, X, sample_weight)
+    return LeaveOneOut.of(space.prototypes(weights[:, None]), X, sample_weight)
+
+
+@on_sphere
+def test_training_rows_are_left_out(rng, kernel):
+    X, w = rng.normal(size=(40, 2)), rng.random(40)
+    expected = [reference.leave_one_out(kernel(X, X), w, h) for h in range(40)]
+    assert_allclose(np.exp(model(kernel, X, w).log_similarity(X)), expected, rtol=1e-12)
+
+
+@on_sphere
+def test_new_rows_are_scored_plainly(rng, kernel):
+    X, w, new = rng.normal(size=(40, 2)), rng.random(40), rng.normal(size=(9, 2))
+    expected = kernel(new, X) @ w / w.sum()
+    assert_allclose(np.exp(model(kernel, X, w).log_similarity(new)), expected, rtol=1e-12)
+
+
+@elsewhere
+def test_distances_to_the_mean_of_the_others(rng, kernel):
+    X, w = rng.normal(size=(30, 2)), rng.random(30)
+    ours = model(kernel, X, w).sqdist(X)
+    for h in range(30):
+        others = np.arange(30) != h
+        mean = KernelSpace(kernel, X[others]).prototypes(w[others, None])
+        assert_allclose(ours[h], mean.sqdist(X[h : h + 1])[0, 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.6), Polynomial()], ids=str)
+def test_a_score_does_not_depend_on_the_batch(rng, kernel):
+    X, w = rng.normal(size=(60, 2)), rng.random(60)
+    rows = np.vstack([X[::2], rng.normal(size=(30, 2))])
+    scores = model(kernel, X, w)
+    alone = np.concatenate([scores.scores(row[None], 0.7) for row in rows])
+    assert_array_equal(scores.scores(rows, 0.7), alone)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.6), Polynomial()], ids=str)
+def test_weight_k_is_k_copies(rng, kernel):
+    X, times = rng.normal(size=(20, 2)), rng.integers(0, 4, size=20)
+    pull = rng.random(20)
+    weighted = model(kernel, X, pull, times.astype(float))
+    repeated = model(kernel, np.repeat(X, times, axis=0), np.repeat(pull, times))
+    rows = np.vstack([X, rng.normal(size=(5, 2))])
+    assert_allclose(weighted.scores(rows, 0.7), repeated.scores(rows, 0.7), rtol=1e-10)
+
+
+def test_one_copy_of_a_repeated_row_is_left_out():
+    X = np.array([[0.0], [0.0], [1.0]])
+    w = np.full(3, 1 / 3)
+    K = Gaussian(1.0)(X, X)
+    assert_allclose(np.exp(model(Gaussian(1.0), X, w).log_similarity(X[:1])[0]), (1 + K[0, 2]) / 2)
+
+
+def test_a_weight_below_one_is_left_out_as_a_whole():
+    X = np.array([[0.0], [1.0], [3.0]])
+    small = model(Gaussian(1.0), X, np.ones(3), np.array([0.5, 0.25, 0.25]))
+    expected = (0.25 * np.exp(-0.5) + 0.25 * np.exp(-4.5)) / 0.5
+    assert_allclose(np.exp(small.log_similarity(X[:1])[0]), expected)
+
+
+def test_tails_keep_their_order():
+    """Rows whose similarity underflows, and rows that only themselves stand near to."""
+    X = np.array([[0.0], [0.1], [1e3], [2e3], [4e3]])
+    scores = model(Gaussian(1.0), X, np.ones(5)).log_similarity(np.vstack([X, [[9e3]]]))
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores[1:]) < 0).all()
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()], ids=str)
+def test_a_row_with_all_the_weight_stays(kernel):
+    scores = model(kernel, np.array([[1.0], [2.0]]), np.array([1.0, 0.0])).scores(
+        np.array([[1.0], [2.0]]), 1.0
+    )
+    assert np.isfinite(scores).all()
+    assert scores[0] == 0.0
+    assert scores[1] < 0.0

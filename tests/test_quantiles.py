@@ -1,0 +1,32 @@
+"""Quantiles in which a weight k is k copies."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from typicality._quantiles import weighted_quantile
+
+values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
+
+
+@given(values, st.floats(0, 1), st.data())
+def test_weight_k_is_k_copies(values, rate, data):
+    values = np.array(values)
+    times = np.array(
+        data.draw(
+            st.lists(st.integers(0, 4), min_size=len(values), max_size=len(values)).filter(any)
+        )
+    )
+    expected = np.quantile(np.repeat(values, times), rate)
+    ours = weighted_quantile(values, rate, times.astype(float))
+    assert_allclose(ours, expected, rtol=1e-9, atol=1e-6)
+
+
+def test_without_weights_it_is_numpys(rng):
+    values = rng.normal(size=31)
+    assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07)
+
+
+def test_small_weights_are_allowed():
+    assert weighted_quantile(np.array([1.0, 2.0, 3.0]), 0.5, np.array([0.1, 0.1, 0.1])) == 1.0
