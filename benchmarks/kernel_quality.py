@@ -84,8 +84,10 @@ def _n_right(outcomes: list[Outcome]) -> int:
 
 
 def _always_right(target: str, outcomes: list[Outcome]) -> Verdict:
-    measured = f"{_n_right(outcomes)} of {len(outcomes)} draws"
-    return Verdict(target, measured, tuple(outcome.ari == 1 for outcome in outcomes))
+    """Right labels do not count where the memberships have collapsed: they are then luck."""
+    met = tuple(outcome.ari == 1 and not outcome.warned for outcome in outcomes)
+    measured = f"{_n_right(outcomes)} of {len(outcomes)} draws, {sum(met)} without a warning"
+    return Verdict(target, measured, met)
 
 
 def _mostly_right(target: str, outcomes: list[Outcome]) -> Verdict:
