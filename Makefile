@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ok
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench papers docs clean
 
 demo: $(READY)
 	$(RUN) -m typicality.demo demo
@@ -21,6 +21,13 @@ check: $(READY)
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
+	$(RUN) benchmarks/kernel_quality.py
+	$(RUN) benchmarks/kernel_memory.py
+
+# The figures of the papers, to papers/results.
+papers: $(READY)
+	$(RUN) papers/filippone2007/figure_1.py
+	$(RUN) papers/miyamoto2003/figures.py
 
 docs: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
@@ -36,5 +43,5 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results
+	rm -rf $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 import psutil
 
-__all__ = ["Memory", "measure_memory"]
+__all__ = ["Memory", "ResidentPeak", "measure_memory"]
 
 _INTERVAL = 0.0005  # seconds between two looks at the resident set
 
@@ -28,7 +28,8 @@ class Memory(NamedTuple):
 class ResidentPeak:
     """A context in which a thread watches the resident set; `growth` is its highest rise."""
 
-    def __init__(self) -> None:
+    def __init__(self, interval: float = _INTERVAL) -> None:
+        self._interval = interval
         self._process = psutil.Process()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
@@ -38,6 +39,11 @@ class ResidentPeak:
     def growth(self) -> int:
         """The highest rise so far, in bytes."""
         return max(0, self._peak - self._before)
+
+    @property
+    def peak(self) -> int:
+        """The largest resident set so far, imports and all, in bytes."""
+        return self._peak
 
     def __enter__(self) -> Self:
         self._thread.start()  # before the first look: its own stack does not count
@@ -50,7 +56,7 @@ class ResidentPeak:
         self._peak = max(self._peak, self._resident())
 
     def _watch(self) -> None:
-        while not self._done.wait(_INTERVAL):
+        while not self._done.wait(self._interval):
             self._peak = max(self._peak, self._resident())
 
     def _resident(self) -> int:

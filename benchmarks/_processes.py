@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from _memory import Memory, measure_memory
 
-__all__ = ["Peer", "first_fit", "memory_of", "peer_python"]
+__all__ = ["Peer", "first_fit", "json_from", "memory_of", "peer_python"]
 
 _HERE = Path(__file__).resolve().parent
 _VENV = _HERE.parent / ".venv-peers"
@@ -34,20 +34,21 @@ print(json.dumps([b - a for a, b in zip(marks, marks[1:])]))
 """
 
 
-def _json_from(*command: str) -> Any:
+def json_from(*command: str) -> Any:
+    """What a command prints, read as JSON."""
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 
 def first_fit() -> tuple[float, float, float]:
     """Seconds of a fresh process: importing the package, the estimator, the first fit."""
-    package, estimator, fit = _json_from(sys.executable, "-c", _FIRST_FIT)
+    package, estimator, fit = json_from(sys.executable, "-c", _FIRST_FIT)
     return package, estimator, fit
 
 
 def memory_of(name: str, folder: Path) -> Memory:
     """The memory of the long run of a contestant, on the problem saved in a folder."""
-    return Memory(*_json_from(sys.executable, __file__, name, str(folder)))
+    return Memory(*json_from(sys.executable, __file__, name, str(folder)))
 
 
 def _print_memory(name: str, folder: str) -> None:
@@ -110,7 +111,7 @@ class Peer:
         self._process.communicate()
 
     def ask(self, what: str, n_iter: int) -> Any:
-        """The answer to a request: "seconds", "memory" or "still_moving"."""
+        """The answer to a request: "seconds", "memory", "still_moving" or "labels"."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps([what, n_iter]), file=self._process.stdin, flush=True)

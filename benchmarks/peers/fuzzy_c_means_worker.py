@@ -46,6 +46,10 @@ class Worker:
         """Whether one iteration more changes the centres, so that none was left out before."""
         return bool((self.fit(n_iter).centers != self.fit(n_iter + 1).centers).any())
 
+    def labels(self, n_iter: int) -> "list[int]":
+        """The cluster of each row after so many iterations at the most."""
+        return self.fit(n_iter).predict(self.X).tolist()
+
 
 def main(path: str, n_clusters: str) -> None:
     X = np.load(path)
