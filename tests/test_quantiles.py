@@ -18,15 +18,22 @@ def test_weight_k_is_k_copies(values, rate, data):
             st.lists(st.integers(0, 4), min_size=len(values), max_size=len(values)).filter(any)
         )
     )
-    expected = np.quantile(np.repeat(values, times), rate)
+    expected = np.quantile(np.repeat(values, times), rate, method="weibull")
     ours = weighted_quantile(values, rate, times.astype(float))
     assert_allclose(ours, expected, rtol=1e-9, atol=1e-6)
 
 
 def test_without_weights_it_is_numpys(rng):
     values = rng.normal(size=31)
-    assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07)
+    assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
 
 
 def test_small_weights_are_allowed():
     assert weighted_quantile(np.array([1.0, 2.0, 3.0]), 0.5, np.array([0.1, 0.1, 0.1])) == 1.0
+
+
+def test_new_values_fall_below_with_the_nominal_probability(rng):
+    """Also for few values: the mean over many draws of the share of the source below."""
+    for n, rate in [(20, 0.1), (50, 0.05), (200, 0.01)]:
+        draws = [weighted_quantile(rng.random(n), rate) for _ in range(4000)]
+        assert_allclose(np.mean(draws), rate, rtol=0.05)

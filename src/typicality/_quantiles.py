@@ -9,17 +9,19 @@ __all__ = ["weighted_quantile"]
 def weighted_quantile(
     values: NDArray[np.float64], rate: float, sample_weight: NDArray[np.floating] | None = None
 ) -> float:
-    """The quantile of the values with each repeated as often as its weight says.
+    """The quantile below which a new value of the same source falls with probability `rate`.
 
-    NumPy's linear interpolation, which NumPy itself does not offer with weights; weights need not
-    be whole numbers, and those of zero take no part.
+    Each value is repeated as often as its weight says; weights need not be whole numbers, and those
+    of zero take no part. It is the method "weibull" of :func:`numpy.quantile`, which has no
+    weights: the value at position (n + 1) rate, because n values cut the line into n + 1 parts that
+    are equally probable. The usual linear interpolation is too high by up to 1 / n.
     """
     if sample_weight is None:
-        return float(np.quantile(values, rate))
+        return float(np.quantile(values, rate, method="weibull"))
     counted = np.flatnonzero(sample_weight > 0)
     order = counted[np.argsort(values[counted], kind="stable")]
     upto = np.cumsum(sample_weight[order], dtype=np.float64)
-    position = max(rate * (upto[-1] - 1.0), 0.0)
+    position = min(max(rate * (upto[-1] + 1.0) - 1.0, 0.0), max(upto[-1] - 1.0, 0.0))
     below, above = np.floor(position), np.ceil(position)
     at = np.minimum(np.searchsorted(upto, [below, above], side="right"), len(order) - 1)
     low, high = values[order[at]]

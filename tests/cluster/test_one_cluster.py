@@ -133,12 +133,16 @@ def test_scores_thresholds_and_flags_agree(detector, contaminated):
     assert_allclose(model.weights_.sum(), 1.0)
 
 
-@every_detector
+@pytest.mark.parametrize(
+    "detector",
+    [d for d in DETECTORS if d.kernel != "connectivity"],
+    ids=str,  # which has ties
+)
 @pytest.mark.parametrize("contamination", [0.01, 0.1, 0.5])
 def test_the_nominal_part_of_the_training_rows_is_flagged(detector, contamination, contaminated):
     model = clone(detector).set_params(contamination=contamination)
     flagged = (model.fit_predict(contaminated) == -1).sum()
-    assert flagged == np.ceil(contamination * (len(contaminated) - 1))
+    assert flagged == int(contamination * (len(contaminated) + 1))
 
 
 def test_automatic_contamination_is_a_nominal_rate(contaminated):
@@ -160,7 +164,7 @@ def test_new_rows_are_rejected_at_the_nominal_rate(d, sigma):
             model.fit(rng.normal(size=(n_training, d)))
             rates.append(np.mean(model.predict(rng.normal(size=(n_new, d))) == -1))
         error = np.sqrt(nominal * (1 - nominal) * (1 / n_training + 1 / n_new) / n_draws)
-        assert abs(np.mean(rates) - nominal) < 4 * error + 1 / n_training
+        assert abs(np.mean(rates) - nominal) < 4 * error
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.BandwidthWarning")

@@ -18,7 +18,7 @@ from typicality.plan import Plan
 
 __all__ = ["KernelCandidates", "KernelSpace"]
 
-_LARGEST_START = 2048  # distinct rows a start looks at
+_LARGEST_START = 1024  # distinct rows a start looks at
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
