@@ -144,7 +144,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     >>> import numpy as np
     >>> from typicality import OneClusterPCM
     >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0]])
-    >>> model = OneClusterPCM(sigma=0.3, contamination=0.2).fit(X)
+    >>> model = OneClusterPCM(sigma=0.3, contamination=0.3).fit(X)
     >>> model.predict([[0.25], [5.5]])
     array([ 1, -1])
     """
