@@ -177,8 +177,8 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         )
     if not weight.any():
         raise ValueError(
-            "All values of sample_weight are zero: no row takes part. Give at least "
-            "n_clusters rows a weight above zero."
+            "All values of sample_weight are zero: no row takes part. Give some rows a weight "
+            "above zero."
         )
     return None if (weight == 1).all() else np.asarray(weight)
 
@@ -229,6 +229,12 @@ def check_reach(rows: Floats, origin: Floats) -> None:
 def check_kernel_matrix(matrix: Floats) -> None:
     """`kernel="precomputed"` in training: square and symmetric."""
     _check_square(matrix, "kernel='precomputed'", "the kernel of each training row with each")
+    if not np.diagonal(matrix).any() and matrix.max() > 0:
+        raise ValueError(
+            "X has zeros on the diagonal and larger values beside it: these look like distances, "
+            "and a kernel is largest where a row meets itself. Use kernel='dissimilarities', or "
+            "pass similarities."
+        )
 
 
 def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
@@ -277,6 +283,7 @@ def _check_square(matrix: Floats, parameter: str, meaning: str) -> None:
 
 def check_diagonal(diag: Any, n_rows: int) -> Floats:
     """`diag` in prediction: the kernel of each new row with itself."""
+    diag = np.full(n_rows, diag) if isinstance(diag, Real) else diag
     values = np.asarray(check_array(diag, ensure_2d=False, dtype=np.float64, input_name="diag"))
     if values.shape != (n_rows,):
         raise ValueError(

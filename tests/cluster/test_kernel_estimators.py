@@ -1,6 +1,7 @@
 """`kernel=` on the estimators with prototypes."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -278,9 +279,17 @@ def test_collapse_in_a_kernel_space_names_a_better_m():
     X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=0)
     with pytest.warns(CollapsedMembershipsWarning, match=r"Try m=(1\.\d+)") as record:
         FuzzyCMeans(2, kernel="gaussian", sigma=0.35, random_state=0).fit(X)
-    better = float(str(record[0].message).split("Try m=")[1].rstrip("."))
+    better = float(re.search(r"Try m=(1\.\d+), or a wider", str(record[0].message)).group(1))
     model = FuzzyCMeans(2, m=better, kernel="gaussian", sigma=0.35, random_state=0).fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
+    X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=0)
+    with pytest.warns(CollapsedMembershipsWarning, match=r"narrow for m=1.5: .* wider sigma"):
+        FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.2, random_state=0).fit(X)
+    wider = FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.4, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, wider.labels_) == 1.0
 
 
 def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
@@ -304,6 +313,8 @@ def test_widths_that_say_nothing(rng):
 def test_a_width_without_a_use(blobs):
     with pytest.warns(BandwidthWarning, match=r"sigma=0.5 has no effect with kernel='linear'"):
         FuzzyCMeans(3, sigma=0.5, random_state=0).fit(blobs[0])
+    with pytest.warns(BandwidthWarning, match=r"sigma='knn' has no effect with kernel='linear'"):
+        FuzzyCMeans(3, sigma="knn", random_state=0).fit(blobs[0])
 
 
 def test_kernels_that_are_no_scalar_product(blobs):

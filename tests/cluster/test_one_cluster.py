@@ -246,6 +246,8 @@ def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
     K = kernel(new, contaminated)
     with pytest.raises(ValueError, match=r"Row 0 of X is new.*pass diag"):
         given.score_samples(K)
+    same = given.score_samples(K, diag=[7.0] * 30)
+    assert_array_equal(given.score_samples(K, diag=7.0), same)
     scores = given.score_samples(K, diag=kernel.diag(new))
     assert_allclose(scores, plain.score_samples(new), rtol=1e-9)
     assert_array_equal(given.predict(K, diag=kernel.diag(new)), plain.predict(new))
@@ -398,9 +400,10 @@ def test_dissimilarities_of_no_space(rng):
     """The triangle inequality is violated: double centring leaves negative eigenvalues."""
     D = np.ones((20, 20)) - np.eye(20)
     D[0, 1:] = D[1:, 0] = 0.1
-    with pytest.warns(IndefiniteKernelWarning, match="not positive semidefinite"):
+    with pytest.warns(IndefiniteKernelWarning, match=r"not positive semidefinite.*X\*\*2 \+ c"):
         model = OneClusterPCM(kernel="dissimilarities").fit(D)
     assert all_finite(model, D)
+    OneClusterPCM(kernel="dissimilarities").fit(np.sqrt(D**2 + 10 * (1 - np.eye(20))))
 
 
 def test_a_spread_that_shrinks_without_end(rng):
@@ -435,6 +438,7 @@ SQUARE = np.eye(4)
 BAD_INPUT = {
     "not square": ("precomputed", np.ones((3, 4)), r"shape \(3, 4\).*square matrix in fit"),
     "not symmetric": ("precomputed", np.triu(np.ones((4, 4))), "not symmetric.*differ by 1"),
+    "distances as a kernel": ("precomputed", 1 - SQUARE, "look like distances.*dissimilarities"),
     "distances not square": ("dissimilarities", np.zeros((3, 4)), "square matrix in fit"),
     "negative distance": ("dissimilarities", -SQUARE + 1 - 2 * SQUARE, "negative dissimilarity"),
     "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),

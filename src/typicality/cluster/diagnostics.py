@@ -33,6 +33,7 @@ _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to 
 _EQUAL_TYPICALITIES = 1e-3
 _LARGE_GAMMA = 100.0
 _LONELY_WEIGHT = 0.5
+_NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -68,10 +69,10 @@ def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
 
 def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
     """A width was given, and the kernel has none."""
-    if not isinstance(sigma, str):
+    if sigma != "auto":
         name = repr(kernel) if isinstance(kernel, str) else "a kernel object or function"
         _warn(
-            f"sigma={sigma:g} has no effect with kernel={name}: use kernel='gaussian', or leave "
+            f"sigma={sigma!r} has no effect with kernel={name}: use kernel='gaussian', or leave "
             "sigma out.",
             BandwidthWarning,
         )
@@ -81,40 +82,44 @@ def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
     if not isinstance(space, KernelSpace):
         return False
-    warn_about_indefinite(space, prototypes)
+    warn_about_indefinite(space, prototypes, kernel)
     if not space.columns.on_sphere or space.total_variance == 0:
         return False
     remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
     too_narrow = space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
         _warn(
-            f"The kernel is too wide: the mapped rows fill {space.share_of_sphere:.1e} of the "
-            "sphere, and the space is the input space but for a factor. Use a narrower "
-            f"{remedy}, or kernel='linear', which is the same and quicker.",
+            "The kernel is too wide: all rows are alike for it (1 - K is "
+            f"{space.share_of_sphere:.1e} on average), and its space is the input space but for a "
+            f"factor. Use a narrower {remedy}, or kernel='linear', which is the same and quicker.",
             BandwidthWarning,
         )
     elif too_narrow:
         _warn(
-            f"The kernel is too narrow: half of the rows are similar to less than "
-            f"{max(space.neighbours, 0.0):.1e} other rows, so no row tells anything of another. "
-            f"Use a wider {remedy}.",
+            "The kernel is too narrow: half of the rows or more are similar to practically no "
+            f"other row, so no row tells anything of another. Use a wider {remedy}.",
             BandwidthWarning,
         )
     return too_narrow
 
 
-def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes) -> None:
+def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes, kernel: Any) -> None:
     """A kernel that is no scalar product: count what was clipped."""
     share = space.negative_share
     n_clipped = space.n_clipped(prototypes)
-    if share > _INDEFINITE_SHARE or (n_clipped and not space.columns.positive_semidefinite):
-        _warn(
-            f"The kernel is not positive semidefinite: {share:.1%} of its spectrum (on a sample of "
-            f"rows) is negative, and {n_clipped} squared distances to prototypes were negative and "
-            "set to zero. Distances and the objective are approximate. Use a positive "
-            "semidefinite kernel, or add a constant to its diagonal.",
-            IndefiniteKernelWarning,
-        )
+    if share <= _INDEFINITE_SHARE and (n_clipped == 0 or space.columns.positive_semidefinite):
+        return
+    what, remedy = "The kernel is", "use a kernel that is, or add a constant to its diagonal"
+    if isinstance(kernel, str) and kernel == "dissimilarities":
+        what = "The dissimilarities are no distances between points: their double-centred kernel is"
+        remedy = "add a constant c to all squares but the diagonal, sqrt(X**2 + c * (1 - eye(n)))"
+    _warn(
+        f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of rows) is "
+        f"negative, and {n_clipped} squared distances to prototypes were negative and set to zero. "
+        f"Distances and the objective are approximate, the more the larger these numbers; {remedy} "
+        "to make them exact.",
+        IndefiniteKernelWarning,
+    )
 
 
 def require_finite(result: PicardResult[Any]) -> None:
@@ -340,14 +345,20 @@ def largest_fuzzifier(space: Geometry[Any]) -> float:
 
 
 def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
-    """A better m, where that is what is wrong."""
+    """A better m, where that is what is wrong; in the space of a kernel, perhaps a wider one."""
     largest = largest_fuzzifier(space)
     if largest >= m:
         return "Use fewer clusters, a smaller m, or other features."
-    return (
-        f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} prototypes "
-        f"near the centre of these data fall onto it. Try m={1 + (largest - 1) / 2:.2f}."
-    )
+    better = 1 + (largest - 1) / 2
+    if not isinstance(space, KernelSpace):
+        return (
+            f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} "
+            f"prototypes near the centre of these data fall onto it. Try m={better:.2f}."
+        )
+    found = f"at every m above {largest:.3g} prototypes near the centre of the space fall onto it"
+    if largest < _NARROW_FUZZIFIER:
+        return f"The kernel is narrow for m={m:g}: {found}. Try a wider sigma."
+    return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.2f}, or a wider sigma."
 
 
 def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:

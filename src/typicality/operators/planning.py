@@ -23,9 +23,11 @@ def choose_operator(columns: Columns, rows: Floats) -> Operator:
 def plan_of(operator: Operator, n_rows: int) -> Plan:
     """What an operator does in an iteration, in one sentence."""
     matrix = f"the {n_rows:,} x {n_rows:,} matrix of distances in the kernel-induced space"
+    enough = -(-_DENSE_SHARE * 8 * n_rows**2 // 2**20)
     reasons = {
         "dense": f"{matrix} is computed once and kept; an iteration is one product with it.",
-        "blocked": f"{matrix} does not fit in a quarter of scikit-learn's working_memory; each "
-        "iteration computes it anew, a few rows at a time.",
+        "blocked": f"{matrix} is computed anew in each iteration, a few rows at a time; to keep it "
+        f"would be quicker and take {8 * n_rows**2 / 2**30:.1f} GiB "
+        f"(sklearn.set_config(working_memory={enough}) allows it).",
     }
     return Plan(operator.method, operator.working_memory, reasons[operator.method])
