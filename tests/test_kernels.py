@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.metrics import pairwise
 
 from instances import KERNELS
@@ -133,7 +134,7 @@ def test_a_row_of_zeros_has_no_direction():
     assert_allclose(Cosine().diag(X), [0, 1, 1])
 
 
-@pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("sigma", [0.0, -1.0, np.inf, np.nan, 1e-200, "auto"])
 @pytest.mark.parametrize("kind", [Gaussian, Laplacian, Cauchy])
 def test_impossible_widths(kind, sigma):
     with pytest.raises(ValueError, match="sigma must be positive and finite"):
@@ -149,3 +150,12 @@ def test_a_function_of_two_rows_is_explained():
     kernel = Function(lambda x, y: float(np.sum(x * y)))
     with pytest.raises(ValueError, match=r"kernel returned shape \(\), expected \(3, 3\).*partial"):
         kernel(np.ones((3, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [(csr_array(np.eye(3)), "a sparse matrix"), (np.eye(3) * 1j, "complex numbers")],
+)
+def test_functions_return_real_arrays(values, message):
+    with pytest.raises(ValueError, match=f"kernel returned {message}"):
+        Function(lambda X, Y: values)(np.ones((3, 2)), np.ones((3, 2)))

@@ -28,8 +28,10 @@ def test_without_weights_it_is_numpys(rng):
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
 
 
-def test_small_weights_are_allowed():
-    assert weighted_quantile(np.array([1.0, 2.0, 3.0]), 0.5, np.array([0.1, 0.1, 0.1])) == 1.0
+def test_weights_that_sum_to_one_are_as_good_as_none(rng):
+    values = rng.normal(size=500)
+    weight = np.full(500, 1 / 500)
+    assert_allclose(weighted_quantile(values, 0.1, weight), weighted_quantile(values, 0.1))
 
 
 def test_new_values_fall_below_with_the_nominal_probability(rng):

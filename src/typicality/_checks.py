@@ -17,7 +17,7 @@ __all__ = [
     "check_diagonal",
     "check_dissimilarities",
     "check_distinct_rows",
-    "check_finite_kernel",
+    "check_kernel",
     "check_kernel_matrix",
     "check_known",
     "check_magnitudes",
@@ -293,9 +293,9 @@ def check_diagonal(diag: Any, n_rows: int) -> Floats:
     return values
 
 
-def check_known(known: NDArray[np.bool_], *, constant: bool) -> None:
-    """Rows of a precomputed kernel without `diag` must be training rows, or it is constant."""
-    if not constant and not known.all():
+def check_known(known: NDArray[np.bool_]) -> None:
+    """Rows of a precomputed kernel without `diag` must be training rows."""
+    if not known.all():
         raise ValueError(
             f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row with "
             "itself is not the same for all training rows: pass diag, the kernel of each row of X "
@@ -310,13 +310,12 @@ def check_no_diagonal(diag: Any) -> None:
         raise ValueError("diag is for kernel='precomputed' alone: leave it out.")
 
 
-def check_finite_kernel(total_variance: float) -> None:
-    """Kernel values must be finite on the training rows."""
-    if not np.isfinite(total_variance):
+def check_kernel(kernel: Any) -> None:
+    """`kernel` given as a class where an object is meant."""
+    if isinstance(kernel, type):
         raise ValueError(
-            "The kernel is not finite on X: some of its values overflow or are not defined. "
-            "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, or check the "
-            "kernel."
+            f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
+            "or a name."
         )
 
 

@@ -12,17 +12,22 @@ def weighted_quantile(
     """The quantile below which a new value of the same source falls with probability `rate`.
 
     Each value is repeated as often as its weight says; weights need not be whole numbers, and those
-    of zero take no part. It is the method "weibull" of :func:`numpy.quantile`, which has no
-    weights: the value at position (n + 1) rate, because n values cut the line into n + 1 parts that
-    are equally probable. The usual linear interpolation is too high by up to 1 / n.
+    of zero take no part. Weights below one on average count in units of their mean, so that weights
+    that sum to one are as good as none.
+
+    It is the method "weibull" of :func:`numpy.quantile`, which has no weights: the value at
+    position (n + 1) rate, because n values cut the line into n + 1 parts that are equally probable.
+    The usual linear interpolation is too high by up to 1 / n.
     """
     if sample_weight is None:
         return float(np.quantile(values, rate, method="weibull"))
     counted = np.flatnonzero(sample_weight > 0)
     order = counted[np.argsort(values[counted], kind="stable")]
-    upto = np.cumsum(sample_weight[order], dtype=np.float64)
+    unit = min(1.0, float(sample_weight[counted].mean()))
+    upto = np.cumsum(sample_weight[order], dtype=np.float64) / unit
     position = min(max(rate * (upto[-1] + 1.0) - 1.0, 0.0), max(upto[-1] - 1.0, 0.0))
     below, above = np.floor(position), np.ceil(position)
-    at = np.minimum(np.searchsorted(upto, [below, above], side="right"), len(order) - 1)
+    reached = upto * (1.0 - 1e-12)  # a sum of fractions may end just above a whole number
+    at = np.minimum(np.searchsorted(reached, [below, above], side="right"), len(order) - 1)
     low, high = values[order[at]]
     return float(low + (position - below) * (high - low))

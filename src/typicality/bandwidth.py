@@ -38,7 +38,12 @@ _PRECISION = 1e-13
 
 
 def bandwidth(
-    rule: str, X: Floats, sample_weight: Floats | None = None, *, novelty: bool = False
+    rule: str,
+    X: Floats,
+    sample_weight: Floats | None = None,
+    *,
+    novelty: bool = False,
+    metric: str = "euclidean",
 ) -> float:
     r"""The bandwidth :math:`\sigma` of the data by a named rule.
 
@@ -79,6 +84,8 @@ def bandwidth(
     novelty : bool, default=False
         Whether the rows are free of outliers; then ``"auto"`` is narrower. The other rules take no
         notice.
+    metric : {"euclidean", "cityblock"}, default="euclidean"
+        The distance of the kernel, for M and h.
 
     Returns
     -------
@@ -91,12 +98,16 @@ def bandwidth(
             f"{', '.join(map(repr, BANDWIDTH_RULES))}, or give a number."
         )
     if rule == "auto":
-        return median_distance(X, sample_weight) / (8 if novelty else 2)
-    return _RULES[rule](X, sample_weight)
+        return median_distance(X, sample_weight, metric=metric) / (8 if novelty else 2)
+    if rule in _OF_DISTANCES:
+        return _OF_DISTANCES[rule](X, sample_weight, metric=metric)
+    return _OF_SCALES[rule](X, sample_weight)
 
 
-def median_distance(X: Floats, sample_weight: Floats | None = None) -> float:
-    """M: the median Euclidean distance among pairs of distinct rows.
+def median_distance(
+    X: Floats, sample_weight: Floats | None = None, *, metric: str = "euclidean"
+) -> float:
+    """M: the median distance among pairs of distinct rows.
 
     Taken from a sample of at most 2048 distinct rows; 0 where all rows are equal.
 
@@ -106,13 +117,19 @@ def median_distance(X: Floats, sample_weight: Floats | None = None) -> float:
         The rows.
     sample_weight : array of shape (n,), optional
         Rows of weight zero take no part; else weights do not matter.
+    metric : {"euclidean", "cityblock"}, default="euclidean"
+        The distance.
     """
     rows, _ = _sample(_distinct(X, sample_weight), MEDIAN_ROWS)
-    return float(np.median(pdist(rows))) if len(rows) > 1 else 0.0
+    return float(np.median(pdist(rows, metric))) if len(rows) > 1 else 0.0
 
 
 def neighbour_distance(
-    X: Floats, sample_weight: Floats | None = None, *, k: int = NEIGHBOUR
+    X: Floats,
+    sample_weight: Floats | None = None,
+    *,
+    k: int = NEIGHBOUR,
+    metric: str = "euclidean",
 ) -> float:
     """h: the median distance of a distinct row to the k-th nearest other one.
 
@@ -126,6 +143,8 @@ def neighbour_distance(
         Rows of weight zero take no part; else weights do not matter.
     k : int, default=10
         Which neighbour; of fewer others, the farthest.
+    metric : {"euclidean", "cityblock"}, default="euclidean"
+        The distance.
     """
     data = _distinct(X, sample_weight)
     if len(data.rows) < 2:
@@ -134,11 +153,11 @@ def neighbour_distance(
     # The search in many dimensions goes by scalar products, which lose digits far from zero.
     rows = data.rows - np.median(data.rows, axis=0)
     asking, _ = _sample(DistinctRows(rows, data.weight, data.index), QUERY_ROWS)
-    nearest = (
-        NearestNeighbors(n_neighbors=k + 1).fit(rows).kneighbors(asking, return_distance=False)
-    )
-    sqdist = np.sum((asking[:, None, :] - rows[nearest]) ** 2, axis=2)
-    return float(np.median(np.sqrt(np.partition(sqdist, k, axis=1)[:, k])))
+    search = NearestNeighbors(n_neighbors=k + 1, metric=metric).fit(rows)
+    nearest = search.kneighbors(asking, return_distance=False)
+    apart = np.abs(asking[:, None, :] - rows[nearest])
+    distances = apart.sum(axis=2) if metric == "cityblock" else np.sqrt((apart**2).sum(axis=2))
+    return float(np.median(np.partition(distances, k, axis=1)[:, k]))
 
 
 def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
@@ -249,11 +268,13 @@ class _LeaveOneOut:
         return log_sum, expected
 
 
-_RULES: dict[str, Callable[[Floats, Floats | None], float]] = {
+_OF_DISTANCES: dict[str, Callable[..., float]] = {
     "knn": neighbour_distance,
-    "loo-likelihood": _most_likely,
     "median": median_distance,
+}
+_OF_SCALES: dict[str, Callable[[Floats, Floats | None], float]] = {
+    "loo-likelihood": _most_likely,
     "scott": _scott,
     "silverman": _silverman,
 }
-BANDWIDTH_RULES = ("auto", *_RULES)
+BANDWIDTH_RULES = ("auto", *sorted([*_OF_DISTANCES, *_OF_SCALES]))

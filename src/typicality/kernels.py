@@ -12,15 +12,18 @@ Implements :cite:`filippone2010`, eq. (14)-(15), (18).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
 __all__ = [
     "BANDWIDTH_KERNELS",
     "KERNEL_NAMES",
+    "ByDefinition",
     "Cauchy",
     "Cosine",
     "Function",
@@ -57,7 +60,7 @@ class Kernel(Protocol):
         """Squared distances in the induced space, shape (len(X), len(Y)); not clipped."""
 
 
-class _ByDefinition:
+class ByDefinition:
     """Distances by their definition; they lose digits where the kernel is large."""
 
     def sqdist(self: Any, X: Floats, Y: Floats) -> Floats:
@@ -103,10 +106,12 @@ class Stationary:
     sigma: float
 
     def __post_init__(self) -> None:
-        if not _SMALLEST_WIDTH <= self.sigma <= 1 / _SMALLEST_WIDTH:
+        number = isinstance(self.sigma, Real)
+        if not (number and _SMALLEST_WIDTH <= self.sigma <= 1 / _SMALLEST_WIDTH):
             raise ValueError(
                 f"sigma must be positive and finite (its square must be, too), got {self.sigma!r}: "
-                "it is the width of the kernel, in the unit of the features."
+                "it is the width of the kernel, in the unit of the features. (Rules for it, like "
+                "'auto', are for the parameter sigma of an estimator.)"
             )
 
     def profile(self, distance: Floats) -> Floats:
@@ -233,7 +238,7 @@ class Cauchy(Stationary):
 
 
 @dataclass(frozen=True)
-class Polynomial(_ByDefinition):
+class Polynomial(ByDefinition):
     r"""The polynomial kernel :math:`K(x, y) = (\gamma \, x^\top y + c_0)^p`.
 
     Parameters
@@ -291,7 +296,7 @@ class Cosine:
 
 
 @dataclass(frozen=True)
-class Function(_ByDefinition):
+class Function(ByDefinition):
     """Any function of two sets of rows, as in :class:`sklearn.svm.SVC`.
 
     Parameters
@@ -306,7 +311,11 @@ class Function(_ByDefinition):
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The block of kernel values, shape (len(X), len(Y))."""
-        values = np.asarray(self.function(X, Y), dtype=np.float64)
+        values = self.function(X, Y)
+        if issparse(values) or np.iscomplexobj(values):
+            kind = "a sparse matrix" if issparse(values) else "complex numbers"
+            raise ValueError(f"kernel returned {kind}: it must return an array of real numbers.")
+        values = np.asarray(values, dtype=np.float64)
         if values.shape != (len(X), len(Y)):
             raise ValueError(
                 f"kernel returned shape {values.shape}, expected {(len(X), len(Y))}: it must take "

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist, pdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_circles, make_moons
@@ -384,3 +385,41 @@ def test_scores_of_new_rows_with_a_diagonal(blobs):
     new = X[1::2]
     score = given.score(kernel(new, X[::2]), diag=kernel.diag(new))
     assert_allclose(score, plain.score(new), rtol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "dissimilarities"])
+def test_the_order_of_many_rows_without_coordinates_does_not_matter(rng, kernel):
+    X = rng.normal(size=(700, 2))
+    X[:350] += 3.0
+    order = rng.permutation(700)
+    matrices = {"precomputed": Gaussian(2.0), "dissimilarities": lambda A, B: cdist(A, B)}
+    matrix = matrices[kernel](X, X)
+    model = EntropyCMeans(2, kernel=kernel, random_state=0)
+    here = clone(model).fit(matrix)
+    there = clone(model).fit(matrix[np.ix_(order, order)])
+    assert_allclose(there.lam_, here.lam_, rtol=1e-9)
+    assert_allclose(there.memberships_, here.memberships_[order], atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "precomputed"])
+def test_an_iteration_is_one_product(blobs, monkeypatch, kernel):
+    from typicality.operators import Blocked, Dense
+
+    X, _ = blobs
+    products = []
+    for operator in (Blocked, Dense):
+        plain = operator.complement
+        monkeypatch.setattr(
+            operator,
+            "complement",
+            lambda self, weights, plain=plain: products.append(1) or plain(self, weights),
+        )
+    model = FuzzyCMeans(3, m=1.5, kernel=kernel, random_state=0)
+    model.fit({"gaussian": X, "precomputed": Gaussian(3.0)(X, X)}[kernel])
+    assert len(products) == model.n_iter_ + 2  # and one for the mean, one for the start
+
+
+def test_the_width_of_a_laplacian_is_that_of_its_distance(rng):
+    X = rng.normal(size=(200, 20))
+    model = EntropyCMeans(2, lam=100.0, kernel="laplacian", random_state=0).fit(X)
+    assert_allclose(model.sigma_, np.median(pdist(X, "cityblock")) / 2)

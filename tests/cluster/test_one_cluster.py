@@ -11,9 +11,12 @@ from scipy.stats import spearmanr
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from instances import DETECTORS
 from reference import kernel_space as reference
@@ -21,6 +24,7 @@ from typicality import OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import (
     BandwidthWarning,
     DegenerateSpreadWarning,
+    FeatureWarning,
     IndefiniteKernelWarning,
 )
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
@@ -370,12 +374,21 @@ def test_kernels_that_are_no_scalar_product(rng):
     assert all_finite(model, indefinite)
 
 
-def test_kernels_whose_variance_is_negative():
-    """The mean squared distance by the formula is below zero: what is not clipped counts."""
+def test_kernels_whose_variance_is_negative(rng):
+    """All squared distances by the formula are below zero: they are clipped, and that is said."""
+    X = rng.normal(size=(40, 2))
     with pytest.warns(IndefiniteKernelWarning):
-        model = OneClusterPCM(kernel="sigmoid").fit(load_iris().data)
+        model = OneClusterPCM(kernel="precomputed").fit(Linear().sqdist(X, X) - 1.0)
     assert model.eta_ > 0
-    assert np.isfinite(model.typicality_).all()
+    assert_array_equal(model.typicality_, 1.0)
+
+
+def test_kernels_of_negative_and_positive_distances():
+    X = StandardScaler().fit_transform(load_iris().data)
+    with pytest.warns(IndefiniteKernelWarning):
+        model = OneClusterPCM(kernel="sigmoid").fit(X)
+    assert model.eta_ > 0
+    assert all_finite(model, X)
 
 
 def test_a_row_may_have_most_of_the_weight_by_right(contaminated):
@@ -444,7 +457,8 @@ BAD_INPUT = {
     "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),
     "distances too large": ("dissimilarities", 1e200 - 1e200 * SQUARE, "overflow or vanish"),
     "distances too small": ("dissimilarities", 1e-200 - 1e-200 * SQUARE, "overflow or vanish"),
-    "overflow": (lambda X, Y: np.full((len(X), len(Y)), np.inf), SQUARE, "kernel is not finite"),
+    "overflow": (lambda X, Y: np.full((len(X), len(Y)), np.inf), SQUARE, "not finite for row 0"),
+    "class": (Gaussian, SQUARE, r"kernel is the class Gaussian: pass an object"),
     "wrong shape": (lambda X, Y: np.ones(3), SQUARE, r"kernel returned shape \(3,\)"),
 }
 
@@ -457,6 +471,53 @@ def test_bad_input(case):
     with pytest.raises(ValueError, match=message):
         model.fit(X)
     assert not hasattr(model, "n_features_in_")
+
+
+def test_a_kernel_that_fails_on_new_rows_says_so(contaminated):
+    def undefined_far_out(A, B):
+        values = rbf_kernel(A, B, gamma=0.1)
+        values[np.abs(A[:, 0]) > 50] = np.nan
+        return values
+
+    model = OneClusterPCM(kernel=undefined_far_out).fit(contaminated)
+    for method in (model.predict, model.predict_typicality):
+        with pytest.raises(ValueError, match="not finite for row 1"):
+            method([[0.0, 0.0], [100.0, 0.0]])
+
+
+def test_weights_that_sum_to_one_are_as_good_as_none(contaminated):
+    n = len(contaminated)
+    plain = OneClusterPCM(contamination=0.1).fit(contaminated)
+    shares = OneClusterPCM(contamination=0.1).fit(contaminated, sample_weight=np.full(n, 1 / n))
+    assert_array_equal(shares.predict(contaminated), plain.predict(contaminated))
+
+
+def test_a_pipeline_recognises_its_training_rows(rng):
+    X = rng.normal(size=(300, 10))
+    pipeline = make_pipeline(PCA(5, svd_solver="full"), OneClusterPCM(sigma=0.5, contamination=0.1))
+    assert_array_equal(pipeline.fit_predict(X), pipeline.predict(X))
+
+
+def test_equal_typicalities_of_equal_rows_are_no_fault():
+    angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    OneClusterPCM(sigma=2.0).fit(np.column_stack([np.cos(angle), np.sin(angle)]))
+    OneClusterPCM().fit([[0.0], [0.0], [1.0], [1.0]])
+
+
+def test_rules_for_sigma_are_not_second_guessed(rng):
+    OneClusterPCM(novelty=True).fit(rng.normal(size=(500, 20)))
+
+
+def test_distances_lost_in_rounding(rng):
+    with pytest.warns(FeatureWarning, match="Centre the features"):
+        OneClusterPCM(kernel="polynomial").fit(rng.normal(size=(50, 2)) + 1e7)
+
+
+def test_constant_features_matter_to_kernels_of_angles(rng):
+    X = np.column_stack([rng.normal(size=(50, 2)), np.full(50, 3.0)])
+    OneClusterPCM(kernel="cosine").fit(X)
+    with pytest.warns(FeatureWarning, match="Constant: feature 2"):
+        OneClusterPCM().fit(X)
 
 
 def test_bad_prediction(contaminated):

@@ -15,7 +15,8 @@ elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)
 
 def model(kernel, X, weights, sample_weight=None):
     space = KernelSpace(kernel, X, sample_weight)
-    return LeaveOneOut.of(space.prototypes(weights[:, None]), X, sample_weight)
+    mean = space.prototypes(weights[:, None])
+    return LeaveOneOut.of(mean, sample_weight, total_variance=space.total_variance)
 
 
 @on_sphere
@@ -91,3 +92,35 @@ def test_a_row_with_all_the_weight_stays(kernel):
     assert np.isfinite(scores).all()
     assert scores[0] == 0.0
     assert scores[1] < 0.0
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Linear(), Polynomial()], ids=str)
+def test_rounding_does_not_make_a_row_new(rng, kernel):
+    """As between `fit_transform` and `transform` of a principal component analysis."""
+    X, w = rng.normal(size=(60, 5)), rng.random(60)
+    scores = model(kernel, X, w)
+    nearly = X * (1 + 4 * np.finfo(np.float64).eps * rng.choice([-1, 1], size=X.shape))
+    assert_allclose(scores.scores(nearly, 0.7), scores.scores(X, 0.7), rtol=1e-9)
+
+
+def test_small_weights_leave_out_one_copy(rng):
+    X = np.repeat(rng.normal(size=(10, 2)), 3, axis=0)
+    plain = model(Gaussian(0.5), X, np.ones(30))
+    small = model(Gaussian(0.5), X, np.ones(30), np.full(30, 1 / 30))
+    assert_allclose(small.log_similarity(X), plain.log_similarity(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [1e3, 1e6, 1e8])
+def test_scores_of_wide_kernels_keep_their_digits(rng, sigma):
+    """log s is -d^2 / (2 sigma^2) on average: far below the rounding of a sum near one."""
+    X, w, new = rng.normal(size=(50, 2)), rng.random(50), rng.normal(size=(20, 2))
+    ours = model(Gaussian(sigma), X, w).log_similarity(new) * 2 * sigma**2
+    expected = -(Linear().sqdist(new, X) @ w / w.sum())
+    assert_allclose(ours, expected, rtol=1e-4)
+
+
+def test_batches_do_not_matter_for_many_rows(rng):
+    X, w = rng.normal(size=(9000, 1)), rng.random(9000)
+    scores = model(Gaussian(0.1), X, w)
+    alone = np.concatenate([scores.log_similarity(X[i : i + 1]) for i in range(8)])
+    assert_array_equal(scores.log_similarity(X[:8]), alone)

@@ -9,6 +9,7 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from instances import KERNELS
+from typicality.kernels import Function
 from typicality.operators import (
     Blocked,
     Dense,
@@ -17,6 +18,7 @@ from typicality.operators import (
     GivenSqdist,
     choose_operator,
 )
+from typicality.operators.base import row_sums
 from typicality.operators.planning import plan_of
 
 every_operator = pytest.mark.parametrize("operator", [Dense, Blocked])
@@ -101,8 +103,18 @@ def test_kernel_values_that_have_no_logarithm():
     assert not GivenKernel.of(np.array([[1.0, -0.5], [-0.5, 1.0]]))[0].on_sphere
 
 
-def test_dense_and_blocked_give_the_same_bits_whatever_the_blocks(rng, monkeypatch):
-    X, W = rng.normal(size=(500, 3)), rng.random((500, 3))
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+@pytest.mark.parametrize("n", [500, 9000])
+def test_a_row_of_sums_does_not_depend_on_the_others(rng, n, n_columns):
+    block, weights = rng.random((6, n)), rng.random((n, n_columns))
+    alone = np.concatenate([row_sums(row[None], weights) for row in block])
+    assert_array_equal(row_sums(block, weights), alone)
+    assert_allclose(alone, block @ weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_dense_and_blocked_give_the_same_bits_whatever_the_blocks(rng, monkeypatch, n_columns):
+    X, W = rng.normal(size=(500, 3)), rng.random((500, n_columns))
     columns = Evaluated(KERNELS[1], X)
     whole = Dense(columns, X).complement(W)
     for cache in (2**14, 2**17, 2**30):
@@ -143,8 +155,42 @@ def test_planning_follows_working_memory(rng):
         blocked = choose_operator(columns, X)
     assert (dense.method, blocked.method) == ("dense", "blocked")
     assert dense.working_memory == 8 * 2000**2
-    assert "2,000 x 2,000" in str(plan_of(blocked, 2000))
-    assert "computed once" in str(plan_of(dense, 2000))
+    assert "2,000 x 2,000" in str(plan_of(blocked, columns, 2000))
+    assert "set_config(working_memory=123)" in str(plan_of(blocked, columns, 2000))
+    assert "computed once" in str(plan_of(dense, columns, 2000))
+    with config_context(working_memory=123):
+        assert choose_operator(columns, X).method == "dense"
+
+
+def test_a_given_matrix_is_not_copied(rng):
+    columns, rows = given_kernel(rng.normal(size=(30, 2)))
+    operator = choose_operator(columns, rows)
+    assert operator.method == "blocked"
+    assert "in memory already" in str(plan_of(operator, columns, 30))
+
+
+def test_the_diagonal_of_a_function_is_computed_once(rng):
+    X, calls = rng.normal(size=(640, 2)), []
+
+    def counted(A, B):
+        calls.append(len(A) * len(B))
+        return KERNELS[1](A, B)
+
+    Dense(Evaluated(Function(counted), X), X).complement(np.ones((640, 1)))
+    assert sum(calls) < 1.2 * 640**2
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused(rng, bad):
+    X = rng.normal(size=(20, 2))
+
+    def broken(A, B):
+        values = KERNELS[1](A, B)
+        values[A[:, 0] == X[7, 0]] = bad
+        return values
+
+    with pytest.raises(ValueError, match=r"not finite for row \d"):
+        Blocked(Evaluated(Function(broken), X), X).complement(np.ones((20, 1)))
 
 
 def test_an_error_in_a_block_is_raised(rng, monkeypatch):

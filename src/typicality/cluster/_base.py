@@ -28,7 +28,7 @@ from typicality.cluster.diagnostics import (
     warn_about_kernel,
     warn_about_labelling,
 )
-from typicality.geometry import Geometry, Sweep
+from typicality.geometry import Geometry
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.annealing import anneal
@@ -78,8 +78,7 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         given = self._given_start(training)
         opened = open_space(self.kernel, self.sigma, rows, weight)
         starts = self._starts(opened.space, training, given)
-        if opened.features is not None:
-            warn_about_features(opened.features, feature_labels(training.schema))
+        warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
         progress = FitProgress(
             self,
             training.schema,
@@ -302,15 +301,14 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             self.memberships_ = space.memberships(state.rule, state.prototypes)
         elif hasattr(self, "memberships_"):
             del self.memberships_
-        final = space.sweep(state.rule, state.prototypes)
-        self.objective_ = final.objective
+        self.objective_, mass = space.objective_and_mass(state.rule, state.prototypes)
         self.objective_path_ = np.array(result.objectives)
         self.n_iter_ = result.n_iter
         self.status_ = result.status
         self.plan_ = space.plan(self.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
         if not warn_about_kernel(space, state.prototypes, self.kernel):
-            self._warn_about_result(space, state, labelling, final)
+            self._warn_about_result(space, state, labelling, mass)
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
@@ -329,7 +327,7 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         } | ({"cluster_centers_": prototypes.centers} if explicit else {})
 
     def _warn_about_result(
-        self, space: Geometry[Any], state: State, labelling: Labelling, final: Sweep[Any]
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
     ) -> None:
         if self._can_collapse and memberships_collapsed(space, state):
             warn_about_collapse(self.n_clusters, advice=self._collapse_advice(space))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from typicality._checks import (
     check_diagonal,
     check_dissimilarities,
-    check_finite_kernel,
+    check_kernel,
     check_kernel_matrix,
     check_known,
     check_magnitudes,
@@ -110,11 +110,12 @@ class KernelValues:
     def _diagonal_of(self, rows: Floats, diag: Any) -> Floats:
         if diag is not None:
             return check_diagonal(diag, len(rows)).astype(self.dtype)
+        if is_constant(self.diagonal):
+            return np.full(len(rows), self.diagonal[0])
         wanted = content_hash(rows)
         found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        known = self.keys[found] == wanted
-        check_known(known, constant=is_constant(self.diagonal))
-        return np.asarray(np.where(known, self.diagonal[found], self.diagonal[0]))
+        check_known(self.keys[found] == wanted)
+        return np.asarray(self.diagonal[found])
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +146,12 @@ class Paths:
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.
-        sqdist = np.zeros((len(rows), len(self.taking_part)), self.coordinates.origin.dtype)
-        sqdist[:, self.taking_part] = self.paths.distances_to(self.coordinates.read(rows, diag))
+        known = self.coordinates.read(rows, diag)
+        distances: Floats = self.paths.distances_to(known).astype(known.dtype, copy=False)
+        if self.taking_part.all():
+            return distances
+        sqdist = np.zeros((len(rows), len(self.taking_part)), known.dtype)
+        sqdist[:, self.taking_part] = distances
         return sqdist
 
 
@@ -184,6 +189,7 @@ def open_space(
     explicit : bool, default=True
         Whether the linear kernel may open the input space itself.
     """
+    check_kernel(kernel)
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
@@ -199,7 +205,6 @@ def open_space(
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
     space = KernelSpace(built, rows.copy(), sample_weight)  # a model must not see X change
-    check_finite_kernel(space.total_variance)
     return OpenSpace(space, coordinates, built, features)
 
 
@@ -207,18 +212,23 @@ def _kernel(
     kernel: Any, sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool
 ) -> Kernel:
     if isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS:
-        return named_kernel(kernel, _width(sigma, rows, weight, novelty=novelty))
+        metric = named_kernel(kernel).metric  # type: ignore[attr-defined]
+        width = _width(sigma, rows, weight, novelty=novelty, metric=metric)
+        return named_kernel(kernel, width)
     warn_about_unused_sigma(sigma, kernel)
     if isinstance(kernel, str):
         return named_kernel(kernel)
     return kernel if isinstance(kernel, Kernel) else Function(kernel)
 
 
-def _width(sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool) -> float:
+def _width(
+    sigma: float | str, rows: Floats, weight: Floats | None, *, novelty: bool, metric: str
+) -> float:
     if not isinstance(sigma, str):
         return float(sigma)
     # All rows equal: any width will do, and the spread of the data is reported as degenerate.
-    return bandwidth(sigma, rows, weight, novelty=novelty) or 1.0
+    distance = "cityblock" if metric == "cityblock" else "euclidean"
+    return bandwidth(sigma, rows, weight, novelty=novelty, metric=distance) or 1.0
 
 
 def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:
@@ -226,7 +236,6 @@ def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> Op
         check_kernel_matrix(matrix)
         columns, rows = GivenKernel.of(matrix)
         space = KernelSpace(columns, rows, sample_weight)
-        check_finite_kernel(space.total_variance)
         return OpenSpace(space, KernelValues.of(matrix), kernel)
     check_dissimilarities(matrix, square=True)
     sqdist, squares = GivenSqdist.of(matrix**2)
@@ -239,7 +248,7 @@ def _open_paths(
     rows: Floats, sample_weight: Floats | None, coordinates: Coordinates, features: Features
 ) -> OpenSpace:
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
-    reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part].copy()), taking_part)
+    reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
     columns, sqdist = GivenSqdist.of(reader.read(rows, None), positive_semidefinite=True)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)

@@ -19,6 +19,7 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace, Prototypes
+from typicality.kernels import Linear, Stationary
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.solve.alternation import ClusterState
@@ -33,14 +34,21 @@ _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to 
 _EQUAL_TYPICALITIES = 1e-3
 _LARGE_GAMMA = 100.0
 _LONELY_WEIGHT = 0.5
+_LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
-def warn_about_features(features: Features, names: list[str]) -> None:
-    """Constant features do nothing; features on large scales decide alone."""
+def warn_about_features(features: Features | None, names: list[str], kernel: Any) -> None:
+    """Constant features do nothing; features on large scales decide alone.
+
+    Where rows have features; and constants do matter to kernels that are not of a distance.
+    """
+    if features is None:
+        return
     constant = np.flatnonzero(features.low == features.high)
-    if len(constant):
+    of_distance = isinstance(kernel, str | Linear | Stationary)
+    if len(constant) and of_distance:
         _warn(
             f"Constant: {_listed(constant, names)}. A constant feature does not influence the "
             "clusters. Drop it, or check how it was made.",
@@ -78,15 +86,23 @@ def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
         )
 
 
-def warn_about_kernel(space: Any, prototypes: Any, kernel: Any) -> bool:
+def warn_about_kernel(space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
     if not isinstance(space, KernelSpace):
         return False
-    warn_about_indefinite(space, prototypes, kernel)
+    if space.lost_share > _LOST_SHARE:
+        _warn(
+            "Distances in the space of the kernel are differences of kernel values so large that "
+            f"{space.lost_share:.0e} of them may be rounding. Centre the features, e.g. with "
+            "sklearn.preprocessing.StandardScaler.",
+            FeatureWarning,
+        )
+    else:
+        warn_about_indefinite(space, prototypes, kernel)
     if not space.columns.on_sphere or space.total_variance == 0:
         return False
     remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
-    too_narrow = space.neighbours < _TOO_FEW_NEIGHBOURS
+    too_narrow = narrow and space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
         _warn(
             "The kernel is too wide: all rows are alike for it (1 - K is "
@@ -161,8 +177,10 @@ def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
         )
 
 
-def warn_about_constant_rows() -> None:
-    """All rows are one point in the space of the kernel."""
+def warn_about_constant_rows(space: KernelSpace) -> None:
+    """All rows are one point in the space of the kernel; unless all was clipped, which is said."""
+    if space.n_clipped(space.mean):
+        return
     _warn(
         "The spread eta is degenerate: all rows of positive weight are one point in the space of "
         "the kernel, and every typicality is 1. Check how the data were made, or take another "
@@ -171,12 +189,15 @@ def warn_about_constant_rows() -> None:
     )
 
 
-def warn_about_equal_typicalities(log_typicality: NDArray[np.float64], gamma: float) -> None:
-    """Typicalities that differ by little more than rounding."""
+def warn_about_equal_typicalities(
+    log_typicality: NDArray[np.float64], gamma: float, neighbours: float
+) -> None:
+    """Typicalities that differ by little more than rounding, and not because the rows are alike."""
     spread = float(np.ptp(log_typicality))
-    if spread >= _EQUAL_TYPICALITIES or not log_typicality.any():
+    smooth = gamma >= _LARGE_GAMMA
+    if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
         return
-    remedy = "a smaller gamma" if gamma >= _LARGE_GAMMA else "a wider sigma"
+    remedy = "a smaller gamma" if smooth else "a wider sigma"
     _warn(
         f"All typicalities are nearly equal (their logarithms differ by {spread:.1e} at the most): "
         f"use {remedy}. Scores and predictions are not affected by the rounding, typicality_ is.",
@@ -307,8 +328,8 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
     if n_empty:
         _warn(
             f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
-            "they come last in cluster_centers_ and are not counted in n_clusters_. Use fewer "
-            "clusters, or more starts (n_init).",
+            "they come last and are not counted in n_clusters_. Use fewer clusters, or more starts "
+            "(n_init).",
             EmptyClustersWarning,
         )
 
@@ -353,12 +374,12 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     if not isinstance(space, KernelSpace):
         return (
             f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} "
-            f"prototypes near the centre of these data fall onto it. Try m={better:.2f}."
+            f"prototypes near the centre of these data fall onto it. Try m={better:.3g}."
         )
     found = f"at every m above {largest:.3g} prototypes near the centre of the space fall onto it"
     if largest < _NARROW_FUZZIFIER:
         return f"The kernel is narrow for m={m:g}: {found}. Try a wider sigma."
-    return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.2f}, or a wider sigma."
+    return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.3g}, or a wider sigma."
 
 
 def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:

@@ -23,16 +23,10 @@ from typicality.cluster.diagnostics import (
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
-from typicality.geometry import KernelSpace
 from typicality.geometry.leave_one_out import LeaveOneOut
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import (
-    SMALLEST_SHARE,
-    FixedSpread,
-    ReestimatedSpread,
-    SpreadUpdate,
-)
+from typicality.membership.spread import smallest_spread, spread_update
 from typicality.solve.alternation import Alternation
 from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
 from typicality.solve.picard import PicardResult, Status
@@ -211,8 +205,8 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             novelty=self.novelty,
             explicit=False,
         )
-        if opened.features is not None and opened.space.total_variance > 0:
-            warn_about_features(opened.features, feature_labels(training.schema))
+        if opened.space.total_variance > 0:
+            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
         progress = FitProgress(
             self,
             training.schema,
@@ -314,27 +308,22 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     def _solve(self, space: Any, progress: FitProgress) -> PicardResult[State]:
         eta = self.gamma * space.total_variance
         if eta <= 0:
-            warn_about_constant_rows()
+            warn_about_constant_rows(space)
             eta = 1.0  # all distances are zero: every typicality is one whatever eta is
         ones = np.ones((len(space.X), 1))
         state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
-        alternation: Alternation[Any] = Alternation(space, self._spread_update(space))
         if self.weights == "uniform":
-            _, _, objective = alternation(state)
+            objective, _ = space.objective_and_mass(state.rule, state.prototypes)
             return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+        update = spread_update(
+            self.eta_update, gamma=self.gamma, total_variance=space.total_variance
+        )
+        alternation: Alternation[Any] = Alternation(space, update)
         by_weights = self.criterion == "weights"
         step = ByWeights(alternation) if by_weights else ByMemberships(alternation, space)
         result = progress.run(step, state)
         require_finite(result)
         return result
-
-    def _spread_update(self, space: KernelSpace) -> SpreadUpdate:
-        if self.eta_update == "never":
-            return FixedSpread()
-        return ReestimatedSpread(self.gamma, self._smallest_spread(space))
-
-    def _smallest_spread(self, space: KernelSpace) -> float:
-        return SMALLEST_SHARE * (space.total_variance or 1.0)
 
     def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
         space: Any = opened.space
@@ -350,21 +339,26 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         self.plan_ = space.plan(1)
         change = f"the {self.criterion} still change by {{:.1e}} in total"
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, change=change)
-        too_narrow = warn_about_kernel(space, state.prototypes, self.kernel)
+        # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
+        chosen = not isinstance(self.sigma, str) or opened.sigma is None
+        too_narrow = warn_about_kernel(space, state.prototypes, self.kernel, narrow=chosen)
         if self.eta_update == "each_step":
-            warn_about_vanished_spread(np.array([self.eta_]), self._smallest_spread(space))
+            smallest = smallest_spread(space.total_variance)
+            warn_about_vanished_spread(np.array([self.eta_]), smallest)
         else:
             warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
-        # Two rows are equally typical always; constant rows have had their warning.
-        if space.columns.on_sphere and len(space.X) > 2 and not too_narrow:
-            warn_about_equal_typicalities(space.sqdist(state.prototypes) / self.eta_, self.gamma)
+        if chosen and space.columns.on_sphere and space.total_variance > 0 and not too_narrow:
+            log_typicality = space.sqdist(state.prototypes) / self.eta_
+            warn_about_equal_typicalities(log_typicality, self.gamma, space.neighbours)
 
     def _prediction_attributes(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """All that prediction needs."""
         space: Any = opened.space
         rule: Any = state.rule
         eta = float(rule.eta[0])
-        left_out = LeaveOneOut.of(state.prototypes, space.X, space.sample_weight)
+        left_out = LeaveOneOut.of(
+            state.prototypes, space.sample_weight, total_variance=space.total_variance
+        )
         scores = left_out.scores(space.X, eta)
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
         return {

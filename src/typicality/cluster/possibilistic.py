@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
@@ -22,17 +23,11 @@ from typicality.cluster.diagnostics import (
     warn_about_unreached,
     warn_about_vanished_spread,
 )
-from typicality.geometry import Geometry, Sweep
+from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-from typicality.membership.spread import (
-    SMALLEST_SHARE,
-    FixedSpread,
-    ReestimatedSpread,
-    SpreadUpdate,
-    spread_from_partition,
-)
+from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
 from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.picard import PicardResult
 
@@ -226,7 +221,10 @@ class PossibilisticCMeans(PrototypeClusterer):
             prototypes = self._partition(space, starts, progress)
             eta = self._estimated_spread(space, prototypes) if eta is None else eta
         rule = self._rule_with(eta)
-        step: Alternation[Any] = Alternation(space, self._spread_update(space))
+        update = spread_update(
+            self.eta_update, gamma=self.gamma, total_variance=space.total_variance
+        )
+        step: Alternation[Any] = Alternation(space, update)
         result = progress.run(step, ClusterState(prototypes, rule))
         require_finite(result)
         return result
@@ -254,14 +252,6 @@ class PossibilisticCMeans(PrototypeClusterer):
             return Possibilistic1993(eta, float(self.m))
         return Possibilistic1996(eta)
 
-    def _spread_update(self, space: Geometry[Any]) -> SpreadUpdate:
-        if self.eta_update == "never":
-            return FixedSpread()
-        return ReestimatedSpread(self.gamma, self._smallest_spread(space))
-
-    def _smallest_spread(self, space: Geometry[Any]) -> float:
-        return SMALLEST_SHARE * (space.total_variance or 1.0)
-
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
     ) -> dict[str, Any]:
@@ -281,9 +271,9 @@ class PossibilisticCMeans(PrototypeClusterer):
         )
 
     def _warn_about_result(
-        self, space: Geometry[Any], state: State, labelling: Labelling, final: Sweep[Any]
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
     ) -> None:
         if self.eta_update == "each_step":
-            warn_about_vanished_spread(self.eta_, self._smallest_spread(space))
-        warn_about_unreached(final.mass, self.eta_)
-        super()._warn_about_result(space, state, labelling, final)
+            warn_about_vanished_spread(self.eta_, smallest_spread(space.total_variance))
+        warn_about_unreached(mass, self.eta_)
+        super()._warn_about_result(space, state, labelling, mass)

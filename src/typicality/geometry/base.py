@@ -123,6 +123,11 @@ class Geometry(Protocol[P]):
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
 
+    def objective_and_mass(
+        self, rule: MembershipRule, prototypes: P
+    ) -> tuple[float, NDArray[np.float64]]:
+        """The objective at the prototypes, and the sum of the weights of each cluster there."""
+
     def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:
         """Memberships of the rows of this space: what the prototypes say of them."""
 

@@ -120,6 +120,12 @@ class InputSpace:
             shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
         )
 
+    def objective_and_mass(
+        self, rule: MembershipRule, prototypes: Centroids
+    ) -> tuple[float, NDArray[np.float64]]:
+        moments = prototypes.fold(rule, self.X, self.sample_weight)
+        return moments.objective, moments.mass
+
     def memberships(self, rule: MembershipRule, prototypes: Centroids) -> Floats:
         return prototypes.memberships(rule, self.X)
 

@@ -140,6 +140,12 @@ class KernelSpace:
         negative = -self._spectrum.clip(max=0.0).sum()
         return float(negative / max(np.abs(self._spectrum).sum(), np.finfo(np.float64).tiny))
 
+    @property
+    def lost_share(self) -> float:
+        """How much of the variance may be rounding, where distances are differences of kernels."""
+        rounding = self.columns.rounding
+        return rounding / self.total_variance if self.total_variance > 0 else 0.0
+
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
         """How many squared distances to the prototypes came out negative, beyond rounding."""
         sqdist = 2.0 * prototypes.products - prototypes.energy
@@ -147,18 +153,21 @@ class KernelSpace:
         return int(np.sum(sqdist < -1e-9 * largest))
 
     def plan(self, n_clusters: int) -> Plan:
-        return plan_of(self.operator, len(self.X))
+        return plan_of(self.operator, self.columns, len(self.X))
 
     def candidates(self, n_clusters: int) -> KernelCandidates:
         return self._candidates(max(_LARGEST_START, 4 * n_clusters))
 
     def _candidates(self, at_most: int) -> KernelCandidates:
-        data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
-        order = np.arange(len(data.index))
-        if not self._has_coordinates:  # the order of their values is that of the training rows
+        if self._has_coordinates:
+            data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+            index, weight = data.index, data.weight
+        else:  # the values of a row follow the order of the training rows: go by its place instead
+            data = DistinctRows.of(self.X, self.sample_weight)
             order = np.argsort(self.mean.products[data.index, 0], kind="stable")
-        index = data.index[order]
-        return KernelCandidates(index, data.weight[order], self.columns.among(self.X[index], index))
+            every = np.linspace(0, len(order) - 1, min(at_most, len(order))).astype(np.intp)
+            index, weight = data.index[order[every]], data.weight[order[every]]
+        return KernelCandidates(index, weight, self.columns.among(self.X[index], index))
 
     def at(self, points: Floats) -> KernelPrototypes:
         """The means of the rows nearest to each point; of the nearest row, where it has none."""
@@ -203,16 +212,23 @@ class KernelSpace:
         taking_part = self._row_weight > 0
         return float(self.memberships(rule, prototypes)[taking_part].max())
 
-    def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
+    def objective_and_mass(
+        self, rule: MembershipRule, prototypes: KernelPrototypes
+    ) -> tuple[float, NDArray[np.float64]]:
         sqdist = self.sqdist(prototypes)
         memberships = rule.memberships(sqdist)
         objective = rule.objective(memberships, sqdist)
         mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
+        return float(self._row_weight @ objective), mass
+
+    def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
+        objective, mass = self.objective_and_mass(rule, prototypes)
+        sqdist = self.sqdist(prototypes)
         following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
         moves = _sqdist_between(prototypes, following)
         return Sweep(
             prototypes=following,
-            objective=float(self._row_weight @ objective),
+            objective=objective,
             mass=mass,
             spread=following.energy.clip(min=0.0),
             shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.base import Floats
-from typicality.geometry.distinct import content_hash
-from typicality.geometry.kernel_prototypes import KernelPrototypes
+from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.operators import Blocked
 from typicality.operators.base import row_sums
 
 __all__ = ["LeaveOneOut"]
 
+_SAME_PLACE = 1e-18  # of the total variance, for squared distances
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 
 
@@ -21,8 +21,8 @@ _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be lef
 class LeaveOneOut:
     r"""One weighted mean of training rows, and scores of rows against it.
 
-    A new row is scored plainly. A row that equals a training row is scored without one unit of the
-    weight of that row,
+    A new row is scored plainly. A row that coincides with a training row is scored without one unit
+    of the weight of that row,
 
     .. math:: s(x) = \frac{\sum_r w_r K(x, x_r) - w K(x, x)}{1 - w},
 
@@ -36,30 +36,24 @@ class LeaveOneOut:
     ----------
     mean : KernelPrototypes
         The mean, a single prototype.
-    keys : array of shape (n,)
-        The content of each training row, as a number.
-    distinct : array of shape (k,)
-        The sorted keys of rows of positive weight.
-    own, unit : arrays of shape (k,)
-        The weight of all copies of each, and the part of it that is left out.
+    sample_weight : array of shape (n,)
+        How many copies each training row stands for.
+    nearest : float
+        Half a squared distance; what is nearer coincides, but for rounding.
     """
 
     mean: KernelPrototypes
-    keys: NDArray[np.uint64]
-    distinct: NDArray[np.uint64]
-    own: NDArray[np.float64]
-    unit: NDArray[np.float64]
+    sample_weight: NDArray[np.float64]
+    nearest: float
 
     @classmethod
-    def of(cls, mean: KernelPrototypes, rows: Floats, sample_weight: Floats | None) -> Self:
-        """For the mean of the given training rows."""
-        keys = content_hash(rows)
-        distinct, copy_of = np.unique(keys, return_inverse=True)
-        copies = np.bincount(copy_of, weights=sample_weight)
-        own = np.bincount(copy_of, weights=mean.weights[:, 0]).astype(np.float64)
-        one_copy = own / np.maximum(copies, 1.0)
-        unit = np.where(one_copy < _WHOLE_WEIGHT, one_copy, 0.0)
-        return cls(mean.for_prediction(), keys, distinct, own, unit)
+    def of(
+        cls, mean: KernelPrototypes, sample_weight: Floats | None, *, total_variance: float
+    ) -> Self:
+        """For a mean of training rows that have the given weights and variance."""
+        copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
+        nearest = _SAME_PLACE * total_variance + mean.columns.rounding
+        return cls(mean.for_prediction(), copies.astype(np.float64), nearest)
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
@@ -69,40 +63,61 @@ class LeaveOneOut:
 
     def log_similarity(self, rows: Floats) -> NDArray[np.float64]:
         """Log s, in the domain of logarithms: far rows are still told apart."""
-        blocked = Blocked(self.mean.columns, rows)
-        return np.asarray(blocked.gather(self._log_similarity), dtype=np.float64)
+        return self._gather(rows, self._log_similarity)
 
     def sqdist(self, rows: Floats) -> NDArray[np.float64]:
         """Squared distances to the mean without the row.
 
         Without a weight w of the row itself the mean moves away from it by the factor 1 / (1 - w).
         """
-        _, unit = self._known(rows)
-        return np.asarray(self.mean.sqdist(rows)[:, 0] / (1.0 - unit) ** 2, dtype=np.float64)
+        return self._gather(rows, self._sqdist)
 
-    def _known(self, rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The weight of the training rows that equal each row, and the part that is left out."""
-        wanted = content_hash(rows)
-        found = np.searchsorted(self.distinct, wanted).clip(max=len(self.distinct) - 1)
-        known = self.distinct[found] == wanted
-        return np.where(known, self.own[found], 0.0), np.where(known, self.unit[found], 0.0)
+    def _gather(self, rows: Floats, of_rows: Any) -> NDArray[np.float64]:
+        return np.asarray(Blocked(self.mean.columns, rows).gather(of_rows), dtype=np.float64)
 
-    def _log_similarity(self, rows: Floats) -> NDArray[np.float64]:
-        own, unit = self._known(rows)
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        return self.mean.weights
+
+    def _unit(self, coincides: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """The weight of the training rows a row coincides with, and the part that is left out."""
+        own = row_sums(coincides.astype(np.float64), self._weights)[:, 0]
+        copies = row_sums(coincides.astype(np.float64), self.sample_weight[:, None])[:, 0]
+        one = min(1.0, float(self.sample_weight.max()))
+        unit = own * np.minimum(1.0, one / np.maximum(copies, one))
+        return own, np.where(unit < _WHOLE_WEIGHT, unit, 0.0)
+
+    def _sqdist(self, rows: Floats) -> Floats:
+        half_sqdist = self.mean.columns.half_sqdist(rows)
+        _, unit = self._unit(half_sqdist <= self.nearest)
+        products = row_sums(half_sqdist, self._weights)
+        return sqdist_from_products(products, self.mean.energy)[:, 0] / (1.0 - unit) ** 2
+
+    def _log_similarity(self, rows: Floats) -> Floats:
         log_kernel = self.mean.columns.log_kernel(rows)
-        # The row's own weight is put in afterwards: taking it out of a sum would lose the tail.
-        weights = self.mean.weights[:, 0]
-        others = (self.keys != content_hash(rows)[:, None]) & (weights > 0)
-        log_others = _log_sum(np.where(others, log_kernel, -np.inf), weights)
+        known = np.flatnonzero(log_kernel.max(axis=1) >= -self.nearest)
+        own, unit = np.zeros(len(rows)), np.zeros(len(rows))
+        if len(known):
+            coincides = log_kernel[known] >= -self.nearest
+            own[known], unit[known] = self._unit(coincides)
+            # Their weight is put in afterwards: taken out of a sum it would take the tail along.
+            log_kernel[known] = np.where(coincides, -np.inf, log_kernel[known])
+        log_kernel[:, self._weights[:, 0] == 0] = -np.inf
         with np.errstate(divide="ignore"):
             log_own = np.log(np.maximum(own - unit, 0.0))
-        return np.asarray(np.logaddexp(log_others, log_own) - np.log1p(-unit))
+        scores = np.logaddexp(_log_sum(log_kernel, self._weights), log_own) - np.log1p(-unit)
+        near = np.flatnonzero(scores > np.log(0.5))
+        if len(near):  # one minus a small number: the logarithm of the sum would be rounding
+            others = np.where(np.isfinite(log_kernel[near]), log_kernel[near], 0.0)
+            apart = row_sums(-np.expm1(others), self._weights)[:, 0]
+            scores[near] = np.log1p(-apart / (1.0 - unit[near]))
+        return np.asarray(scores)
 
 
-def _log_sum(exponents: Floats, weights: NDArray[np.float64]) -> Any:
+def _log_sum(exponents: Floats, weights: NDArray[np.float64]) -> Floats:
     """Log of the weighted sums of exponentials along rows, each row by itself."""
     highest = exponents.max(axis=1)
     finite = np.where(np.isfinite(highest), highest, 0.0)
-    sums = row_sums(np.exp(exponents - finite[:, None]), weights[:, None])[:, 0]
+    sums = row_sums(np.exp(exponents - finite[:, None]), weights)[:, 0]
     with np.errstate(divide="ignore"):
-        return finite + np.log(sums)
+        return np.asarray(finite + np.log(sums))

@@ -6,7 +6,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FixedSpread", "ReestimatedSpread", "SpreadUpdate", "spread_from_partition"]
+__all__ = [
+    "FixedSpread",
+    "ReestimatedSpread",
+    "SpreadUpdate",
+    "smallest_spread",
+    "spread_from_partition",
+    "spread_update",
+]
 
 SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken for zero
 
@@ -57,6 +64,18 @@ class ReestimatedSpread:
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         eta = np.maximum(self.gamma * sweep.spread, self.smallest)
         return rule.with_spread(eta), sweep.prototypes
+
+
+def spread_update(when: str, *, gamma: float, total_variance: float) -> SpreadUpdate:
+    """What `eta_update` of an estimator means: "never" or "each_step"."""
+    if when == "never":
+        return FixedSpread()
+    return ReestimatedSpread(gamma, smallest_spread(total_variance))
+
+
+def smallest_spread(total_variance: float) -> float:
+    """Below, a spread is taken for zero."""
+    return SMALLEST_SHARE * (total_variance or 1.0)
 
 
 def spread_from_partition(

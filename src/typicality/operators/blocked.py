@@ -59,6 +59,7 @@ class Blocked:
                 out[rows] = of_rows(self.rows[rows])
 
         over_ranges(fill, -(-n_rows // step) - 1)
+        _check_finite(out)
         return out
 
     @property
@@ -71,3 +72,13 @@ class Blocked:
     def _rows_of_a_block(self) -> int:
         allowed = get_config()["working_memory"] * 2**20 / effective_n_threads()
         return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))
+
+
+def _check_finite(out: Floats) -> None:
+    if not np.isfinite(out).all():
+        row = int(np.flatnonzero(~np.isfinite(out).reshape(len(out), -1).all(axis=1))[0])
+        raise ValueError(
+            f"The kernel is not finite for row {row}: some of its values overflow or are not "
+            "defined. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, or "
+            "check the kernel."
+        )

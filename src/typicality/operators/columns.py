@@ -5,24 +5,30 @@ last entry), or its squared dissimilarities to the training rows.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.kernels import Kernel, Stationary
+from typicality.kernels import ByDefinition, Kernel, Stationary
 
 __all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
 
 Floats = NDArray[np.floating]
 
-_ROUNDING = 1e-6
+_ROUNDING = 64.0  # in units of the last place
 _SMALLEST = float(np.finfo(np.float64).tiny)  # a kernel value below has no logarithm to speak of
+
+
+def rounding_of(diagonal: Floats) -> float:
+    """How far distances by the definition, K(x, x) + K(y, y) - 2 K(x, y), may be off."""
+    return float(_ROUNDING * np.finfo(diagonal.dtype).eps * np.abs(diagonal).max())
 
 
 def is_constant(diagonal: Floats) -> bool:
     """Whether K(x, x) is the same for all rows, but for rounding."""
-    return bool(np.ptp(diagonal) <= _ROUNDING * np.abs(diagonal).max())
+    return bool(np.ptp(diagonal) <= rounding_of(diagonal))
 
 
 class Columns(Protocol):
@@ -35,6 +41,14 @@ class Columns(Protocol):
     @property
     def positive_semidefinite(self) -> bool:
         """Whether the kernel is known to be a scalar product."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether rows are the values themselves, so that there is nothing to compute."""
+
+    @property
+    def rounding(self) -> float:
+        """Half a squared distance that may be zero in truth."""
 
     @property
     def on_sphere(self) -> bool:
@@ -74,6 +88,7 @@ class Evaluated:
 
     kernel_object: Any
     training: Floats
+    is_given = False
 
     @property
     def n_training(self) -> int:
@@ -87,6 +102,16 @@ class Evaluated:
     def on_sphere(self) -> bool:
         return isinstance(self.kernel_object, Stationary)
 
+    @property
+    def rounding(self) -> float:
+        by_definition = isinstance(self.kernel_object, ByDefinition)
+        return rounding_of(self._own) if by_definition else 0.0
+
+    @cached_property
+    def _own(self) -> Floats:
+        """The kernel of each training row with itself."""
+        return self.sqnorm(self.training)
+
     def sqnorm(self, rows: Floats) -> Floats:
         return np.asarray(self.kernel_object.diag(rows), dtype=np.float64)
 
@@ -96,6 +121,9 @@ class Evaluated:
     def half_sqdist(self, rows: Floats) -> Floats:
         if isinstance(self.kernel_object, Stationary):
             return self.kernel_object.complement(self.kernel_object.distances(rows, self.training))
+        if isinstance(self.kernel_object, ByDefinition):
+            with np.errstate(invalid="ignore"):  # the operator looks at the result
+                return 0.5 * (self.sqnorm(rows)[:, None] + self._own) - self.kernel(rows)
         kernel: Kernel = self.kernel_object
         return 0.5 * np.asarray(kernel.sqdist(rows, self.training), dtype=np.float64)
 
@@ -122,6 +150,11 @@ class GivenKernel:
     diagonal: Floats
     on_sphere: bool
     positive_semidefinite = False
+    is_given = True
+
+    @property
+    def rounding(self) -> float:
+        return rounding_of(self.diagonal)
 
     @property
     def n_training(self) -> int:
@@ -130,10 +163,10 @@ class GivenKernel:
     @classmethod
     def of(cls, matrix: Floats) -> tuple[Self, Floats]:
         """The columns of a square matrix of kernel values, and its rows with their diagonal."""
-        diagonal = np.diagonal(matrix).astype(np.float64)
+        diagonal = np.diagonal(matrix).copy()
         on_sphere = is_constant(diagonal) and diagonal[0] > 0 and bool(matrix.min() >= 0)
         columns = cls(diagonal, on_sphere)
-        return columns, np.column_stack([matrix, diagonal.astype(matrix.dtype)])
+        return columns, np.column_stack([matrix, diagonal])
 
     def sqnorm(self, rows: Floats) -> Floats:
         return rows[:, -1].astype(np.float64)
@@ -142,7 +175,7 @@ class GivenKernel:
         return rows[:, :-1].astype(np.float64)
 
     def half_sqdist(self, rows: Floats) -> Floats:
-        return 0.5 * (rows[:, -1:] + self.diagonal) - rows[:, :-1]
+        return 0.5 * (rows[:, -1:] + self.diagonal) - self.kernel(rows)
 
     def log_kernel(self, rows: Floats) -> Floats:
         if not is_constant(np.append(rows[:, -1], self.diagonal[0])):
@@ -152,7 +185,7 @@ class GivenKernel:
                 "that holds for new rows too."
             )
         relative = self.kernel(rows) / self.diagonal
-        logarithms: Floats = np.log(np.maximum(relative, _SMALLEST))
+        logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
         return logarithms
 
     def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
@@ -181,6 +214,8 @@ class GivenSqdist:
     means: Floats
     positive_semidefinite: bool = False
     on_sphere = False
+    is_given = True
+    rounding = 0.0
 
     @property
     def n_training(self) -> int:

@@ -14,13 +14,17 @@ _DENSE_SHARE = 4  # the matrix may take this part of scikit-learn's working memo
 
 
 def choose_operator(columns: Columns, rows: Floats) -> Operator:
-    """`Dense` where the matrix takes a quarter of `working_memory` at the most, else `Blocked`."""
+    """`Dense` where the matrix takes a quarter of `working_memory` at the most, else `Blocked`.
+
+    A matrix that was given is in memory already: blocks of it are all that is needed.
+    """
     limit = get_config()["working_memory"] * 2**20 / _DENSE_SHARE
     dense = Dense(columns, rows)
-    return dense if dense.working_memory <= limit else Blocked(columns, rows)
+    fits = dense.working_memory <= limit and not columns.is_given
+    return dense if fits else Blocked(columns, rows)
 
 
-def plan_of(operator: Operator, n_rows: int) -> Plan:
+def plan_of(operator: Operator, columns: Columns, n_rows: int) -> Plan:
     """What an operator does in an iteration, in one sentence."""
     matrix = f"the {n_rows:,} x {n_rows:,} matrix of distances in the kernel-induced space"
     enough = -(-_DENSE_SHARE * 8 * n_rows**2 // 2**20)
@@ -30,4 +34,6 @@ def plan_of(operator: Operator, n_rows: int) -> Plan:
         f"would be quicker and take {8 * n_rows**2 / 2**30:.1f} GiB "
         f"(sklearn.set_config(working_memory={enough}) allows it).",
     }
-    return Plan(operator.method, operator.working_memory, reasons[operator.method])
+    given = f"{matrix} is in memory already; an iteration is one product with it, block by block."
+    reason = given if columns.is_given else reasons[operator.method]
+    return Plan(operator.method, operator.working_memory, reason)
