@@ -492,8 +492,9 @@ def test_weights_that_sum_to_one_are_as_good_as_none(contaminated):
     assert_array_equal(shares.predict(contaminated), plain.predict(contaminated))
 
 
-def test_a_pipeline_recognises_its_training_rows(rng):
-    X = rng.normal(size=(300, 10))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_pipeline_recognises_its_training_rows(rng, dtype):
+    X = rng.normal(size=(300, 10)).astype(dtype)
     pipeline = make_pipeline(PCA(5, svd_solver="full"), OneClusterPCM(sigma=0.5, contamination=0.1))
     assert_array_equal(pipeline.fit_predict(X), pipeline.predict(X))
 

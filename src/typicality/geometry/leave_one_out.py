@@ -13,7 +13,7 @@ from typicality.operators.base import row_sums
 
 __all__ = ["LeaveOneOut"]
 
-_SAME_PLACE = 1e-18  # of the total variance, for squared distances
+_SAME_PLACE = {8: 1e-18, 4: 1e-10}  # of the total variance, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 
 
@@ -52,7 +52,8 @@ class LeaveOneOut:
     ) -> Self:
         """For a mean of training rows that have the given weights and variance."""
         copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
-        nearest = _SAME_PLACE * total_variance + mean.columns.rounding
+        share = _SAME_PLACE[np.dtype(mean.dtype).itemsize]
+        nearest = share * total_variance + mean.columns.rounding
         return cls(mean.for_prediction(), copies.astype(np.float64), nearest)
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
