@@ -101,6 +101,7 @@ class Stationary:
     """
 
     metric: ClassVar[str] = "sqeuclidean"
+    order: ClassVar[int] = 2  # near zero, squared distances grow as this power of a displacement
     positive_semidefinite = True
 
     sigma: float
@@ -200,6 +201,7 @@ class Laplacian(Stationary):
     """
 
     metric: ClassVar[str] = "cityblock"
+    order: ClassVar[int] = 1
 
     sigma: float = 1.0
 

@@ -493,9 +493,12 @@ def test_weights_that_sum_to_one_are_as_good_as_none(contaminated):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_pipeline_recognises_its_training_rows(rng, dtype):
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "polynomial", "connectivity"])
+def test_a_pipeline_recognises_its_training_rows(rng, dtype, kernel):
     X = rng.normal(size=(300, 10)).astype(dtype)
-    pipeline = make_pipeline(PCA(5, svd_solver="full"), OneClusterPCM(sigma=0.5, contamination=0.1))
+    pipeline = make_pipeline(
+        PCA(5, svd_solver="full"), OneClusterPCM(kernel=kernel, sigma="auto", contamination=0.1)
+    )
     assert_array_equal(pipeline.fit_predict(X), pipeline.predict(X))
 
 
@@ -506,7 +509,10 @@ def test_equal_typicalities_of_equal_rows_are_no_fault():
 
 
 def test_rules_for_sigma_are_not_second_guessed(rng):
-    OneClusterPCM(novelty=True).fit(rng.normal(size=(500, 20)))
+    X = rng.normal(size=(500, 20))
+    OneClusterPCM(novelty=True).fit(X)
+    with pytest.warns(BandwidthWarning, match="too narrow"):
+        OneClusterPCM(kernel=Gaussian(1e-3)).fit(X)
 
 
 def test_distances_lost_in_rounding(rng):

@@ -249,6 +249,7 @@ def _open_paths(
 ) -> OpenSpace:
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
-    columns, sqdist = GivenSqdist.of(reader.read(rows, None), positive_semidefinite=True)
+    paths = reader.read(rows, None)
+    columns, sqdist = GivenSqdist.of(paths, positive_semidefinite=True, order=1)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)

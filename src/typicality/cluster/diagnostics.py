@@ -125,10 +125,10 @@ def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes, kern
     n_clipped = space.n_clipped(prototypes)
     if share <= _INDEFINITE_SHARE and (n_clipped == 0 or space.columns.positive_semidefinite):
         return
-    what, remedy = "The kernel is", "use a kernel that is, or add a constant to its diagonal"
+    what, remedy = "The kernel is", "use a kernel that is, or add a constant to its diagonal,"
     if isinstance(kernel, str) and kernel == "dissimilarities":
         what = "The dissimilarities are no distances between points: their double-centred kernel is"
-        remedy = "add a constant c to all squares but the diagonal, sqrt(X**2 + c * (1 - eye(n)))"
+        remedy = "add a constant c to all squares but the diagonal, sqrt(X**2 + c * (1 - eye(n))),"
     _warn(
         f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of rows) is "
         f"negative, and {n_clipped} squared distances to prototypes were negative and set to zero. "

@@ -24,7 +24,7 @@ from typicality.cluster.diagnostics import (
     warn_about_vanished_spread,
 )
 from typicality.geometry.leave_one_out import LeaveOneOut
-from typicality.kernels import Kernel
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
 from typicality.solve.alternation import Alternation
@@ -340,7 +340,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         change = f"the {self.criterion} still change by {{:.1e}} in total"
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, change=change)
         # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
-        chosen = not isinstance(self.sigma, str) or opened.sigma is None
+        chosen = not (self.kernel in BANDWIDTH_KERNELS and isinstance(self.sigma, str))
         too_narrow = warn_about_kernel(space, state.prototypes, self.kernel, narrow=chosen)
         if self.eta_update == "each_step":
             smallest = smallest_spread(space.total_variance)

@@ -13,7 +13,7 @@ from typicality.operators.base import row_sums
 
 __all__ = ["LeaveOneOut"]
 
-_SAME_PLACE = {8: 1e-18, 4: 1e-10}  # of the total variance, by the bytes of a number
+_SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 
 
@@ -52,7 +52,7 @@ class LeaveOneOut:
     ) -> Self:
         """For a mean of training rows that have the given weights and variance."""
         copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
-        share = _SAME_PLACE[np.dtype(mean.dtype).itemsize]
+        share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** mean.columns.order
         nearest = share * total_variance + mean.columns.rounding
         return cls(mean.for_prediction(), copies.astype(np.float64), nearest)
 

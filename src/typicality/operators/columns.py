@@ -51,6 +51,10 @@ class Columns(Protocol):
         """Half a squared distance that may be zero in truth."""
 
     @property
+    def order(self) -> int:
+        """The power of a small displacement with which squared distances grow."""
+
+    @property
     def on_sphere(self) -> bool:
         """Whether all rows are mapped at one distance from zero and no value is negative.
 
@@ -107,6 +111,10 @@ class Evaluated:
         by_definition = isinstance(self.kernel_object, ByDefinition)
         return rounding_of(self._own) if by_definition else 0.0
 
+    @property
+    def order(self) -> int:
+        return int(getattr(self.kernel_object, "order", 2))
+
     @cached_property
     def _own(self) -> Floats:
         """The kernel of each training row with itself."""
@@ -151,6 +159,7 @@ class GivenKernel:
     on_sphere: bool
     positive_semidefinite = False
     is_given = True
+    order = 2
 
     @property
     def rounding(self) -> float:
@@ -209,10 +218,13 @@ class GivenSqdist:
         The mean squared dissimilarity of each training row to the training rows.
     positive_semidefinite : bool
         Whether the dissimilarities are known to be distances in some Euclidean space.
+    order : int
+        2 where they are squares of distances in the space of the data, 1 where they are distances.
     """
 
     means: Floats
     positive_semidefinite: bool = False
+    order: int = 2
     on_sphere = False
     is_given = True
     rounding = 0.0
@@ -222,9 +234,11 @@ class GivenSqdist:
         return len(self.means)
 
     @classmethod
-    def of(cls, sqdist: Floats, *, positive_semidefinite: bool = False) -> tuple[Self, Floats]:
+    def of(
+        cls, sqdist: Floats, *, positive_semidefinite: bool = False, order: int = 2
+    ) -> tuple[Self, Floats]:
         """The columns of a square matrix of squared dissimilarities, and its rows."""
-        return cls(sqdist.mean(axis=0, dtype=np.float64), positive_semidefinite), sqdist
+        return cls(sqdist.mean(axis=0, dtype=np.float64), positive_semidefinite, order), sqdist
 
     def sqnorm(self, rows: Floats) -> Floats:
         return np.asarray(rows.mean(axis=1, dtype=np.float64) - 0.5 * self.means.mean())

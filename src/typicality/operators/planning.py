@@ -31,8 +31,8 @@ def plan_of(operator: Operator, columns: Columns, n_rows: int) -> Plan:
     reasons = {
         "dense": f"{matrix} is computed once and kept; an iteration is one product with it.",
         "blocked": f"{matrix} is computed anew in each iteration, a few rows at a time; to keep it "
-        f"would be quicker and take {8 * n_rows**2 / 2**30:.1f} GiB "
-        f"(sklearn.set_config(working_memory={enough}) allows it).",
+        f"instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
+        f"sklearn.set_config(working_memory={enough}).",
     }
     given = f"{matrix} is in memory already; an iteration is one product with it, block by block."
     reason = given if columns.is_given else reasons[operator.method]
