@@ -120,13 +120,13 @@ class Stationary:
         values = self.log_profile(distance)
         return np.exp(values, out=values)
 
-    def log_profile(self, distance: Floats) -> Floats:
-        r"""The logarithm of the profile, :math:`\log \kappa`."""
+    def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
+        r"""The logarithm of the profile, :math:`\log \kappa`; into `out`, where that is given."""
         raise NotImplementedError
 
-    def complement(self, distance: Floats) -> Floats:
+    def complement(self, distance: Floats, out: Floats | None = None) -> Floats:
         r"""One minus the profile, :math:`1 - \kappa`, to full relative precision."""
-        values = self.log_profile(distance)
+        values = self.log_profile(distance, out)
         np.expm1(values, out=values)
         return np.negative(values, out=values)
 
@@ -138,7 +138,8 @@ class Stationary:
         return np.ones(len(X))
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
-        return 2.0 * self.complement(self.distances(X, Y))
+        distances = self.distances(X, Y)
+        return 2.0 * self.complement(distances, out=distances)
 
     def distances(self, X: Floats, Y: Floats) -> Floats:
         """What `profile` takes, shape (len(X), len(Y))."""
@@ -182,8 +183,8 @@ class Gaussian(Stationary):
         """The width as scikit-learn writes it: 1 / (2 sigma^2)."""
         return 0.5 / self.sigma**2
 
-    def log_profile(self, distance: Floats) -> Floats:
-        return distance * -self.gamma
+    def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
+        return np.multiply(distance, -self.gamma, out=out)
 
 
 @dataclass(frozen=True)
@@ -205,8 +206,8 @@ class Laplacian(Stationary):
 
     sigma: float = 1.0
 
-    def log_profile(self, distance: Floats) -> Floats:
-        return distance / -self.sigma
+    def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
+        return np.divide(distance, -self.sigma, out=out)
 
 
 @dataclass(frozen=True)
@@ -227,16 +228,18 @@ class Cauchy(Stationary):
     def profile(self, distance: Floats) -> Floats:
         return 1.0 / (1.0 + self._relative(distance))
 
-    def log_profile(self, distance: Floats) -> Floats:
-        values: Floats = -np.log1p(self._relative(distance))
-        return values
+    def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
+        values = self._relative(distance, out)
+        np.log1p(values, out=values)
+        return np.negative(values, out=values)
 
-    def complement(self, distance: Floats) -> Floats:
-        relative = self._relative(distance)
-        return relative / (1.0 + relative)
+    def complement(self, distance: Floats, out: Floats | None = None) -> Floats:
+        relative = self._relative(distance, out)
+        relative /= 1.0 + relative
+        return relative
 
-    def _relative(self, sqdist: Floats) -> Floats:
-        return sqdist / self.sigma**2
+    def _relative(self, sqdist: Floats, out: Floats | None = None) -> Floats:
+        return np.divide(sqdist, self.sigma**2, out=out)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typicality.operators.columns import Columns
 __all__ = ["Blocked"]
 
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
-_CACHE_BYTES = 2**20  # larger blocks are slower: they leave the cache, and the allocator's pools
+_CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
 class Blocked:

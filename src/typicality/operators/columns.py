@@ -128,7 +128,8 @@ class Evaluated:
 
     def half_sqdist(self, rows: Floats) -> Floats:
         if isinstance(self.kernel_object, Stationary):
-            return self.kernel_object.complement(self.kernel_object.distances(rows, self.training))
+            distances = self.kernel_object.distances(rows, self.training)
+            return self.kernel_object.complement(distances, out=distances)
         if isinstance(self.kernel_object, ByDefinition):
             with np.errstate(invalid="ignore"):  # the operator looks at the result
                 return 0.5 * (self.sqnorm(rows)[:, None] + self._own) - self.kernel(rows)
@@ -137,7 +138,8 @@ class Evaluated:
 
     def log_kernel(self, rows: Floats) -> Floats:
         kernel: Stationary = self.kernel_object
-        return kernel.log_profile(kernel.distances(rows, self.training))
+        distances = kernel.distances(rows, self.training)
+        return kernel.log_profile(distances, out=distances)
 
     def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         return Evaluated(self.kernel_object, self.training[index]).half_sqdist(rows)
