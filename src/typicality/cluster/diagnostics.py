@@ -93,8 +93,8 @@ def warn_about_kernel(space: Any, prototypes: Any, kernel: Any, *, narrow: bool 
     if space.lost_share > _LOST_SHARE:
         _warn(
             "Distances in the space of the kernel are differences of kernel values so large that "
-            f"{space.lost_share:.0e} of them may be rounding. Centre the features, e.g. with "
-            "sklearn.preprocessing.StandardScaler.",
+            f"{min(space.lost_share, 1.0):.0e} of the variance may be rounding. Centre the "
+            "features, e.g. with sklearn.preprocessing.StandardScaler.",
             FeatureWarning,
         )
     else:
@@ -128,7 +128,8 @@ def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes, kern
     what, remedy = "The kernel is", "use a kernel that is, or add a constant to its diagonal,"
     if isinstance(kernel, str) and kernel == "dissimilarities":
         what = "The dissimilarities are no distances between points: their double-centred kernel is"
-        remedy = "add a constant c to all squares but the diagonal, sqrt(X**2 + c * (1 - eye(n))),"
+        constant = f"{1.01 * space.missing_sqdist:.3g}"
+        remedy = f"pass sqrt(X**2 + {constant} * (1 - eye(n))), a constant more off the diagonal,"
     _warn(
         f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of rows) is "
         f"negative, and {n_clipped} squared distances to prototypes were negative and set to zero. "

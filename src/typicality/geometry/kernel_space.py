@@ -141,6 +141,12 @@ class KernelSpace:
         return float(negative / max(np.abs(self._spectrum).sum(), np.finfo(np.float64).tiny))
 
     @property
+    def missing_sqdist(self) -> float:
+        """What all squared distances between rows lack to be those of points in some space."""
+        n_rows = len(self._spectrum)
+        return float(max(-2.0 * n_rows * self._spectrum[0], 0.0))
+
+    @property
     def lost_share(self) -> float:
         """How much of the variance may be rounding, where distances are differences of kernels."""
         rounding = self.columns.rounding
