@@ -48,13 +48,14 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         u_h = e^{-\lVert \Phi(x_h) - v \rVert^2 / \eta}, \qquad
         v = \frac{\sum_h \omega_h u_h \Phi(x_h)}{\sum_h \omega_h u_h}.
 
-    Back in the input space the typicality u is a model of the density, of any shape: rows of low
-    typicality are outliers. With kernels of a distance it is a kernel density estimate whose
-    weights are the typicalities themselves, so outliers lose their pull when `gamma` is small; at
-    ``gamma=1`` it ranks rows almost as a plain one does (Spearman above .98).
+    Back in the input space the typicality u is a model of the density: rows of low typicality are
+    outliers. With kernels of a distance the density may have any shape: it is a kernel density
+    estimate whose weights are the typicalities themselves, so outliers lose their pull when `gamma`
+    is small; at ``gamma=1`` it ranks rows almost as a plain one does (Spearman above .98). The
+    linear kernel, and dissimilarities, describe one round cluster.
 
     The threshold is calibrated by leave-one-out scores: a nominal rate of 1 % flags about 1 % of
-    new rows from the same source, which plain training scores do not achieve.
+    new rows from the same source, which plain training scores do not achieve with narrow kernels.
 
     An iteration costs one product with the kernel matrix, which is never formed when it is large:
     O(n^2 d) time and O(n) memory. A prediction costs O(n d) a row.
