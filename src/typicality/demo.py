@@ -20,12 +20,13 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from typicality.cluster import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality.cluster import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
 
 __all__ = ["main"]
 
 SURE, NOWHERE = 0.8, 0.01
+RATE = 0.02  # of rows from the same source that a detector flags
 ESTIMATORS = [
     FuzzyCMeans(3, m=1.5, n_init=5, random_state=0),
     EntropyCMeans(3, n_init=5, random_state=0),
@@ -115,6 +116,16 @@ def _settings(model: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
+def outliers(results: list[Fit]) -> Iterator[str]:
+    """The rows of each data set that are least typical of it as a whole."""
+    for name, X in {fit.data_name: fit.X for fit in results}.items():
+        model = OneClusterPCM(contamination=RATE).fit(X)
+        flagged = np.flatnonzero(model.predict(X) == -1)
+        worst_first = flagged[np.argsort(model.score_samples(X[flagged]))]
+        listed = ", ".join(f"{row} ({model.typicality_[row]:.2f})" for row in worst_first)
+        yield f"{name}: rows {listed}; the median typicality is {np.median(model.typicality_):.2f}"
+
+
 def figure(results: list[Fit], path: Path) -> None:
     """The rows on their first two principal components, paler where membership is weak."""
     from matplotlib.figure import Figure
@@ -163,6 +174,11 @@ def main(folder: str = "demo") -> None:
         "clusters; possibilistic ones are typicalities, so a row can belong nowhere "
         f"(all below {NOWHERE})."
     )
+    console.print(
+        f"\nLeast typical of all rows (OneClusterPCM, a nominal {RATE:.0%} flagged; typicality):"
+    )
+    for line in outliers(results):
+        console.print(f"  {line}", highlight=False)
     path = Path(folder) / "clusters.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     figure(results, path)

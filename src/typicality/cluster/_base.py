@@ -17,9 +17,6 @@ from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
 from typicality.cluster._spaces import OpenSpace, Reader, has_points, open_space
 from typicality.cluster.diagnostics import (
-    Labelling,
-    coincident_groups,
-    label_prototypes,
     memberships_collapsed,
     require_finite,
     warn_about_collapse,
@@ -28,6 +25,7 @@ from typicality.cluster.diagnostics import (
     warn_about_kernel,
     warn_about_labelling,
 )
+from typicality.cluster.labelling import Labelling, coincident_groups, label_prototypes
 from typicality.geometry import Geometry
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation, ClusterState

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._spaces import ALL_KERNELS, SIGMA_RULES, Reader, is_pairwise
+from typicality.bandwidth import BANDWIDTH_RULES
+from typicality.cluster._spaces import ALL_KERNELS, Reader, is_pairwise
 
-__all__ = ["SpaceEstimator", "TrainingRows"]
+__all__ = ["SpaceEstimator", "TrainingRows", "feature_labels"]
 
 Floats = NDArray[np.floating]
 
@@ -49,7 +50,7 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(ALL_KERNELS)), callable],
-        "sigma": [StrOptions(set(SIGMA_RULES)), Interval(Real, 0, np.inf, closed="neither")],
+        "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
     }

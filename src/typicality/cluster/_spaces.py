@@ -16,7 +16,7 @@ from typicality._checks import (
     check_no_diagonal,
     check_reach,
 )
-from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
+from typicality.bandwidth import bandwidth
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.distinct import content_hash
@@ -38,7 +38,6 @@ Floats = NDArray[np.floating]
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 ALL_KERNELS = (*KERNEL_NAMES, *SPECIAL_KERNELS)
-SIGMA_RULES = tuple(BANDWIDTH_RULES)
 
 
 class Reader(Protocol):
@@ -100,8 +99,11 @@ class KernelValues:
 
     @classmethod
     def of(cls, matrix: Floats) -> "KernelValues":
+        diagonal = np.diagonal(matrix).copy()
+        if is_constant(diagonal):  # no row needs to be looked up
+            return cls(matrix.dtype, np.empty(0, np.uint64), diagonal)
         keys, first = np.unique(content_hash(matrix), return_index=True)
-        return cls(matrix.dtype, keys, np.diagonal(matrix)[first])
+        return cls(matrix.dtype, keys, diagonal[first])
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         rows = rows.astype(self.dtype, copy=False)

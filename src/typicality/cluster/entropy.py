@@ -11,10 +11,10 @@ from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
-    Labelling,
     entropic_collapse_advice,
     warn_about_convergence,
 )
+from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic

@@ -250,8 +250,8 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
 
         For kernels of a distance the logarithm of the weighted density estimate,
         :math:`\log s(x)` with :math:`s(x) = \sum_r w_r K(x, x_r)`, of which the typicality is an
-        increasing function; for others the logarithm of the typicality. A row that equals a
-        training row is scored without one copy of that row, so a training row gets its
+        increasing function; for others the logarithm of the typicality. A row that
+        coincides with a training row is scored without one copy of it, so a training row gets its
         leave-one-out score; a score does not depend on the other rows of X.
 
         Parameters

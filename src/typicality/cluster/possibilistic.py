@@ -13,7 +13,6 @@ from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import Reader
 from typicality.cluster.diagnostics import (
-    Labelling,
     fuzzy_collapse_advice,
     memberships_collapsed,
     require_finite,
@@ -23,6 +22,7 @@ from typicality.cluster.diagnostics import (
     warn_about_unreached,
     warn_about_vanished_spread,
 )
+from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy

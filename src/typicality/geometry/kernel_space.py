@@ -116,9 +116,13 @@ class KernelSpace:
         return float(self.columns.sqnorm(self.X[:1])[0])
 
     @cached_property
+    def _sample(self) -> KernelCandidates:
+        return self._candidates(_SPECTRUM_ROWS)
+
+    @cached_property
     def _spectrum(self) -> NDArray[np.float64]:
         """Eigenvalues of the covariance in the induced space, of a sample of distinct rows."""
-        return _second_moments(self._candidates(_SPECTRUM_ROWS), normalised=False)
+        return _second_moments(self._sample, normalised=False)
 
     @property
     def dimension(self) -> float:
@@ -128,8 +132,7 @@ class KernelSpace:
 
     def largest_moment(self, *, normalised: bool) -> float:
         if normalised:
-            sample = self._candidates(_SPECTRUM_ROWS)
-            return float(_second_moments(sample, normalised=True)[-1])
+            return float(_second_moments(self._sample, normalised=True)[-1])
         return float(self._spectrum[-1])
 
     @property
@@ -221,15 +224,19 @@ class KernelSpace:
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> tuple[float, NDArray[np.float64]]:
-        sqdist = self.sqdist(prototypes)
+        return self._objective_and_mass(rule, self.sqdist(prototypes))
+
+    def _objective_and_mass(
+        self, rule: MembershipRule, sqdist: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
         memberships = rule.memberships(sqdist)
         objective = rule.objective(memberships, sqdist)
         mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
         return float(self._row_weight @ objective), mass
 
     def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
-        objective, mass = self.objective_and_mass(rule, prototypes)
         sqdist = self.sqdist(prototypes)
+        objective, mass = self._objective_and_mass(rule, sqdist)
         following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
         moves = _sqdist_between(prototypes, following)
         return Sweep(

@@ -1,5 +1,6 @@
 """Possibilistic memberships, or typicalities: each cluster judges a row on its own."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +20,7 @@ class Possibilistic1996Twin(NamedTuple):
     eta: Any
 
 
-class _WithSpread:
+class _WithSpread(ABC):
     """What the two forms share: a spread `eta` for each cluster, in squared distance."""
 
     eta: Array
@@ -35,8 +36,9 @@ class _WithSpread:
         logarithms = self._log_weights(self.closeness(sqdist))
         return xp.exp(logarithms - xp.max(logarithms, axis=-2, keepdims=True))
 
+    @abstractmethod
     def _log_weights(self, relative: Array) -> Array:
-        raise NotImplementedError
+        """Logarithms of the weights of rows at `relative` squared distances."""
 
     def with_spread(self, eta: Array) -> Self:
         """The same rule with another spread."""

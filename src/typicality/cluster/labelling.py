@@ -1,0 +1,86 @@
+"""Which prototype stands for which label: coincident prototypes share one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.geometry import Prototypes
+from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+
+_COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
+_COINCIDENT_TYPICALITY = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """Which prototype stands for which label.
+
+    Parameters
+    ----------
+    order : array of shape (c,)
+        An order of the prototypes: first one for each label that rows carry, then the rest.
+    prototype_labels : array of shape (c,)
+        The label of each prototype in that order; coincident prototypes share theirs.
+    n_clusters : int
+        The number of labels that rows carry, rows of weight zero not counted.
+    n_coincident : int
+        The number of prototypes that share the label of an earlier one.
+    """
+
+    order: NDArray[np.intp]
+    prototype_labels: NDArray[np.int32]
+    n_clusters: int
+    n_coincident: int
+
+
+def label_prototypes(
+    groups: NDArray[np.intp],
+    preferred: NDArray[np.int32],
+    sample_weight: NDArray[np.floating] | None,
+) -> Labelling:
+    """Contiguous labels: groups of coincident prototypes that some row prefers come first.
+
+    Parameters
+    ----------
+    groups : array of shape (c,)
+        For each prototype the first one it coincides with: itself, mostly.
+    preferred : array of shape (n,)
+        The prototype each row prefers.
+    sample_weight : array of shape (n,), optional
+        Groups that only rows of weight zero prefer come after all others.
+    """
+    n_clusters = len(groups)
+    counted = preferred if sample_weight is None else preferred[sample_weight > 0]
+    populated = np.unique(groups[np.unique(counted)])
+    aside = np.setdiff1d(groups[np.unique(preferred)], populated)
+    representatives = np.unique(groups)
+    empty = np.setdiff1d(representatives, [*populated, *aside])
+    copies = np.setdiff1d(np.arange(n_clusters), representatives)
+    order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
+    label_of = np.empty(n_clusters, np.int32)
+    label_of[order[: len(representatives)]] = np.arange(len(representatives))
+    return Labelling(order, label_of[groups[order]], len(populated), len(copies))
+
+
+def coincident_groups(
+    prototypes: Prototypes, rule: MembershipRule, total_variance: float
+) -> NDArray[np.intp]:
+    """For each prototype the first one it coincides with.
+
+    Possibilistic clusters coincide when each prototype is at least 95 % typical of the other
+    cluster: two modes are never so near. Prototypes of the other rules coincide when they are
+    nearer than a thousandth of the spread of the data.
+    """
+    sqdist = prototypes.mutual_sqdist()
+    if isinstance(rule, Possibilistic1993 | Possibilistic1996):
+        with np.errstate(over="ignore"):  # far apart and narrow: a typicality of zero
+            near = rule.memberships(sqdist) >= _COINCIDENT_TYPICALITY
+    else:
+        near = sqdist <= _COINCIDENT_SHARE * total_variance
+    near = near & near.T
+    groups = np.arange(prototypes.n_clusters)
+    for k in range(prototypes.n_clusters):
+        groups[k] = groups[np.flatnonzero(near[k])[0]]
+    return groups
