@@ -24,7 +24,7 @@ LAYERS = [
     ["compiled", "operators"],
     ["geometry"],
     ["bandwidth", "solve"],
-    ["_checks"],
+    ["_checks", "levelsets"],
     ["cluster"],
     ["demo"],
 ]
@@ -39,6 +39,7 @@ PUBLIC_MODULES = [
     "typicality.geometry",
     "typicality.geometry.distinct",
     "typicality.kernels",
+    "typicality.levelsets",
     "typicality.membership",
     "typicality.membership.spread",
     "typicality.operators",
@@ -142,6 +143,7 @@ def test_public_functions_are_typed(function):
 
 
 ESTIMATORS = {
+    "AlphaCutClustering": {},
     "EntropyCMeans": {"n_clusters": 3, "random_state": 0},
     "FuzzyCMeans": {"n_clusters": 3, "random_state": 0},
     "OneClusterPCM": {},

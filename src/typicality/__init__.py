@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typicality.cluster.alpha_cut import AlphaCutClustering
     from typicality.cluster.entropy import EntropyCMeans
     from typicality.cluster.fuzzy import FuzzyCMeans
     from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
 
 _HOMES = {
+    "AlphaCutClustering": "typicality.cluster.alpha_cut",
     "EntropyCMeans": "typicality.cluster.entropy",
     "FuzzyCMeans": "typicality.cluster.fuzzy",
     "OneClusterPCM": "typicality.cluster.one_cluster",
@@ -28,6 +30,7 @@ _MODULES = (
     "exceptions",
     "geometry",
     "kernels",
+    "levelsets",
     "membership",
     "minimax",
     "operators",
@@ -35,7 +38,14 @@ _MODULES = (
     "solve",
 )
 
-__all__ = ["EntropyCMeans", "FuzzyCMeans", "OneClusterPCM", "PossibilisticCMeans", "__version__"]
+__all__ = [
+    "AlphaCutClustering",
+    "EntropyCMeans",
+    "FuzzyCMeans",
+    "OneClusterPCM",
+    "PossibilisticCMeans",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

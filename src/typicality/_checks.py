@@ -12,16 +12,20 @@ from typicality._compat import feature_names
 from typicality.geometry import Features
 from typicality.geometry.base import row_blocks
 from typicality.geometry.distinct import count_distinct_rows
+from typicality.kernels import BANDWIDTH_KERNELS, Stationary
 
 __all__ = [
+    "check_alpha",
     "check_diagonal",
     "check_dissimilarities",
     "check_distinct_rows",
     "check_kernel",
     "check_kernel_matrix",
+    "check_kernel_of_distance",
     "check_known",
     "check_magnitudes",
     "check_no_diagonal",
+    "check_one_cut",
     "check_reach",
     "check_rows",
     "check_sample_weight",
@@ -317,6 +321,34 @@ def check_kernel(kernel: Any) -> None:
             f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
             "or a name."
         )
+
+
+def check_kernel_of_distance(kernel: Any) -> None:
+    """Alpha-cuts are of a density: the kernel must be a function of a distance."""
+    check_kernel(kernel)
+    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
+    if not (named or isinstance(kernel, Stationary)):
+        raise ValueError(
+            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
+            "typicality a density whose level sets are clusters. Use 'gaussian', 'laplacian' or "
+            "'cauchy', or OneClusterPCM, which takes all kernels."
+        )
+
+
+def check_one_cut(alpha: Any, rejection_rate: Any) -> None:
+    """Either a level or a rate."""
+    if rejection_rate is not None and alpha != "auto":
+        raise ValueError(
+            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
+            "one of them."
+        )
+
+
+def check_alpha(alpha: Any) -> float:
+    """A level of typicality."""
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+        raise ValueError(f"alpha must be a number from 0 to 1, a typicality; got {alpha!r}.")
+    return float(alpha)
 
 
 def check_start_array(

@@ -1,4 +1,4 @@
-"""The compiled sweep over the rows: every input-space iteration runs here.
+"""Compiled loops: the sweep over the rows of every input-space iteration, and kernel sums.
 
 Rows are taken in tiles of a few hundred, transposed so that vector instructions run along the
 rows: `sqdist`, `memberships` and every row of scratch space have the rows of the tile as their last
@@ -16,14 +16,15 @@ cached function, not of the files it calls.
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
-from numpy import empty, float64
+from numpy import empty, float64, int64
 
+from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
 from typicality.membership.entropic import EntropicTwin
 from typicality.membership.fuzzy import FuzzyTwin
 from typicality.membership.hard import HardTwin
 from typicality.membership.possibilistic import Possibilistic1993Twin, Possibilistic1996Twin
 
-__all__ = ["fold_chunks", "write_rows"]
+__all__ = ["fold_chunks", "sum_near", "write_rows"]
 
 # Sums may be reordered (vector lanes) and products fused.
 _SWEEP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -523,3 +524,110 @@ def write_rows(
             _store(degrees, start, stop, memberships_out)
         if labels.size:
             _store_labels(sqdist, scale, start, stop, labels)
+
+
+# ---- kernel sums --------------------------------------------------------------------------------
+
+
+def _part(params, difference):
+    """What one feature adds to the distance a kernel is a function of."""
+    raise TypeError("compiled code only")
+
+
+def _profile(params, distance):
+    """The kernel as a function of that distance."""
+    raise TypeError("compiled code only")
+
+
+def _square(params, difference):
+    return difference * difference
+
+
+def _absolute(params, difference):
+    return abs(difference)
+
+
+def _gaussian(params, distance):
+    return _exp(-params.gamma * distance, _lowest_exponent(8))
+
+
+def _laplacian(params, distance):
+    return _exp(-params.scale * distance, _lowest_exponent(8))
+
+
+def _cauchy(params, distance):
+    return 1.0 / (1.0 + params.scale * distance)
+
+
+_KERNELS = {
+    GaussianTwin: (_square, _gaussian),
+    LaplacianTwin: (_absolute, _laplacian),
+    CauchyTwin: (_square, _cauchy),
+}
+
+
+@overload(_part, jit_options=_TILE)
+def _choose_part(params, difference):
+    return _KERNELS[params.instance_class][0]
+
+
+@overload(_profile, jit_options=_TILE)
+def _choose_profile(params, distance):
+    return _KERNELS[params.instance_class][1]
+
+
+@njit(**_TILE)
+def _distance_to_box(params, point, lower, upper):
+    distance = 0.0
+    for j in range(point.size):
+        distance += _part(params, max(lower[j] - point[j], point[j] - upper[j], 0.0))
+    return distance
+
+
+@njit(**_TILE)
+def _add_leaf(params, point, columns, weights, values, sums):
+    n_rows = values.size
+    _clear(values)
+    for j in range(point.size):
+        here = point[j]
+        for r in range(n_rows):
+            values[r] += _part(params, columns[j, r] - here)
+    for r in range(n_rows):
+        values[r] = _profile(params, values[r])
+    for k in range(sums.size):
+        total = 0.0
+        for r in range(n_rows):
+            total += values[r] * weights[k, r]
+        sums[k] += total
+
+
+@_sweep
+def sum_near(points, params, reach, columns, weights, leaf_of, lower, upper, first, last, sums):
+    """Kernel sums at points `first` to `last` over the leaves of a k-d tree that are near enough.
+
+    Leaf l has its rows in columns[l] and their weights in weights[l]. Node i lies within the box
+    lower[i] to upper[i]; it is leaf leaf_of[i], or that is -1 and its children are 2 i + 1 and
+    2 i + 2. Boxes farther than `reach` (in the measure of the kernel) are skipped. A point gets the
+    same numbers alone and in any batch. Returns the number of leaves that were added.
+    """
+    values = empty(columns.shape[2], float64)
+    waiting = empty(128, int64)
+    n_added = 0
+    for i in range(first, last):
+        _clear(sums[i])
+        waiting[0] = 0
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            node = waiting[n_waiting]
+            if _distance_to_box(params, points[i], lower[node], upper[node]) > reach:
+                continue
+            leaf = leaf_of[node]
+            if leaf >= 0:
+                _add_leaf(params, points[i], columns[leaf], weights[leaf], values, sums[i])
+                n_added += 1
+            else:
+                waiting[n_waiting] = 2 * node + 2
+                waiting[n_waiting + 1] = 2 * node + 1
+                n_waiting += 2
+    return n_added

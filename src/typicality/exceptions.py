@@ -11,6 +11,7 @@ __all__ = [
     "DegenerateSpreadWarning",
     "EmptyClustersWarning",
     "FeatureWarning",
+    "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
 ]
 
@@ -41,6 +42,10 @@ class FeatureWarning(ClusteringWarning):
 
 class BandwidthWarning(ClusteringWarning):
     """The kernel is so wide or so narrow that it says little, or its width was not used."""
+
+
+class FragmentedClustersWarning(ClusteringWarning):
+    """Most clusters are single rows."""
 
 
 class IndefiniteKernelWarning(ClusteringWarning):

@@ -175,6 +175,7 @@ def open_space(
     *,
     novelty: bool = False,
     explicit: bool = True,
+    rtol: float = 0.0,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -190,6 +191,8 @@ def open_space(
         Whether the training rows are clean, for the automatic bandwidth.
     explicit : bool, default=True
         Whether the linear kernel may open the input space itself.
+    rtol : float, default=0.0
+        How far means of kernel values may be off.
     """
     check_kernel(kernel)
     if is_pairwise(kernel):
@@ -206,7 +209,8 @@ def open_space(
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
-    space = KernelSpace(built, rows.copy(), sample_weight)  # a model must not see X change
+    own = rows.copy()  # a model must not see X change
+    space = KernelSpace(built, own, sample_weight, rtol=rtol)
     return OpenSpace(space, coordinates, built, features)
 
 

@@ -11,15 +11,18 @@ from sklearn.exceptions import ConvergenceWarning
 from typicality.cluster.labelling import Labelling
 from typicality.exceptions import (
     BandwidthWarning,
+    ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FeatureWarning,
+    FragmentedClustersWarning,
     IndefiniteKernelWarning,
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, Stationary
+from typicality.levelsets.valley import Valley
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
@@ -32,6 +35,8 @@ _LARGE_GAMMA = 100.0
 _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
+_SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
+_FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -255,6 +260,41 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
             "they come last and are not counted in n_clusters_. Use fewer clusters, or more starts "
             "(n_init).",
             EmptyClustersWarning,
+        )
+
+
+def warn_about_no_valley(valley: Valley) -> None:
+    """Typicalities of one mode have no valley between modes."""
+    if valley.depth < _SHALLOW_VALLEY:
+        _warn(
+            f"The density of the typicalities has no clear valley (the deepest is "
+            f"{valley.depth:.1%} of its height): alpha='valley' means little. Use alpha='auto', or "
+            "give alpha or rejection_rate.",
+            ClusteringWarning,
+        )
+
+
+def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
+    """No row belongs anywhere."""
+    if np.ndim(alpha) == 0 and alpha >= highest:
+        reason = (
+            f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}. Use a "
+            "smaller alpha, or alpha='auto'."
+        )
+    else:
+        reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
+    _warn(f"There is no cluster, all labels are -1: {reason}", EmptyClustersWarning)
+
+
+def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """More clusters of a single row than others."""
+    size = np.bincount(node_labels[node_labels >= 0], weights=weight[node_labels >= 0])
+    alone = int(np.sum(size < 2))
+    if alone > _FRAGMENTS and alone > len(size) / 2:
+        _warn(
+            f"{alone} of {len(size)} clusters are single rows. Use a larger min_cluster_size to "
+            "call them outliers, a larger sigma, or alpha='auto'.",
+            FragmentedClustersWarning,
         )
 
 

@@ -10,26 +10,24 @@ from sklearn.base import OutlierMixin
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import weighted_quantile
+from typicality.cluster._core import (
+    core_attributes,
+    plain_density,
+    solve_one_cluster,
+    warn_about_core,
+)
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, feature_labels
 from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
-    require_finite,
-    warn_about_constant_rows,
-    warn_about_convergence,
-    warn_about_equal_typicalities,
     warn_about_features,
-    warn_about_kernel,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
 from typicality.geometry.leave_one_out import LeaveOneOut
-from typicality.kernels import BANDWIDTH_KERNELS, Kernel
-from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_update
-from typicality.solve.alternation import Alternation
-from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
-from typicality.solve.picard import PicardResult, Status
+from typicality.kernels import Kernel
+from typicality.membership.spread import smallest_spread
+from typicality.solve.picard import PicardResult
 
 __all__ = ["OneClusterPCM"]
 
@@ -215,7 +213,16 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             data=training.for_callbacks,
             attributes=lambda state: self._prediction_attributes(state, opened),
         )
-        result = self._solve(opened.space, progress)
+        if self.weights == "uniform":
+            result = plain_density(opened.space, gamma=self.gamma)
+        else:
+            result = solve_one_cluster(
+                opened.space,
+                progress,
+                gamma=self.gamma,
+                criterion=self.criterion,
+                eta_update=self.eta_update,
+            )
         self._take_schema(training.schema)
         self._publish(opened, result)
         progress.finish()
@@ -306,51 +313,20 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _solve(self, space: Any, progress: FitProgress) -> PicardResult[State]:
-        eta = self.gamma * space.total_variance
-        if eta <= 0:
-            warn_about_constant_rows(space)
-            eta = 1.0  # all distances are zero: every typicality is one whatever eta is
-        ones = np.ones((len(space.X), 1))
-        state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
-        if self.weights == "uniform":
-            objective, _ = space.objective_and_mass(state.rule, state.prototypes)
-            return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-        update = spread_update(
-            self.eta_update, gamma=self.gamma, total_variance=space.total_variance
-        )
-        alternation: Alternation[Any] = Alternation(space, update)
-        by_weights = self.criterion == "weights"
-        step = ByWeights(alternation) if by_weights else ByMemberships(alternation, space)
-        result = progress.run(step, state)
-        require_finite(result)
-        return result
-
     def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
         space: Any = opened.space
         state = result.state
         for name, value in self._prediction_attributes(state, opened).items():
             setattr(self, name, value)
         self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
-        self.kernel_ = opened.kernel
-        self.sigma_ = opened.sigma
-        self.n_iter_ = result.n_iter
-        self.status_ = result.status
-        self.objective_path_ = np.array(result.objectives)
-        self.plan_ = space.plan(1)
-        change = f"the {self.criterion} still change by {{:.1e}} in total"
-        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, change=change)
-        # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
-        chosen = not (self.kernel in BANDWIDTH_KERNELS and isinstance(self.sigma, str))
-        too_narrow = warn_about_kernel(space, state.prototypes, self.kernel, narrow=chosen)
+        for name, value in core_attributes(opened, result).items():
+            setattr(self, name, value)
+        warn_about_core(self, space, result)
         if self.eta_update == "each_step":
             smallest = smallest_spread(space.total_variance)
             warn_about_vanished_spread(np.array([self.eta_]), smallest)
         else:
             warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
-        if chosen and space.columns.on_sphere and space.total_variance > 0 and not too_narrow:
-            log_typicality = space.sqdist(state.prototypes) / self.eta_
-            warn_about_equal_typicalities(log_typicality, self.gamma, space.neighbours)
 
     def _prediction_attributes(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """All that prediction needs."""

@@ -59,6 +59,14 @@ class DistinctRows:
         order = np.lexsort(rows.T[::-1])
         return cls(rows[order], total[order], chosen[first][order])
 
+    def places_of(self, X: Floats) -> NDArray[np.intp]:
+        """Where each row of X stands among these; -1 for rows that are not there."""
+        keys = content_hash(self.rows)
+        order = np.argsort(keys)
+        wanted = content_hash(X)
+        found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
+        return np.where(keys[found] == wanted, found, -1)
+
     def sqdist_to(self, number: int) -> NDArray[np.float64]:
         """Squared distances of all these rows to one of them."""
         sqdist: NDArray[np.float64] = np.sum((self.rows - self.rows[number]) ** 2, axis=1)

@@ -69,15 +69,22 @@ class KernelSpace:
         The rows.
     sample_weight : array of shape (n,), optional
         Weight k counts as k copies of the row.
+    rtol : float, default=0.0
+        How far means of kernel values may be off; 0 for sums that are exact but for rounding.
     """
 
     def __init__(
-        self, kernel: Kernel | Columns, X: Floats, sample_weight: Floats | None = None
+        self,
+        kernel: Kernel | Columns,
+        X: Floats,
+        sample_weight: Floats | None = None,
+        *,
+        rtol: float = 0.0,
     ) -> None:
         self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
-        self.operator = choose_operator(self.columns, X)
+        self.operator = choose_operator(self.columns, X, rtol=rtol)
 
     @property
     def _has_coordinates(self) -> bool:

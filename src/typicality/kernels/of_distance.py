@@ -4,13 +4,31 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from typicality.kernels.base import Floats, pair_distances
 
 _SMALLEST_WIDTH = 1e-150
+
+
+class GaussianTwin(NamedTuple):
+    """What compiled code knows of a Gaussian kernel."""
+
+    gamma: float
+
+
+class LaplacianTwin(NamedTuple):
+    """What compiled code knows of a Laplacian kernel."""
+
+    scale: float
+
+
+class CauchyTwin(NamedTuple):
+    """What compiled code knows of a Cauchy kernel."""
+
+    scale: float
 
 
 class Stationary(ABC):
@@ -53,6 +71,18 @@ class Stationary(ABC):
         values = self.log_profile(distance, out)
         np.expm1(values, out=values)
         return np.negative(values, out=values)
+
+    def support_radius(self, rtol: float) -> float:
+        """The distance (by the metric, not its square) beyond which no value exceeds `rtol`.
+
+        Infinite where none is known.
+        """
+        return math.inf
+
+    @property
+    def twin(self) -> Any:
+        """Parameters for compiled sums, whose type says which kernel it is; None without one."""
+        return None
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
@@ -110,6 +140,13 @@ class Gaussian(Stationary):
     def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
         return np.multiply(distance, -self.gamma, out=out)
 
+    def support_radius(self, rtol: float) -> float:
+        return self.sigma * math.sqrt(2.0 * math.log(1.0 / rtol)) if rtol > 0 else math.inf
+
+    @property
+    def twin(self) -> GaussianTwin:
+        return GaussianTwin(self.gamma)
+
 
 @dataclass(frozen=True)
 class Laplacian(Stationary):
@@ -132,6 +169,13 @@ class Laplacian(Stationary):
 
     def log_profile(self, distance: Floats, out: Floats | None = None) -> Floats:
         return np.divide(distance, -self.sigma, out=out)
+
+    def support_radius(self, rtol: float) -> float:
+        return self.sigma * math.log(1.0 / rtol) if rtol > 0 else math.inf
+
+    @property
+    def twin(self) -> LaplacianTwin:
+        return LaplacianTwin(1.0 / self.sigma)
 
 
 @dataclass(frozen=True)
@@ -161,6 +205,13 @@ class Cauchy(Stationary):
         relative = self._relative(distance, out)
         relative /= 1.0 + relative
         return relative
+
+    def support_radius(self, rtol: float) -> float:
+        return self.sigma * math.sqrt(1.0 / rtol - 1.0) if rtol > 0 else math.inf
+
+    @property
+    def twin(self) -> CauchyTwin:
+        return CauchyTwin(self.sigma**-2)
 
     def _relative(self, sqdist: Floats, out: Floats | None = None) -> Floats:
         return np.divide(sqdist, self.sigma**2, out=out)

@@ -15,8 +15,11 @@ class Operator(Protocol):
     entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
     """
 
-    rtol: ClassVar[float]
     method: ClassVar[str]
+
+    @property
+    def rtol(self) -> float:
+        """The promise."""
 
     def __matmul__(self, weights: Floats) -> Floats:
         """`K @ W`, shape (n, c), for weights of shape (n_training, c)."""

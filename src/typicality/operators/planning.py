@@ -6,18 +6,26 @@ from typicality.operators.base import Floats, Operator
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns
 from typicality.operators.dense import Dense
+from typicality.operators.truncated import Truncated, can_truncate
 from typicality.plan import Plan
 
 __all__ = ["choose_operator", "plan_of"]
 
 _DENSE_SHARE = 4  # the matrix may take this part of scikit-learn's working memory
+_WORTH_SKIPPING = 0.5  # of all pairs; truncated sums are quicker than blocks even without skipping
+_LARGE = 2048  # rows; fewer are quick in any way
 
 
-def choose_operator(columns: Columns, rows: Floats) -> Operator:
-    """`Dense` where the matrix takes a quarter of `working_memory` at the most, else `Blocked`.
+def choose_operator(columns: Columns, rows: Floats, *, rtol: float = 0.0) -> Operator:
+    """`Truncated` where the promise `rtol` lets most pairs be skipped; else an exact operator.
 
-    A matrix that was given is in memory already: blocks of it are all that is needed.
+    That is `Dense` where the matrix takes a quarter of `working_memory` at the most, else
+    `Blocked`. A matrix that was given is in memory already: blocks of it are all that is needed.
     """
+    if rtol > 0 and len(rows) >= _LARGE and can_truncate(columns):
+        truncated = Truncated(columns, rows, rtol=rtol)  # type: ignore[arg-type]
+        if truncated.share_of_work() <= _WORTH_SKIPPING:
+            return truncated
     limit = get_config()["working_memory"] * 2**20 / _DENSE_SHARE
     dense = Dense(columns, rows)
     fits = dense.working_memory <= limit and not columns.is_given
@@ -33,6 +41,8 @@ def plan_of(operator: Operator, columns: Columns, n_rows: int) -> Plan:
         "blocked": f"{matrix} is computed anew in each iteration, a few rows at a time; to keep it "
         f"instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
         f"sklearn.set_config(working_memory={enough}).",
+        "truncated": f"most of {matrix} is left out, pairs of rows so far apart that the kernel "
+        f"adds less than {operator.rtol:.0e} to a mean; the rest is computed anew each time.",
     }
     given = f"{matrix} is in memory already; an iteration is one product with it, block by block."
     reason = given if columns.is_given else reasons[operator.method]

@@ -1,0 +1,83 @@
+"""The core of one-cluster PCM, which the estimators of density and of clusters share."""
+
+from typing import Any
+
+import numpy as np
+
+from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._spaces import OpenSpace
+from typicality.cluster.diagnostics import (
+    require_finite,
+    warn_about_constant_rows,
+    warn_about_convergence,
+    warn_about_equal_typicalities,
+    warn_about_kernel,
+)
+from typicality.kernels import BANDWIDTH_KERNELS
+from typicality.membership.possibilistic import Possibilistic1996
+from typicality.membership.spread import spread_update
+from typicality.solve.alternation import Alternation
+from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
+from typicality.solve.picard import PicardResult, Status
+
+__all__ = ["core_attributes", "plain_density", "solve_one_cluster", "warn_about_core"]
+
+
+def solve_one_cluster(
+    space: Any, progress: FitProgress, *, gamma: float, criterion: str, eta_update: str = "never"
+) -> PicardResult[State]:
+    """Iterate from the mean of all rows.
+
+    Implements :cite:`filippone2010`, table I.
+    """
+    update = spread_update(eta_update, gamma=gamma, total_variance=space.total_variance)
+    alternation: Alternation[Any] = Alternation(space, update)
+    by_weights = criterion == "weights"
+    step = ByWeights(alternation) if by_weights else ByMemberships(alternation, space)
+    result = progress.run(step, _start(space, gamma))
+    require_finite(result)
+    return result
+
+
+def plain_density(space: Any, *, gamma: float) -> PicardResult[State]:
+    """The mean of all rows as it is: the kernel density estimate."""
+    state = _start(space, gamma)
+    objective, _ = space.objective_and_mass(state.rule, state.prototypes)
+    return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+
+
+def _start(space: Any, gamma: float) -> Any:
+    eta = gamma * space.total_variance
+    if eta <= 0:
+        warn_about_constant_rows(space)
+        eta = 1.0  # all distances are zero: every typicality is one whatever eta is
+    ones = np.ones((len(space.X), 1))
+    return WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
+
+
+def core_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
+    """The attributes that say how a fit went."""
+    space: Any = opened.space
+    return {
+        "kernel_": opened.kernel,
+        "sigma_": opened.sigma,
+        "n_iter_": result.n_iter,
+        "status_": result.status,
+        "objective_path_": np.array(result.objectives),
+        "plan_": space.plan(1),
+    }
+
+
+def warn_about_core(estimator: Any, space: Any, result: PicardResult[State]) -> None:
+    """No convergence, a kernel too wide or too narrow, typicalities all alike."""
+    change = f"the {estimator.criterion} still change by {{:.1e}} in total"
+    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
+    # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
+    by_rule = estimator.kernel in BANDWIDTH_KERNELS and isinstance(estimator.sigma, str)
+    state = result.state
+    too_narrow = warn_about_kernel(space, state.prototypes, estimator.kernel, narrow=not by_rule)
+    on_sphere = space.columns.on_sphere and space.total_variance > 0
+    if on_sphere and not by_rule and not too_narrow:
+        rule: Any = state.rule
+        log_typicality = space.sqdist(state.prototypes) / rule.eta[0]
+        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

@@ -1,0 +1,374 @@
+"""Clusters as connected regions of the alpha-cut."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import check_alpha, check_kernel_of_distance, check_one_cut
+from typicality._compat import Interval, StrOptions, fit_context
+from typicality._quantiles import weighted_quantile
+from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
+from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
+from typicality.cluster._spaces import OpenSpace, open_space
+from typicality.cluster.diagnostics import (
+    warn_about_features,
+    warn_about_fragments,
+    warn_about_lonely_row,
+    warn_about_no_cluster,
+    warn_about_no_valley,
+)
+from typicality.geometry.distinct import DistinctRows
+from typicality.kernels import Kernel
+from typicality.levelsets.landscape import Landscape
+from typicality.levelsets.regions import Regions
+from typicality.levelsets.selection import select_clusters
+from typicality.levelsets.tree import AlphaTree, Cut
+from typicality.levelsets.valley import deepest_valley
+from typicality.solve.picard import PicardResult
+
+__all__ = ["AlphaCutClustering"]
+
+Floats = NDArray[np.floating]
+Labels = NDArray[np.int32]
+
+_RELATIVE_ERROR = 1e-8  # of the height of a row that stands alone
+
+
+class AlphaCutClustering(ClusterMixin, SpaceEstimator):
+    r"""Clusters as connected regions of the alpha-cut of one-cluster PCM.
+
+    One possibilistic cluster in the space of a kernel models the density of all rows; back in the
+    input space its typicality u is a landscape. The alpha-cut keeps what is above a level,
+
+    .. math:: A_\alpha = \{ x : u(x) > \alpha \},
+
+    and two rows have the same label when a path of segments inside it joins them. Clusters may have
+    any shape, their number comes out, and rows below the cut belong nowhere (label -1).
+
+    All levels are computed at once: `tree_` holds the clusters for every alpha, and `labels_at`
+    gives them without a new fit. ``alpha="auto"`` needs no level: it takes the peaks of the tree
+    that chance does not explain, each down to the level where it meets another.
+
+    Costs O(n) sums over the rows within a few bandwidths of a point, with memory O(n), when the
+    bandwidth is small (as it is by default, in few dimensions); else the sums are over all rows.
+
+    Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
+    Differs from the papers: edges of a graph of neighbours instead of all pairs, looked at in steps
+    of half a bandwidth (``labelling="complete"`` is the papers' rule); the whole tree instead of
+    one cut; ``alpha="auto"`` is original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "rbf", "laplacian", "cauchy"} or Stationary, default="gaussian"
+        A kernel of a distance, by name or as an object of :mod:`typicality.kernels`: only with
+        these is the typicality an increasing function of the density.
+    sigma : float or str, default="auto"
+        The width of the kernel, the resolution at which density is seen; or a rule for it
+        (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
+        neighbour.
+    gamma : float, default=1.0
+        The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
+        kernel density estimate.
+    alpha : float in [0, 1), "valley" or "auto", default="auto"
+        The level of the cut, a typicality. "valley" takes the most persistent valley of the
+        density of typicalities, which separates dense regions from noise around them. "auto"
+        selects clusters from the whole tree, each with a level of its own.
+    rejection_rate : float in [0, 1), optional
+        Cut so that this share of the training rows is below. Instead of `alpha`.
+    labelling : {"neighbours", "complete"}, default="neighbours"
+        Which pairs of rows are tried: neighbours, in steps of half a bandwidth; or all pairs, at 20
+        points, as in the papers. The latter costs O(n^2) segments.
+    n_neighbors : int, default=30
+        The number of neighbours; 15 are too few for clusters of 30 rows.
+    min_cluster_size : int, default=1
+        Components of fewer rows get the label -1.
+    assign : {"core", "all"}, default="core"
+        "core" leaves rows below the cut at -1; "all" gives them to the cluster of the nearest row
+        that is above.
+    criterion : {"weights", "memberships"}, default="weights"
+        What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
+        of the typicalities (with ``tol=0.01``).
+    max_iter : int, default=1000
+        The most iterations.
+    tol : float, default=1e-5
+        Stop when the criterion falls below. 0 runs to `max_iter`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster of each row, contiguous from 0 by falling size; -1 for rows that belong nowhere.
+    n_clusters_ : int
+        The number of clusters.
+    alpha_ : float or array of shape (n_clusters,)
+        The level of the cut; with ``alpha="auto"`` one for each cluster.
+    tree_ : AlphaTree
+        The clusters at every alpha.
+    typicality_ : array of shape (n_samples,)
+        The typicality of the training rows, in [0, 1].
+    weights_ : array of shape (n_samples,)
+        The weights of the training rows in the mean; they sum to one.
+    eta_ : float
+        The spread, a squared distance in the space of the kernel.
+    n_iter_ : int
+        The number of iterations.
+    status_ : str
+        "converged", "max_iter", or "stopped" by a callback.
+    objective_path_ : array of shape (n_iter,)
+        The objective before each iteration.
+    kernel_ : Kernel
+        The kernel that was used.
+    sigma_ : float
+        Its width.
+    plan_ : Plan
+        How the iterations were computed.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    OneClusterPCM : The same model of the density, as a detector with a calibrated threshold.
+    sklearn.cluster.HDBSCAN : The tree of a density by nearest neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import AlphaCutClustering
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(0, 1, (100, 2)), rng.normal(8, 1, (50, 2)), [[4, 20]]])
+    >>> model = AlphaCutClustering().fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.predict([[0, 0], [8, 8], [4, 20], [-20, 0]])
+    array([ 0,  1, -1, -1], dtype=int32)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SpaceEstimator._parameter_constraints,
+        "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
+        "rejection_rate": [None, Interval(Real, 0, 1, closed="left")],
+        "labelling": [StrOptions({"neighbours", "complete"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
+        "assign": [StrOptions({"core", "all"})],
+        "criterion": [StrOptions({"weights", "memberships"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Kernel | Callable[..., Any] = "gaussian",
+        sigma: float | str = "auto",
+        gamma: float = 1.0,
+        alpha: float | str = "auto",
+        rejection_rate: float | None = None,
+        labelling: str = "neighbours",
+        n_neighbors: int = 30,
+        min_cluster_size: int = 1,
+        assign: str = "core",
+        criterion: str = "weights",
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.gamma = gamma
+        self.alpha = alpha
+        self.rejection_rate = rejection_rate
+        self.labelling = labelling
+        self.n_neighbors = n_neighbors
+        self.min_cluster_size = min_cluster_size
+        self.assign = assign
+        self.criterion = criterion
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Model the density of the rows, and find its clusters at every level.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to cluster.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
+
+        Returns
+        -------
+        self
+        """
+        check_kernel_of_distance(self.kernel)
+        check_one_cut(self.alpha, self.rejection_rate)
+        training = self._training_rows(X, sample_weight, at_least=1)
+        rows = training.rows
+        # Equal rows are one node: then weights and copies are the same thing, to the last bit.
+        nodes = DistinctRows.of(rows, training.sample_weight, at_most=len(rows))
+        opened = self._open(nodes)
+        warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
+        progress = FitProgress(
+            self,
+            training.schema,
+            n_runs=1,
+            data=training.for_callbacks,
+            attributes=lambda state: self._prediction_attributes(opened, nodes, rows, state),
+        )
+        result = solve_one_cluster(
+            opened.space, progress, gamma=self.gamma, criterion=self.criterion
+        )
+        model = self._prediction_attributes(opened, nodes, rows, result.state)
+        self._take_schema(training.schema)
+        self._publish(opened, result, model, training)
+        progress.finish()
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The cluster each row would join; -1 for rows below the cut.
+
+        A row joins the training row, of its nearest ones, with the highest way to it, and has its
+        label where the way stays above the level of its cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
+        rows = self._known_rows(X, None)
+        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self.assign)
+        return labels
+
+    def predict_typicality(self, X: ArrayLike) -> Floats:
+        """The typicality of each row, by the formula of the paper.
+
+        Implements :cite:`filippone2010`, eq. (28). A training row takes part in its own typicality.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        typicality : array of shape (n_samples,)
+            In [0, 1].
+        """
+        rows = self._known_rows(X, None)
+        typicality: Floats = self._regions.typicality_of(rows).astype(rows.dtype)
+        return typicality
+
+    def labels_at(self, alpha: float) -> Labels:
+        """The cluster of each training row when the typicality is cut at alpha; no new fit.
+
+        Small components and rows below the cut are treated as `min_cluster_size` and `assign` say.
+        Costs O(n).
+
+        Parameters
+        ----------
+        alpha : float in [0, 1]
+            The level.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
+        check_is_fitted(self)
+        cut = self.tree_.cut_at(check_alpha(alpha), min_cluster_size=self.min_cluster_size)
+        labels: Labels = self._regions.training_labels(cut, assign=self.assign)
+        return labels
+
+    # ---- steps of a fit --------------------------------------------------------------------------
+
+    def _open(self, nodes: DistinctRows) -> OpenSpace:
+        named = isinstance(self.kernel, str)
+        return open_space(
+            self.kernel,
+            "alpha-cut" if named and self.sigma == "auto" else self.sigma,
+            nodes.rows,
+            nodes.weight,
+            explicit=False,
+            rtol=_RELATIVE_ERROR / len(nodes.rows),
+        )
+
+    def _prediction_attributes(
+        self, opened: OpenSpace, nodes: DistinctRows, rows: Floats, state: State
+    ) -> dict[str, Any]:
+        """All that prediction needs."""
+        space: Any = opened.space
+        prototypes: Any = state.prototypes
+        rule: Any = state.rule
+        landscape = Landscape(
+            columns=space.columns,
+            weights=prototypes.weights[:, 0],
+            energy=float(prototypes.energy[0]),
+            eta=float(rule.eta[0]),
+            rtol=_RELATIVE_ERROR / len(nodes.rows),
+        )
+        regions = Regions.of(
+            landscape, nodes, rows, labelling=self.labelling, n_neighbors=self.n_neighbors
+        )
+        cut = self._choose_cut(regions.tree)
+        return {
+            "_reader": opened.reader,
+            "_regions": regions,
+            "_cut": cut,
+            "tree_": regions.tree,
+            "alpha_": cut.alpha,
+            "n_clusters_": cut.n_clusters,
+        }
+
+    def _choose_cut(self, tree: AlphaTree) -> Cut:
+        if self.rejection_rate is not None:
+            alpha = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
+        elif self.alpha == "auto":
+            return select_clusters(tree, min_cluster_size=self.min_cluster_size)
+        elif self.alpha == "valley":
+            alpha = deepest_valley(tree.node_alpha, tree.weight).place
+        else:
+            alpha = float(self.alpha)
+        return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
+
+    def _publish(
+        self,
+        opened: OpenSpace,
+        result: PicardResult[State],
+        model: dict[str, Any],
+        training: TrainingRows,
+    ) -> None:
+        for name, value in (model | core_attributes(opened, result)).items():
+            setattr(self, name, value)
+        regions: Regions = self._regions
+        landscape, tree = regions.landscape, regions.tree
+        copies = np.ones(len(tree.node_of))
+        if training.sample_weight is not None:
+            copies = training.sample_weight.astype(np.float64)
+        self.weights_ = (landscape.weights / tree.weight)[tree.node_of] * copies
+        self.typicality_ = regions.typicality.astype(training.rows.dtype)
+        self.eta_ = landscape.eta
+        self.labels_ = regions.training_labels(self._cut, assign=self.assign)
+        warn_about_core(self, opened.space, result)
+        space: Any = opened.space
+        warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0])
+        self._warn_about_cut()
+
+    def _warn_about_cut(self) -> None:
+        tree: AlphaTree = self.tree_
+        if self.alpha == "valley" and self.rejection_rate is None:
+            warn_about_no_valley(deepest_valley(tree.node_alpha, tree.weight))
+        if self.n_clusters_ == 0:
+            warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
+        elif not isinstance(self.alpha_, np.ndarray):
+            warn_about_fragments(self._cut.node_labels, tree.weight)

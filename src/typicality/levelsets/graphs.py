@@ -1,0 +1,141 @@
+"""Which pairs of rows are looked at: all of them, or neighbours."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+
+from typicality.kernels.base import Floats
+
+__all__ = ["NearestRows", "Pairs", "all_pairs", "neighbour_pairs"]
+
+Pairs = NDArray[np.intp]
+
+_PAIRS_AT_A_TIME = 2**16
+_MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
+_NEAREST_ISLANDS = 5
+_FIRST_NEIGHBOURS = 6  # enough for most of the tree
+
+
+@dataclass(frozen=True, eq=False)
+class NearestRows:
+    """A search for the nearest of some rows.
+
+    Costs O(log n) a row in few dimensions, O(n d) in more than eight.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        The rows.
+    norm : {1, 2}
+        The order of the norm.
+    """
+
+    rows: Floats
+    norm: int
+
+    def of(self, asking: Floats, k: int) -> NDArray[np.intp]:
+        """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
+        k = min(k, len(self.rows))
+        if isinstance(self._search, cKDTree):
+            every = np.arange(1, k + 1)
+            found = self._search.query(asking, k=every, p=self.norm, workers=-1)[1]
+        else:
+            found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
+        return np.asarray(found, dtype=np.intp)
+
+    @cached_property
+    def _search(self) -> Any:
+        if self.rows.shape[1] <= _MANY_DIMENSIONS:
+            return cKDTree(self.rows)
+        metric = "cityblock" if self.norm == 1 else "euclidean"
+        return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
+
+    @cached_property
+    def _middle(self) -> Floats:
+        # Distances come from scalar products, which lose digits far from zero.
+        return np.asarray(np.median(self.rows, axis=0))
+
+
+def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
+    """Pairs of which one row is among the k nearest of the other, and bridges between islands.
+
+    The graph of neighbours may fall apart into islands. Then each is linked to its five nearest
+    islands, by their means, through the k closest pairs of rows, until all hang together.
+
+    Yields
+    ------
+    pairs : array of shape (m, 2)
+        The smaller index first; the nearest neighbours come before all others.
+    """
+    nearest = search.of(search.rows, k + 1)
+    first = _links(nearest[:, : _FIRST_NEIGHBOURS + 1])
+    yield first
+    every = _links(nearest)
+    yield every[~np.isin(_codes(every), _codes(first))]
+    while True:
+        n_islands, island = _islands(len(search.rows), every)
+        if n_islands <= 1:
+            return
+        bridges = _bridges(search, island, k)
+        yield bridges
+        every = np.concatenate([every, bridges])
+
+
+def all_pairs(n_rows: int) -> Iterator[Pairs]:
+    """All pairs, some at a time."""
+    first = 0
+    while first < n_rows - 1:
+        last = min(n_rows - 1, first + max(1, _PAIRS_AT_A_TIME // (n_rows - first)))
+        counts = n_rows - 1 - np.arange(first, last)
+        one = np.repeat(np.arange(first, last), counts)
+        other = np.concatenate([np.arange(i + 1, n_rows) for i in range(first, last)])
+        yield np.column_stack([one, other])
+        first = last
+
+
+def _links(nearest: NDArray[np.intp]) -> Pairs:
+    """Each row with those it names; pairs once, in lexicographic order."""
+    here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
+    pairs = np.sort(np.column_stack([here, nearest.ravel()]), axis=1)
+    _, once = np.unique(_codes(pairs), return_index=True)
+    distinct: Pairs = pairs[once]
+    return distinct[distinct[:, 0] != distinct[:, 1]]
+
+
+def _codes(pairs: Pairs) -> NDArray[np.int64]:
+    """A number for each pair, in lexicographic order: quicker to sort than two."""
+    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+
+
+def _islands(n_rows: int, pairs: Pairs) -> tuple[int, NDArray[np.int32]]:
+    graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
+    n_islands, island = connected_components(graph, directed=False)
+    return int(n_islands), island
+
+
+def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
+    """The closest pairs of rows between each island and its nearest ones."""
+    rows, norm = search.rows, search.norm
+    members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
+    middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
+    links = _links(NearestRows(middles, norm).of(middles, _NEAREST_ISLANDS + 1))
+    return np.concatenate(
+        [_closest(rows, members[one], members[other], k, norm) for one, other in links]
+    )
+
+
+def _closest(
+    rows: Floats, one: NDArray[np.intp], other: NDArray[np.intp], k: int, norm: int
+) -> Pairs:
+    """Rows of one island with the nearest row of another, the k closest of these pairs."""
+    distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
+    closest = np.argsort(distance, kind="stable")[:k]
+    return np.sort(np.column_stack([one[closest], other[place[closest]]]), axis=1)

@@ -1,0 +1,224 @@
+"""The tree of alpha-cuts: the clusters at every alpha at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from typicality.levelsets.graphs import Pairs
+from typicality.levelsets.landscape import Doubles
+
+__all__ = ["AlphaTree", "Branches", "Cut", "components", "number_clusters"]
+
+Labels = NDArray[np.int32]
+
+_WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
+
+
+class Cut(NamedTuple):
+    """Clusters of the nodes of a tree.
+
+    Parameters
+    ----------
+    node_labels : array of shape (n_nodes,), int32
+        The cluster of each node; -1 for those that belong nowhere.
+    alpha : float or array of shape (n_clusters,)
+        The level of all clusters, or of each.
+    """
+
+    node_labels: Labels
+    alpha: Any
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return int(self.node_labels.max(initial=-1)) + 1
+
+    def labels(self, node: NDArray[np.intp], entry_alpha: Doubles) -> Labels:
+        """The label of the node a row joins, where the way there stays above its level."""
+        labels = self.node_labels[node]
+        levels = np.append(np.broadcast_to(self.alpha, self.n_clusters), np.inf)  # of -1: inf
+        return np.where(entry_alpha > levels[labels], labels, np.int32(-1))
+
+
+class Branches(NamedTuple):
+    """The branches of a tree, one for each peak but the highest, by falling saddle.
+
+    A branch begins at a peak of the landscape and ends where it meets a higher one.
+    """
+
+    peak: NDArray[np.intp]
+    parent: NDArray[np.intp]
+    edge: NDArray[np.intp]
+    weight: Doubles
+
+
+@dataclass(frozen=True, eq=False)
+class AlphaTree:
+    r"""The clusters of the alpha-cut for every alpha.
+
+    The height of an edge between two rows is the smallest height on the segment that joins them,
+    ends included. Rows are connected at a level when a path of edges above it joins them, and of
+    all such paths the maximum spanning tree has one. So the n - 1 edges of that tree, sorted, give
+    the clusters at every level:
+
+    .. math:: \text{clusters at } \alpha = \text{components of }
+        \big\{ \text{rows, tree edges} : u > \alpha \big\}
+
+    Heights are in :math:`s`, levels in typicality :math:`u`, an increasing function of s.
+    Rows that are equal are one node of the tree.
+
+    Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
+    Differs from the papers, which cut at one alpha: original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    heights : array of shape (n_nodes,)
+        The height of each node.
+    weight : array of shape (n_nodes,)
+        How many rows each stands for.
+    pairs : array of shape (n_nodes - 1, 2)
+        The edges of the maximum spanning tree, by falling height.
+    saddles : array of shape (n_nodes - 1,)
+        Their heights.
+    node_alpha, saddle_alpha : arrays
+        The typicality at the heights of the nodes and of the edges.
+    node_of : array of shape (n_samples,)
+        The node of each training row; of a row of weight zero, the node it would join.
+    entry_alpha : array of shape (n_samples,)
+        The typicality below which each training row belongs to the component of its node; for rows
+        of weight zero, that of the lowest place on the way there.
+    row_of : array of shape (n_nodes,)
+        A training row at each node.
+    """
+
+    heights: Doubles
+    weight: Doubles
+    pairs: Pairs
+    saddles: Doubles
+    node_alpha: Doubles
+    saddle_alpha: Doubles
+    node_of: NDArray[np.intp]
+    entry_alpha: Doubles
+    row_of: NDArray[np.intp]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of distinct rows."""
+        return len(self.heights)
+
+    def labels_at(self, alpha: float, *, min_cluster_size: float = 1) -> Labels:
+        """The cluster of each training row when the typicality is cut at alpha; -1 below it.
+
+        Costs O(n).
+
+        Parameters
+        ----------
+        alpha : float
+            The level. Rows of a typicality above it belong to clusters.
+        min_cluster_size : float, default=1
+            Components of fewer rows (of less weight) get the label -1.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+            Contiguous from 0, by falling size.
+        """
+        cut = self.cut_at(alpha, min_cluster_size=min_cluster_size)
+        return cut.labels(self.node_of, self.entry_alpha)
+
+    def n_clusters_at(self, alpha: float, *, min_cluster_size: float = 1) -> int:
+        """The number of clusters when the typicality is cut at alpha.
+
+        Costs O(log n) with ``min_cluster_size=1``, else O(n).
+
+        Parameters
+        ----------
+        alpha : float
+            The level.
+        min_cluster_size : float, default=1
+            Components of fewer rows (of less weight) are not counted.
+        """
+        if min_cluster_size <= 1 and self.weight.min() >= min_cluster_size:
+            above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
+            return int(above - self._n_edges_above(alpha))
+        return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
+
+    def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
+        """The clusters of the nodes, as `labels_at`."""
+        component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
+        component[self.node_alpha <= alpha] = -1
+        return Cut(number_clusters(component, self.weight, min_cluster_size), float(alpha))
+
+    @cached_property
+    def branches(self) -> Branches:
+        """The branches, by falling saddle; rows that join a slope without a peak are none."""
+        from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
+
+        n_edges = len(self.pairs)
+        elder, younger = np.empty(n_edges, np.intp), np.empty(n_edges, np.intp)
+        weight = np.empty(n_edges)
+        merge_peaks(self.pairs, self.heights, self.weight, elder, younger, weight)
+        edge = np.flatnonzero(self.heights[younger] > self.saddles)
+        return Branches(younger[edge], elder[edge], edge, weight[edge])
+
+    def to_frame(self) -> Any:
+        """The branches as a pandas DataFrame, the most persistent first, the whole tree on top.
+
+        Columns: `peak`, a training row at the peak; `parent`, a training row at the higher peak it
+        meets (-1 for the whole); `peak_alpha` and `merge_alpha`, the typicalities where the branch
+        begins and where it ends: it is a cluster of its own for every alpha between; `persistence`,
+        the logarithm of the ratio of the heights there; `size`, the rows that hang together above
+        the end.
+        """
+        import pandas as pd
+
+        branches = self.branches
+        peak = np.append(self.heights.argmax(), branches.peak)
+        with np.errstate(divide="ignore"):
+            persistence = np.log(self.heights[branches.peak] / self.saddles[branches.edge])
+        table = pd.DataFrame(
+            {
+                "peak": self.row_of[peak],
+                "parent": np.append(-1, self.row_of[branches.parent]),
+                "peak_alpha": self.node_alpha[peak],
+                "merge_alpha": np.append(0.0, self.saddle_alpha[branches.edge]),
+                "persistence": np.append(np.inf, persistence),
+                "size": np.append(self.weight.sum(), branches.weight),
+            }
+        )
+        return table.sort_values("persistence", ascending=False, kind="stable", ignore_index=True)
+
+    @cached_property
+    def _sorted_nodes(self) -> Doubles:
+        return np.sort(self.node_alpha)
+
+    def _n_edges_above(self, alpha: float) -> int:
+        return int(np.searchsorted(-self.saddle_alpha, -alpha, side="left"))
+
+
+def components(n_nodes: int, edges: Pairs) -> NDArray[np.int32]:
+    """The connected component of each node."""
+    graph = coo_array((np.ones(len(edges), bool), (edges[:, 0], edges[:, 1])), (n_nodes, n_nodes))
+    component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    return component
+
+
+def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: float) -> Labels:
+    """Number components by falling weight, then by their first node; -1 stays, as do small ones."""
+    nodes = np.flatnonzero(component >= 0)
+    labels = np.full(len(component), -1, np.int32)
+    if len(nodes) == 0:
+        return labels
+    _, first, place = np.unique(component[nodes], return_index=True, return_inverse=True)
+    total = np.bincount(place, weights=weight[nodes])
+    order = np.lexsort([first, -total])
+    order = order[total[order] >= min_size * _WHOLE]
+    number = np.full(len(first), -1, np.int32)
+    number[order] = np.arange(len(order))
+    labels[nodes] = number[place]
+    return labels
