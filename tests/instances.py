@@ -3,7 +3,13 @@
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 from typicality.kernels import (
     Cauchy,
     Cosine,
@@ -82,4 +88,13 @@ DETECTORS = [
     OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
     OneClusterPCM(kernel="connectivity"),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
+]
+
+CUTTERS = [
+    AlphaCutClustering(),
+    AlphaCutClustering(assign="all"),
+    AlphaCutClustering(alpha=0.34, min_cluster_size=2),
+    AlphaCutClustering(alpha="valley", kernel="laplacian"),
+    AlphaCutClustering(rejection_rate=0.1, kernel="cauchy", sigma="scott", assign="all"),
+    AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
 ]

@@ -215,7 +215,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(rows, training.sample_weight, at_most=len(rows))
         opened = self._open(nodes)
-        warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
+        space: Any = opened.space
+        if space.total_variance > 0:
+            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
         progress = FitProgress(
             self,
             training.schema,
@@ -223,9 +225,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             data=training.for_callbacks,
             attributes=lambda state: self._prediction_attributes(opened, nodes, rows, state),
         )
-        result = solve_one_cluster(
-            opened.space, progress, gamma=self.gamma, criterion=self.criterion
-        )
+        result = solve_one_cluster(space, progress, gamma=self.gamma, criterion=self.criterion)
         model = self._prediction_attributes(opened, nodes, rows, result.state)
         self._take_schema(training.schema)
         self._publish(opened, result, model, training)

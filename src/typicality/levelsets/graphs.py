@@ -106,8 +106,8 @@ def _links(nearest: NDArray[np.intp]) -> Pairs:
     here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
     pairs = np.sort(np.column_stack([here, nearest.ravel()]), axis=1)
     _, once = np.unique(_codes(pairs), return_index=True)
-    distinct: Pairs = pairs[once]
-    return distinct[distinct[:, 0] != distinct[:, 1]]
+    distinct = pairs[once]
+    return np.asarray(distinct[distinct[:, 0] != distinct[:, 1]])
 
 
 def _codes(pairs: Pairs) -> NDArray[np.int64]:

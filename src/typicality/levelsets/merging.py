@@ -33,27 +33,31 @@ def joined_above(n_rows, edges, heights, pairs, bounds, order, joined):
 
 
 @njit(cache=True, nogil=True)
-def merge_peaks(pairs, heights, weight, elder, younger, younger_weight):
+def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight):
     """The peaks of the two components each edge joins, edges by falling height.
 
     Of two peaks the higher one is the elder, the one with the smaller index where they tie.
-    `younger_weight` is the weight of the component of the younger peak.
+    `younger_weight` is the weight of what is joined to the younger peak above the edge.
     """
     n_rows = heights.size
     parent = arange(n_rows)
     peak = arange(n_rows)
     total = weight.copy()
+    lowest, at_lowest = heights.copy(), weight.copy()  # rows at the height of an edge are not above
     for e in range(pairs.shape[0]):
         a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         first, second = peak[a], peak[b]
         higher = heights[first] > heights[second]
         if not (higher or (heights[first] == heights[second] and first < second)):
             a, b = b, a
-        elder[e], younger[e], younger_weight[e] = peak[a], peak[b], total[b]
+        level_a = at_lowest[a] if lowest[a] == saddles[e] else 0.0
+        level_b = at_lowest[b] if lowest[b] == saddles[e] else 0.0
+        elder[e], younger[e], younger_weight[e] = peak[a], peak[b], total[b] - level_b
         root, leaf = (a, b) if total[a] >= total[b] else (b, a)
         parent[leaf] = root
         peak[root] = elder[e]
         total[root] += total[leaf]
+        lowest[root], at_lowest[root] = saddles[e], level_a + level_b
 
 
 @njit(cache=True, nogil=True)

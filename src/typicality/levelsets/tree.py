@@ -162,7 +162,7 @@ class AlphaTree:
         n_edges = len(self.pairs)
         elder, younger = np.empty(n_edges, np.intp), np.empty(n_edges, np.intp)
         weight = np.empty(n_edges)
-        merge_peaks(self.pairs, self.heights, self.weight, elder, younger, weight)
+        merge_peaks(self.pairs, self.saddles, self.heights, self.weight, elder, younger, weight)
         edge = np.flatnonzero(self.heights[younger] > self.saddles)
         return Branches(younger[edge], elder[edge], edge, weight[edge])
 

@@ -5,6 +5,7 @@ from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated, GivenKernel, GivenSqdist
 from typicality.operators.dense import Dense
 from typicality.operators.planning import choose_operator
+from typicality.operators.truncated import Truncated
 
 __all__ = [
     "Blocked",
@@ -14,5 +15,6 @@ __all__ = [
     "GivenKernel",
     "GivenSqdist",
     "Operator",
+    "Truncated",
     "choose_operator",
 ]

@@ -1,0 +1,313 @@
+"""Clusters as connected regions: labels, prediction, weights, errors and warnings."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+
+from instances import CUTTERS
+from typicality import AlphaCutClustering, OneClusterPCM
+from typicality.exceptions import (
+    BandwidthWarning,
+    ClusteringWarning,
+    DegenerateSpreadWarning,
+    EmptyClustersWarning,
+    FragmentedClustersWarning,
+)
+from typicality.kernels import Gaussian, Laplacian, Linear
+
+every_cutter = pytest.mark.parametrize("cutter", CUTTERS, ids=str)
+quiet = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
+
+@pytest.fixture
+def with_outliers(blobs):
+    """Three blobs and three rows far from everything."""
+    X, y = blobs
+    far = [[20.0, 20.0], [-15.0, 3.0], [3.0, -14.0]]
+    return np.vstack([X, far]), np.append(y, [-1, -1, -1])
+
+
+def test_finds_the_blobs_and_leaves_the_outliers(with_outliers):
+    X, y = with_outliers
+    model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 3
+    assert_array_equal(model.labels_[-3:], [-1, -1, -1])
+    inside = model.labels_ >= 0
+    assert inside.mean() > 0.8
+    assert adjusted_rand_score(y[inside], model.labels_[inside]) == 1.0
+    filled = AlphaCutClustering(assign="all").fit(X)
+    assert (filled.labels_ >= 0).all()
+    assert adjusted_rand_score(y[:-3], filled.labels_[:-3]) == 1.0
+    assert_array_equal(filled.labels_[inside], model.labels_[inside])
+
+
+@quiet
+@every_cutter
+def test_fit_predict_is_predict_after_fit(cutter, with_outliers):
+    X, _ = with_outliers
+    labels = clone(cutter).fit_predict(X)
+    model = clone(cutter).fit(X)
+    assert_array_equal(labels, model.labels_)
+    assert_array_equal(model.predict(X), labels)
+    assert labels.dtype == np.int32
+    assert set(labels) - {-1} == set(range(model.n_clusters_))
+
+
+@quiet
+@every_cutter
+def test_a_row_gets_the_same_label_in_any_batch(cutter, with_outliers, rng):
+    X, _ = with_outliers
+    model = clone(cutter).fit(X)
+    new = rng.uniform(-10, 15, size=(60, 2))
+    together = model.predict(new)
+    assert_array_equal([model.predict(row[None])[0] for row in new], together)
+    assert_array_equal(
+        [model.predict_typicality(row[None])[0] for row in new], model.predict_typicality(new)
+    )
+
+
+@quiet
+@every_cutter
+def test_weights_are_copies_to_the_last_bit(cutter, with_outliers, rng):
+    X, _ = with_outliers
+    weight = rng.integers(0, 4, len(X))
+    order = rng.permutation(weight.sum())
+    copies = np.repeat(X, weight, axis=0)[order]
+    by_weight = clone(cutter).fit(X, sample_weight=weight)
+    by_copies = clone(cutter).fit(copies)
+    assert_array_equal(by_weight.predict(X), by_copies.predict(X))
+    assert_array_equal(by_weight.labels_, by_weight.predict(X))
+    assert_array_equal(by_weight.alpha_, by_copies.alpha_)
+    assert_array_equal(by_weight.typicality_, by_copies.predict_typicality(X))
+    of_copies = np.repeat(np.arange(len(X)), weight)[order]
+    summed = np.bincount(of_copies, weights=by_copies.weights_, minlength=len(X))
+    assert_allclose(by_weight.weights_, summed, rtol=1e-12)
+    assert_allclose(by_weight.weights_.sum(), 1.0)
+    for alpha in (0.1, 0.35, 0.37):
+        assert_array_equal(by_weight.labels_at(alpha)[of_copies], by_copies.labels_at(alpha))
+
+
+@quiet
+@every_cutter
+def test_order_of_rows_does_not_matter(cutter, with_outliers, rng):
+    X, _ = with_outliers
+    order = rng.permutation(len(X))
+    model, shuffled = clone(cutter).fit(X), clone(cutter).fit(X[order])
+    assert_array_equal(model.labels_[order], shuffled.labels_)
+    assert_array_equal(model.typicality_[order], shuffled.typicality_)
+
+
+@pytest.mark.parametrize("cutter", CUTTERS[:3], ids=str)
+def test_scaling_and_shifting_the_data_changes_nothing(cutter, with_outliers):
+    X, _ = with_outliers
+    labels = clone(cutter).fit_predict(X)
+    assert_array_equal(clone(cutter).fit_predict(1024.0 * X), labels)
+    assert_array_equal(clone(cutter).fit_predict(X / 4096.0 + 1.0), labels)
+
+
+@quiet
+@every_cutter
+def test_models_can_be_saved_and_float32_stays(cutter, with_outliers):
+    X = with_outliers[0].astype(np.float32)
+    model = clone(cutter).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict(X), model.labels_)
+    assert_array_equal(again.labels_at(0.3), model.labels_at(0.3))
+    assert model.typicality_.dtype == model.predict_typicality(X).dtype == np.float32
+
+
+def test_the_model_keeps_its_own_rows(blobs):
+    X = blobs[0].copy()
+    model = AlphaCutClustering(assign="all").fit(X)
+    before = model.predict(blobs[0]), model.labels_at(0.3)
+    X[:] = 0.0
+    assert_array_equal(model.predict(blobs[0]), before[0])
+    assert_array_equal(model.labels_at(0.3), before[1])
+
+
+def test_the_density_is_that_of_one_cluster_pcm(blobs):
+    X, _ = blobs
+    model = AlphaCutClustering(sigma=0.6, gamma=0.7).fit(X)
+    detector = OneClusterPCM(sigma=0.6, gamma=0.7).fit(X)
+    assert_allclose(model.typicality_, detector.typicality_, rtol=1e-10)
+    assert_allclose(model.weights_, detector.weights_, rtol=1e-10)
+    assert model.eta_ == pytest.approx(detector.eta_, rel=1e-12)
+    assert model.n_iter_ == detector.n_iter_
+    new = X + 0.3
+    assert_allclose(model.predict_typicality(new), detector.predict_typicality(new), rtol=1e-10)
+
+
+def test_many_rows_are_summed_over_near_ones(rng):
+    X = np.vstack([rng.normal(size=(2000, 2)), rng.normal(12.0, 1.0, size=(1000, 2))])
+    model = AlphaCutClustering().fit(X)
+    assert model.plan_.method == "truncated"
+    detector = OneClusterPCM(sigma=model.sigma_).fit(X)
+    assert_allclose(model.typicality_, detector.typicality_, rtol=1e-9)
+    assert model.n_clusters_ == 2
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_cut_at_a_rate_rejects_that_share(blobs):
+    X, _ = blobs
+    model = AlphaCutClustering(rejection_rate=0.1).fit(X)
+    assert np.mean(model.typicality_ <= model.alpha_) == pytest.approx(0.1, abs=1 / len(X))
+    assert_array_equal(model.labels_ >= 0, model.typicality_ > model.alpha_)
+    assert_array_equal(model.labels_at(model.alpha_), model.labels_)
+
+
+def test_levels_of_the_selected_clusters(with_outliers):
+    model = AlphaCutClustering().fit(with_outliers[0])
+    assert model.alpha_.shape == (model.n_clusters_,)
+    for cluster, alpha in enumerate(model.alpha_):
+        own = model.labels_ == cluster
+        assert model.typicality_[own].min() > alpha
+        at_alpha = model.labels_at(alpha)
+        assert len(np.unique(at_alpha[own])) == 1  # a component of the cut at its level
+        assert_array_equal(at_alpha == at_alpha[own][0], own)
+
+
+def test_predictions_fill_the_region_above_the_cut(blobs):
+    X, _ = blobs
+    model = AlphaCutClustering(rejection_rate=0.05).fit(X)
+    x, y = np.meshgrid(np.linspace(-3, 9, 60), np.linspace(-3, 9, 60))
+    grid = np.column_stack([x.ravel(), y.ravel()])
+    inside = model.predict_typicality(grid) > model.alpha_
+    labels = model.predict(grid)
+    assert not (labels[~inside] >= 0).any()
+    assert np.mean(labels[inside] >= 0) > 0.99
+    nearest = model.labels_[np.argmin(((grid[:, None] - X) ** 2).sum(axis=2), axis=1)]
+    agree = labels == nearest
+    assert agree[(labels >= 0) & (nearest >= 0)].mean() > 0.99
+
+
+def test_a_pipeline_predicts_its_training_rows(rng):
+    X = make_moons(300, noise=0.05, random_state=0)[0] @ rng.normal(size=(2, 4))
+    pipeline = make_pipeline(PCA(2), AlphaCutClustering()).fit(X)
+    assert_array_equal(pipeline.predict(X), pipeline[-1].labels_)
+
+
+def test_rows_of_weight_zero_only_get_a_label(blobs, rng):
+    X, _ = blobs
+    extra = np.vstack([rng.uniform(-2, 8, size=(40, 2)), X[:5], [[50.0, 50.0]]])
+    rows = np.vstack([extra, X])
+    weight = np.r_[np.zeros(len(extra)), np.ones(len(X))]
+    model, alone = AlphaCutClustering(), AlphaCutClustering()
+    model.fit(rows, sample_weight=weight)
+    alone.fit(X)
+    assert_array_equal(model.labels_[len(extra) :], alone.labels_)
+    assert_array_equal(model.labels_[: len(extra)], alone.predict(extra))
+    assert_array_equal(model.typicality_[: len(extra)], alone.predict_typicality(extra))
+    assert_array_equal(model.weights_[: len(extra)], 0.0)
+    assert_array_equal(
+        model.labels_at(0.36),
+        np.r_[AlphaCutClustering(alpha=0.36).fit(X).predict(extra), alone.labels_at(0.36)],
+    )
+
+
+@pytest.mark.parametrize("d", [1, 3, 12])
+def test_other_dimensions(d):
+    X, y = make_blobs(300, n_features=d, centers=[[0.0] * d, [9.0] * d], random_state=0)
+    model = AlphaCutClustering(assign="all").fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_far_islands_hang_together_at_the_bottom():
+    X = make_blobs(400, centers=[[0, 0], [1e6, 0], [0, 1e8]], random_state=0)[0]
+    model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 3
+    assert len(model.tree_.pairs) == len(X) - 1
+    wide = AlphaCutClustering(sigma=1e8, alpha=0.0).fit(X)
+    assert wide.n_clusters_ == 1
+
+
+# ---- errors and warnings -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed", Linear(), np.dot], ids=str)
+def test_kernels_without_a_density_are_refused(kernel, blobs):
+    with pytest.raises(ValueError, match=r"not a kernel of a distance.*Use 'gaussian'"):
+        AlphaCutClustering(kernel=kernel).fit(blobs[0])
+
+
+def test_two_cuts_at_once_are_refused(blobs):
+    with pytest.raises(ValueError, match=r"alpha=0\.3 and rejection_rate=0\.1 both say"):
+        AlphaCutClustering(alpha=0.3, rejection_rate=0.1).fit(blobs[0])
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.5, "auto", None, True, np.nan])
+def test_levels_that_are_none(alpha, blobs):
+    model = AlphaCutClustering().fit(blobs[0])
+    with pytest.raises(ValueError, match="alpha must be a number from 0 to 1"):
+        model.labels_at(alpha)
+
+
+def test_unfitted_says_so():
+    for ask in ("predict", "predict_typicality"):
+        with pytest.raises(NotFittedError):
+            getattr(AlphaCutClustering(), ask)([[0.0]])
+    with pytest.raises(NotFittedError):
+        AlphaCutClustering().labels_at(0.5)
+
+
+def test_a_level_above_all_rows(blobs):
+    with pytest.warns(EmptyClustersWarning, match=r"no typicality is above alpha=0\.9"):
+        model = AlphaCutClustering(alpha=0.9, assign="all").fit(blobs[0])
+    assert model.n_clusters_ == 0
+    assert (model.labels_ == -1).all()
+    assert (model.predict(blobs[0]) == -1).all()
+
+
+def test_no_component_is_large_enough(blobs):
+    with pytest.warns(EmptyClustersWarning, match="min_cluster_size=1000"):
+        AlphaCutClustering(alpha=0.3, min_cluster_size=1000).fit(blobs[0])
+
+
+def test_fragments(rng):
+    with pytest.warns(FragmentedClustersWarning, match="single rows"):
+        AlphaCutClustering(rejection_rate=0.0, sigma=0.02).fit(rng.uniform(size=(200, 2)))
+
+
+def test_typicalities_without_a_valley(rng):
+    with pytest.warns(ClusteringWarning, match="no clear valley"):
+        AlphaCutClustering(alpha="valley", sigma=0.1, min_cluster_size=5).fit(
+            rng.normal(size=(300, 2))
+        )
+
+
+@pytest.mark.parametrize("X", [[[1.0, 2.0]], [[1.0, 2.0]] * 5], ids=["one row", "equal rows"])
+def test_rows_that_are_all_one(X):
+    with pytest.warns(DegenerateSpreadWarning, match="all rows of positive weight are one point"):
+        model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 1
+    assert_array_equal(model.labels_, 0)
+    assert_array_equal(model.predict(X), 0)
+
+
+def test_a_kernel_that_is_too_wide(blobs):
+    with pytest.warns(BandwidthWarning, match="too wide"):
+        model = AlphaCutClustering(sigma=1e4, alpha=0.0).fit(blobs[0])
+    assert model.n_clusters_ == 1
+
+
+def test_a_kernel_of_ones_own(blobs):
+    class Plain(Gaussian):
+        twin = None  # no compiled sums
+
+    model = AlphaCutClustering(kernel=Plain(0.5)).fit(blobs[0])
+    compiled = AlphaCutClustering(kernel=Gaussian(0.5)).fit(blobs[0])
+    assert_array_equal(model.labels_, compiled.labels_)
+    assert_allclose(model.typicality_, compiled.typicality_, rtol=1e-12)
+
+
+def test_sigma_goes_with_named_kernels(blobs):
+    with pytest.warns(BandwidthWarning, match="has no effect"):
+        AlphaCutClustering(kernel=Laplacian(1.0), sigma=2.0).fit(blobs[0])

@@ -1,0 +1,176 @@
+"""The parts of the tree one by one: segments, pairs, valleys, joining."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import gaussian_kde
+
+from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.levelsets import Landscape, deepest_valley
+from typicality.levelsets.graphs import NearestRows, all_pairs, neighbour_pairs
+from typicality.levelsets.joining import join
+from typicality.levelsets.segments import height_amid, lowest_between
+from typicality.levelsets.spanning import spanning_tree
+from typicality.operators import Evaluated
+
+BY_STEP = {"labelling": "neighbours"}
+BY_COUNT = {"labelling": "complete"}
+
+
+def landscape(X, kernel, rtol=1e-12):
+    weights = np.full(len(X), 1 / len(X))
+    K = kernel(X, X)
+    energy = 1 - weights @ K @ weights
+    return Landscape(Evaluated(kernel, X), weights, energy, eta=energy, rtol=rtol)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.4), Laplacian(0.4), Cauchy(0.4)], ids=str)
+def test_heights_and_typicalities(rng, kernel):
+    X, points = rng.normal(size=(70, 3)), rng.normal(size=(30, 3))
+    land = landscape(X, kernel)
+    s = kernel(points, X).mean(axis=1)
+    assert_allclose(land.heights(points), s, atol=1e-12)
+    sqdist = 1 - 2 * s + kernel(X, X).mean()
+    assert_allclose(land.typicality(s), np.exp(-sqdist / land.eta), rtol=1e-12)
+    assert (np.diff(land.typicality(np.sort(s))) >= 0).all()
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.5)], ids=str)
+def test_lowest_between_looks_in_steps(rng, kernel):
+    X = rng.normal(size=(60, 2))
+    land = landscape(X, kernel)
+    starts, stops = X[:30], X[30:]
+    lowest = lowest_between(land, starts, stops, **BY_STEP)
+    for i in range(30):
+        length = np.linalg.norm(stops[i] - starts[i], ord=land.nearest.norm)
+        m = max(1, int(np.ceil(length / (0.5 * kernel.sigma))) - 1)
+        assert length / (m + 1) <= 0.5 * kernel.sigma or m == 1
+        points = starts[i] + np.arange(1, m + 1)[:, None] / (m + 1) * (stops[i] - starts[i])
+        assert lowest[i] == pytest.approx(kernel(points, X).mean(axis=1).min(), abs=1e-12)
+    amid = height_amid(land, starts, stops, **BY_STEP)
+    assert (lowest <= amid).all()
+
+
+def test_lowest_between_at_twenty_points(rng):
+    X, kernel = rng.normal(size=(40, 2)), Gaussian(0.2)
+    land = landscape(X, kernel)
+    share = np.arange(1, 21)[:, None, None] / 21
+    points = X[:20] + share * (X[20:] - X[:20])
+    heights = kernel(points.reshape(-1, 2), X).mean(axis=1).reshape(20, 20)
+    assert_allclose(
+        lowest_between(land, X[:20], X[20:], **BY_COUNT), heights.min(axis=0), atol=1e-12
+    )
+    assert_allclose(
+        np.abs(heights - height_amid(land, X[:20], X[20:], **BY_COUNT)).min(axis=0), 0, atol=1e-12
+    )
+
+
+def test_long_segments_neither_overflow_nor_take_for_ever():
+    X = np.array([[0.0, 0.0], [1e12, 0.0], [0.1, 0.0], [1e12, 0.1]])
+    land = landscape(X, Gaussian(0.5))
+    lowest = lowest_between(land, X[[0, 0]], X[[1, 2]], **BY_STEP)
+    assert lowest[0] == 0.0
+    assert lowest[1] == pytest.approx(land.heights(np.array([[0.05, 0.0]]))[0])
+
+
+def test_blocks_of_points_change_nothing(rng, monkeypatch):
+    X = rng.normal(size=(100, 2))
+    land = landscape(X, Gaussian(0.1))
+    together = lowest_between(land, X[:50], X[50:], **BY_STEP)
+    monkeypatch.setattr("typicality.levelsets.segments._POINTS_AT_A_TIME", 17)
+    assert_array_equal(lowest_between(land, X[:50], X[50:], **BY_STEP), together)
+
+
+@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_nearest_rows(rng, d, norm):
+    X = rng.normal(size=(80, d)) + 1e4
+    search = NearestRows(X, norm)
+    distance = np.linalg.norm(X[:, None] - X, ord=norm, axis=2)
+    expected = np.argsort(distance, axis=1)[:, :7]
+    assert_array_equal(search.of(X, 7), expected)
+    assert search.of(X, 1000).shape == (80, 80)
+
+
+def test_pairs_hang_together_and_come_once(rng):
+    islands = [rng.normal(center, 0.1, size=(20, 2)) for center in (0, 5, 9, 30)]
+    X = np.vstack(islands)
+    pairs = np.vstack(list(neighbour_pairs(NearestRows(X, 2), 5)))
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+    graph = coo_array((np.ones(len(pairs)), pairs.T), (80, 80))
+    assert connected_components(graph)[0] == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 700])
+def test_all_pairs_come_once(n, monkeypatch):
+    monkeypatch.setattr("typicality.levelsets.graphs._PAIRS_AT_A_TIME", 1000)
+    pairs = np.vstack([np.empty((0, 2), int), *all_pairs(n)])
+    assert_array_equal(pairs, np.column_stack(np.triu_indices(n, 1)))
+
+
+def test_edges_left_out_change_nothing(rng):
+    """The tree has the same heights as Kruskal's over all edges with all their points."""
+    X = rng.normal(size=(120, 2))
+    land = landscape(X, Gaussian(0.2))
+    heights = land.heights(X)
+    tree = spanning_tree(land, heights, labelling="neighbours", n_neighbors=12)
+    pairs = np.vstack(list(neighbour_pairs(land.nearest, 12)))
+    every = np.minimum(
+        lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]], **BY_STEP),
+        heights[pairs].min(axis=1),
+    )
+    group, kept = np.arange(120), []
+    for e in np.argsort(-every, kind="stable"):
+        one, other = group[pairs[e]]
+        kept += [every[e]] * int(one != other)
+        group[group == other] = one
+    assert_array_equal(tree.saddles, kept)
+    assert len(tree.pairs) == 119
+
+
+def test_the_valley_is_that_of_scipy(rng):
+    values = np.append(rng.normal(0.0, 1.0, 300), rng.normal(5.0, 0.7, 200))
+    at = np.linspace(values.min(), values.max(), 1000)
+    density = gaussian_kde(values, "silverman")(at)
+    between = (at > 0) & (at < 5)
+    valley = deepest_valley(values, np.ones(500))
+    assert valley.place == pytest.approx(at[between][density[between].argmin()], abs=0.02)
+    assert valley.depth == pytest.approx(
+        (density[at > 3].max() - density[between].min()) / density.max(), abs=0.02
+    )
+
+
+def test_the_valley_counts_weights_as_copies(rng):
+    values = np.append(rng.normal(0.0, 1.0, 60), rng.normal(4.0, 1.0, 40))
+    weight = rng.integers(1, 5, 100)
+    one, other = (
+        deepest_valley(values, weight.astype(float)),
+        deepest_valley(np.repeat(values, weight), np.ones(weight.sum())),
+    )
+    assert_allclose(one, other)
+
+
+def test_one_mode_has_no_valley():
+    assert deepest_valley(np.linspace(0, 1, 50) ** 2, np.ones(50)).depth < 0.01
+    assert deepest_valley(np.full(7, 0.4), np.ones(7)) == (0.4, 0.0)
+
+
+def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
+    X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(6, 1, (60, 2))])
+    land = landscape(X, Gaussian(0.5))
+    heights = land.heights(X)
+    ways = {"labelling": "neighbours", "n_neighbors": 10}
+    joined = join(land, heights, X, **ways)
+    assert_array_equal(joined.node, np.arange(120))
+    assert_array_equal(joined.entry, heights)
+    new = rng.uniform(-3, 9, size=(50, 2))
+    joined = join(land, heights, new, **ways)
+    assert_allclose(joined.height, land.heights(new))
+    for i, row in enumerate(new):
+        near = land.nearest.of(row[None], 10)[0]
+        starts = np.repeat(row[None], 10, axis=0)
+        way = np.minimum(lowest_between(land, starts, X[near], **BY_STEP), heights[near])
+        assert joined.entry[i] == np.minimum(way, joined.height[i]).max()
