@@ -171,10 +171,11 @@ def _means(scores: Scores, kind: Kind, methods: list[str], field: str, form: str
 
 def _none_found(scores: Scores) -> str:
     none = [collect(scores, NULLS, hdbscan_name(size), "n_clusters") == 0 for size in _SIZES]
+    shares = ", ".join(f"{found.mean():.0%}" for found in none)
     return (
-        "For nulls one cluster is right. HDBSCAN gives two or more, or none, which is not counted "
-        f"as right: none in {', '.join(f'{found.mean():.0%}' for found in none)} of the draws of "
-        f"nulls for min_cluster_size {', '.join(map(str, _SIZES))}."
+        "For nulls one cluster is right. HDBSCAN without allow_single_cluster=True gives two or "
+        f"more, or none, which is not counted as right: none in {shares} of the draws of nulls for "
+        f"min_cluster_size {', '.join(map(str, _SIZES))}."
     )
 
 
