@@ -22,6 +22,7 @@ bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/kernel_quality.py
+	$(RUN) benchmarks/alpha_cut_quality.py
 	$(RUN) benchmarks/kernel_memory.py
 
 # The figures of the papers, to papers/results.

@@ -9,10 +9,15 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kstest
 
 from typicality import datasets
-from typicality.datasets import make_ball_and_ring, make_crescents, make_dense_regions
+from typicality.datasets import (
+    make_ball_and_ring,
+    make_crescents,
+    make_dense_regions,
+    make_discs_banana_ring,
+)
 
 every_generator = pytest.mark.parametrize(
-    "generate", [make_dense_regions, make_ball_and_ring, make_crescents]
+    "generate", [make_dense_regions, make_discs_banana_ring, make_ball_and_ring, make_crescents]
 )
 
 
@@ -54,6 +59,8 @@ def test_rows_and_labels(generate):
     [
         (make_dense_regions(random_state=0), [0, 1, 2, -1], [100, 100, 300, 1000]),
         (make_dense_regions(3, 0, 5, random_state=0), [0, 1, -1], [3, 3, 5]),
+        (make_discs_banana_ring(random_state=0), [0, 1, 2, 3, 4, 5, -1], [30] * 4 + [60, 80, 30]),
+        (make_discs_banana_ring(0, 2, 3, 1, random_state=0), [4, 5, -1], [2, 3, 1]),
         (make_ball_and_ring(random_state=0), [0, 1], [100, 200]),
         (make_ball_and_ring(0, 7, random_state=0), [1], [7]),
         (make_crescents(random_state=0), [0, 1], [100, 100]),
@@ -77,8 +84,15 @@ def test_ring_is_uniform_by_area():
     assert_uniform(angles(X, datasets.RING_CENTER), -np.pi, np.pi)
 
 
-def test_noise_is_uniform_on_the_square():
-    X, y = make_dense_regions(0, 0, 5000, random_state=0)
+@pytest.mark.parametrize(
+    "data",
+    [
+        make_dense_regions(0, 0, 5000, random_state=0),
+        make_discs_banana_ring(0, 0, 0, 5000, random_state=0),
+    ],
+)
+def test_noise_is_uniform_on_the_square(data):
+    X, y = data
     assert set(y) == {-1}
     assert_uniform(X[:, 0], 0, 10)
     assert_uniform(X[:, 1], 0, 10)
@@ -90,6 +104,26 @@ def test_regions_are_apart_and_inside_the_square():
     assert min(gaps) >= 2.5
     assert X.min() >= 1
     assert X.max() <= 9
+
+
+def test_discs_banana_and_ring_are_uniform_by_area():
+    X, y = make_discs_banana_ring(5000, 5000, 5000, 0, random_state=0)
+    for label, center in enumerate(datasets.DISC_CENTERS):
+        assert_uniform(radii(X[y == label], center) ** 2, 0, 0.8**2)
+        assert_uniform(angles(X[y == label], center), -np.pi, np.pi)
+    banana, ring = X[y == 4], X[y == 5]
+    assert_uniform(radii(banana, datasets.BANANA_CENTER) ** 2, 1.15**2, 1.65**2)
+    assert_uniform(angles(banana, datasets.BANANA_CENTER), 0, np.pi)  # from straight up, clockwise
+    assert_uniform(radii(ring, datasets.SMALL_RING_CENTER) ** 2, 1.0**2, 1.4**2)
+    assert_uniform(angles(ring, datasets.SMALL_RING_CENTER), -np.pi, np.pi)
+
+
+def test_discs_banana_and_ring_are_apart_and_inside_the_square():
+    X, y = make_discs_banana_ring(1000, 1000, 1000, 0, random_state=0)
+    gaps = [cdist(X[y == a], X[y == b]).min() for a, b in combinations(range(6), 2)]
+    assert min(gaps) >= 2.0
+    assert X.min() >= 0.4
+    assert X.max() <= 9.6
 
 
 def test_ball_and_ring_are_uniform_by_area():
@@ -137,6 +171,8 @@ def test_small_sets_lie_in_the_unit_square():
         (lambda: make_dense_regions(-1), r"n_rectangle must be a whole number, .* got -1"),
         (lambda: make_dense_regions(n_noise=2.5), r"n_noise must be a whole number, .* got 2\.5"),
         (lambda: make_dense_regions(0, 0, 0), "make n_rectangle or n_ring or n_noise more than 0"),
+        (lambda: make_discs_banana_ring(n_banana=-3), "n_banana must be a whole number, .* got -3"),
+        (lambda: make_discs_banana_ring(0, 0, 0, 0), "make n_disc or n_banana or n_ring or"),
         (lambda: make_ball_and_ring(True), "n_ball must be a whole number"),
         (lambda: make_ball_and_ring(0, 0), "make n_ball or n_ring more than 0"),
         (lambda: make_ball_and_ring(ball_radius=-1), "ball_radius must be a finite number"),

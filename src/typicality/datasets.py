@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-__all__ = ["make_ball_and_ring", "make_crescents", "make_dense_regions"]
+__all__ = [
+    "make_ball_and_ring",
+    "make_crescents",
+    "make_dense_regions",
+    "make_discs_banana_ring",
+]
 
 Labelled = tuple[NDArray[np.float64], NDArray[np.int_]]
 Seed = int | np.random.RandomState | None
@@ -20,6 +25,12 @@ SIDE = 10.0
 RECTANGLE = (2.0, 0.62)
 RECTANGLE_CORNERS = ((1.0, 1.5), (7.0, 1.5))
 RING_CENTER, RING_RADIUS, RING_WIDTH = (5.0, 6.6), 2.0, 0.62
+
+DISC_CENTERS, DISC_RADIUS = ((1.2, 1.2), (8.8, 1.2), (1.2, 8.8), (8.8, 8.8)), 0.8
+BANANA_CENTER, BANANA_RADIUS, BANANA_WIDTH = (6.4, 5.0), 1.4, 0.5
+SMALL_RING_CENTER, SMALL_RING_RADIUS, SMALL_RING_WIDTH = (3.0, 5.0), 1.2, 0.4
+
+FULL_TURN, RIGHT_HALF = (0.0, 2 * np.pi), (-np.pi / 2, np.pi / 2)
 
 MIDDLE = (0.5, 0.5)
 CRESCENT_RADIUS = 0.27
@@ -67,6 +78,58 @@ def make_dense_regions(
     ring = RING_CENTER + _annulus(n_ring, _ring_radii(RING_RADIUS, RING_WIDTH), rng)
     noise = rng.uniform(0.0, SIDE, size=(n_noise, 2))
     return _labelled([*regions, ring, noise], [0, 1, 2, -1])
+
+
+def make_discs_banana_ring(
+    n_disc: int = 30,
+    n_banana: int = 60,
+    n_ring: int = 80,
+    n_noise: int = 30,
+    *,
+    random_state: Seed = None,
+) -> Labelled:
+    r"""Four discs, a banana and a ring, each of its own density, and noise around and within them.
+
+    All are uniform by area: discs of radius 0.8 near the corners of the square [0, 10] x [0, 10],
+    a ring of mean radius 1.2 and width 0.4, a banana that is half of a ring of mean radius 1.4 and
+    width 0.5, noise on the whole square. With :math:`\sigma = 0.5` the region that
+    :class:`~typicality.OneClusterPCM` finds more typical than the least typical tenth of the rows
+    has six parts.
+
+    Implements :cite:`filippone2010`, Fig. 1. Differs from the paper: it prints the numbers of rows
+    only; shapes and places are our choice. The shapes are 2 and more apart, and at least 0.4 from
+    the sides of the square. Noise is not kept away from them: of 30 rows about four fall into a
+    shape, and are labelled -1 all the same.
+
+    Parameters
+    ----------
+    n_disc : int, default=30
+        Rows in each disc.
+    n_banana : int, default=60
+        Rows in the banana.
+    n_ring : int, default=80
+        Rows in the ring.
+    n_noise : int, default=30
+        Rows anywhere in the square, the outliers of the paper.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : array of shape (4 * n_disc + n_banana + n_ring + n_noise, 2)
+        The rows.
+    y : array of shape (4 * n_disc + n_banana + n_ring + n_noise,)
+        0 to 3 for the discs, 4 for the banana, 5 for the ring, -1 for noise.
+    """
+    _check_counts(n_disc=n_disc, n_banana=n_banana, n_ring=n_ring, n_noise=n_noise)
+    rng = check_random_state(random_state)
+    discs = [center + _annulus(n_disc, (0.0, DISC_RADIUS), rng) for center in DISC_CENTERS]
+    banana_radii = _ring_radii(BANANA_RADIUS, BANANA_WIDTH)
+    banana = BANANA_CENTER + _annulus(n_banana, banana_radii, rng, angles=RIGHT_HALF)
+    ring_radii = _ring_radii(SMALL_RING_RADIUS, SMALL_RING_WIDTH)
+    ring = SMALL_RING_CENTER + _annulus(n_ring, ring_radii, rng)
+    noise = rng.uniform(0.0, SIDE, size=(n_noise, 2))
+    return _labelled([*discs, banana, ring, noise], [0, 1, 2, 3, 4, 5, -1])
 
 
 def make_ball_and_ring(
@@ -165,12 +228,16 @@ def _half_circle(n_rows: int, rng: np.random.RandomState) -> NDArray[np.float64]
 
 
 def _annulus(
-    n_rows: int, radii: tuple[float, float], rng: np.random.RandomState
+    n_rows: int,
+    radii: tuple[float, float],
+    rng: np.random.RandomState,
+    *,
+    angles: tuple[float, float] = FULL_TURN,
 ) -> NDArray[np.float64]:
     """Points between two circles around zero; uniform by area, so squared radii are uniform."""
     inner, outer = radii
     radius = np.sqrt(rng.uniform(inner**2, outer**2, size=n_rows))
-    angle = rng.uniform(0.0, 2 * np.pi, size=n_rows)
+    angle = rng.uniform(*angles, size=n_rows)
     points: NDArray[np.float64] = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return points
 
