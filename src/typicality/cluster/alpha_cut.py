@@ -320,7 +320,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         regions = Regions.of(
             landscape, nodes, rows, labelling=self.labelling, n_neighbors=self.n_neighbors
         )
-        cut = self._choose_cut(regions.tree)
+        cut = self._choose_cut(landscape, regions.tree)
         return {
             "_reader": opened.reader,
             "_regions": regions,
@@ -330,11 +330,11 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             "n_clusters_": cut.n_clusters,
         }
 
-    def _choose_cut(self, tree: AlphaTree) -> Cut:
+    def _choose_cut(self, landscape: Landscape, tree: AlphaTree) -> Cut:
         if self.rejection_rate is not None:
             alpha = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
         elif self.alpha == "auto":
-            return select_clusters(tree, min_cluster_size=self.min_cluster_size)
+            return select_clusters(landscape, tree, min_cluster_size=self.min_cluster_size)
         elif self.alpha == "valley":
             alpha = deepest_valley(tree.node_alpha, tree.weight).place
         else:
