@@ -3,7 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["weighted_quantile"]
+__all__ = ["unit_of_weight", "weighted_quantile"]
+
+
+def unit_of_weight(sample_weight: NDArray[np.floating]) -> float:
+    """What counts as one row: 1, or the mean of the positive weights where that is less.
+
+    So weights that sum to one are as good as none.
+    """
+    return min(1.0, float(sample_weight[sample_weight > 0].mean(dtype=np.float64)))
 
 
 def weighted_quantile(
@@ -23,8 +31,7 @@ def weighted_quantile(
         return float(np.quantile(values, rate, method="weibull"))
     counted = np.flatnonzero(sample_weight > 0)
     order = counted[np.argsort(values[counted], kind="stable")]
-    unit = min(1.0, float(sample_weight[counted].mean()))
-    upto = np.cumsum(sample_weight[order], dtype=np.float64) / unit
+    upto = np.cumsum(sample_weight[order], dtype=np.float64) / unit_of_weight(sample_weight)
     position = min(max(rate * (upto[-1] + 1.0) - 1.0, 0.0), max(upto[-1] - 1.0, 0.0))
     below, above = np.floor(position), np.ceil(position)
     reached = upto * (1.0 - 1e-12)  # a sum of fractions may end just above a whole number

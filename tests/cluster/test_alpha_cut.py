@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -96,14 +96,14 @@ def test_weights_are_copies_to_the_last_bit(cutter, with_outliers, rng):
 
 
 @quiet
-@pytest.mark.parametrize("cutter", CUTTERS[:4], ids=str)
+@every_cutter
 def test_weights_that_sum_to_one_are_as_good_as_none(cutter, with_outliers):
-    X, _ = with_outliers
+    X = np.repeat(with_outliers[0], 2, axis=0)
     model, share = clone(cutter).fit(X), np.full(len(X), 1 / len(X))
     weighted = clone(cutter).fit(X, sample_weight=share)
     assert_array_equal(weighted.labels_, model.labels_)
     assert_allclose(weighted.weights_, model.weights_, rtol=1e-9)
-    assert_allclose(weighted.tree_.weight, 1.0)
+    assert_allclose(weighted.tree_.weight, 2.0)
 
 
 @quiet
@@ -285,6 +285,13 @@ def test_no_component_is_large_enough(blobs):
 def test_fragments(rng):
     with pytest.warns(FragmentedClustersWarning, match="single rows"):
         AlphaCutClustering(rejection_rate=0.0, sigma=0.02).fit(rng.uniform(size=(200, 2)))
+
+
+def test_a_large_group_that_is_no_cluster():
+    X = make_circles(400, factor=0.5, noise=0.05, random_state=1)[0]
+    sigma = 0.8 * AlphaCutClustering().fit(X).sigma_
+    with pytest.warns(ClusteringWarning, match="A group of 200 rows hangs together"):
+        AlphaCutClustering(sigma=sigma).fit(X)
 
 
 def test_typicalities_without_a_valley(rng):

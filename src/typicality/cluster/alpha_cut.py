@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_alpha, check_kernel_of_distance, check_one_cut
 from typicality._compat import Interval, StrOptions, fit_context
-from typicality._quantiles import weighted_quantile
+from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
@@ -19,6 +19,7 @@ from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
     warn_about_features,
     warn_about_fragments,
+    warn_about_group_left_out,
     warn_about_lonely_row,
     warn_about_no_cluster,
     warn_about_no_valley,
@@ -212,9 +213,11 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         check_kernel_of_distance(self.kernel)
         check_one_cut(self.alpha, self.rejection_rate)
         training = self._training_rows(X, sample_weight, at_least=1)
-        rows = training.rows
+        rows, copies = training.rows, training.sample_weight
+        if copies is not None:
+            copies = copies.astype(np.float64) / unit_of_weight(copies)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
-        nodes = DistinctRows.of(rows, training.sample_weight, at_most=len(rows))
+        nodes = DistinctRows.of(rows, copies, at_most=len(rows))
         opened = self._open(nodes)
         space: Any = opened.space
         if space.total_variance > 0:
@@ -372,7 +375,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             warn_about_no_valley(deepest_valley(tree.node_alpha, tree.weight))
         if self.n_clusters_ == 0:
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
-        elif not isinstance(self.alpha_, np.ndarray):
+        elif isinstance(self.alpha_, np.ndarray):
+            warn_about_group_left_out(self._cut.node_labels, tree, self.min_cluster_size)
+        else:
             warn_about_fragments(self._cut.node_labels, tree.weight)
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from typicality.exceptions import (
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, Stationary
+from typicality.levelsets.tree import AlphaTree, components
 from typicality.levelsets.valley import Valley
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
@@ -36,6 +38,7 @@ _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
+_LARGE_GROUP = 0.1  # of all rows
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
@@ -298,6 +301,24 @@ def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.floa
         )
 
 
+def warn_about_group_left_out(
+    node_labels: NDArray[np.int32], tree: AlphaTree, min_cluster_size: int
+) -> None:
+    """Many rows that hang together and belong to no cluster, though they are enough for one."""
+    total = tree.weight.sum()
+    edges = tree.pairs[tree.saddles > 1.0 / total]
+    group = components(tree.n_nodes, edges)
+    weight = np.bincount(group, weights=tree.weight)
+    weight[group[node_labels >= 0]] = 0.0
+    if weight.max() >= max(_LARGE_GROUP * total, min_cluster_size):
+        _warn(
+            f"A group of {weight.max():.0f} rows hangs together and belongs to no cluster: it is "
+            "apart from the others, but by gaps that chance could explain. Use a larger sigma, or "
+            "a level of your own (labels_at).",
+            ClusteringWarning,
+        )
+
+
 def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> bool:
     """Whether even the clearest membership is about 1 / c."""
     n_clusters = state.prototypes.n_clusters
@@ -361,6 +382,10 @@ def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
 def _warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the caller outside of this package and scikit-learn."""
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals["__name__"].split(".")[0] in ("typicality", "sklearn"):
+    while frame.f_back and _package(frame) in ("typicality", "sklearn"):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]

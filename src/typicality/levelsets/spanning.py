@@ -52,7 +52,7 @@ def spanning_tree(
 
     An edge can only matter where its rows are not joined already at the height of the lower one, or
     at the height amid the edge: most are left out before all their points are looked at, and the
-    tree is the same.
+    tree is the same, down to the heights the landscape promises to know.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from typicality.operators.base import Floats
 
 __all__ = ["RowTree"]
 
-_LEAF_ROWS = 32  # at the least; a leaf has less than twice as many
+_LEAF_ROWS = 32  # at the least, where there are so many; at most twice as many
 _LANES = 8  # leaves are filled up to a multiple, so that vector instructions leave no rest
 
 
