@@ -28,6 +28,7 @@ bench: $(READY)
 # The figures of the papers, to papers/results.
 papers: $(READY)
 	$(RUN) papers/filippone2007/figure_1.py
+	$(RUN) papers/filippone2010/figure_1.py
 	$(RUN) papers/miyamoto2003/figures.py
 
 docs: $(READY)
