@@ -5,7 +5,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 
-from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 
 ESTIMATORS = [
     FuzzyCMeans(3, n_init=2, random_state=0),
@@ -120,6 +126,20 @@ def test_detectors_can_be_watched(blobs, criterion):
     assert set(watcher.scores) == {9}  # the nominal rate holds in every iteration
     alone = OneClusterPCM(criterion=criterion).fit(X)
     assert np.array_equal(alone.typicality_, model.typicality_)
+
+
+def test_alpha_cuts_can_be_watched_and_stopped(blobs):
+    X, _ = blobs
+    watcher = Watcher()
+    model = AlphaCutClustering(rejection_rate=0.1).set_callbacks(watcher).fit(X)
+    assert sorted(watcher.begun) == sorted(watcher.ended)
+    assert watcher.begun.count("iteration") == model.n_iter_
+    assert set(watcher.scores) == {18}  # a model of every iteration has its cut
+    alone = AlphaCutClustering(rejection_rate=0.1).fit(X)
+    assert np.array_equal(alone.labels_, model.labels_)
+    stopped = AlphaCutClustering(tol=0).set_callbacks(Watcher(stop_after=2)).fit(X)
+    assert (stopped.n_iter_, stopped.status_) == (2, "stopped")
+    assert np.array_equal(stopped.predict(X), stopped.labels_)
 
 
 def test_detectors_can_be_stopped(blobs):

@@ -7,10 +7,17 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 
 GOOD = np.random.default_rng(0).normal(size=(30, 3))
 ESTIMATORS = [FuzzyCMeans(3), EntropyCMeans(3), PossibilisticCMeans(3)]
+ONE_MODEL = [OneClusterPCM(), AlphaCutClustering()]
 
 
 def with_value(value, row=7, column=2):
@@ -80,6 +87,16 @@ BAD_DATA = {
 @pytest.mark.parametrize("case", BAD_DATA)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_bad_data(estimator, case):
+    X, message = BAD_DATA[case]
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X)
+
+
+@pytest.mark.parametrize(
+    "case", sorted(set(BAD_DATA) - {"empty", "one row", "too few distinct rows"})
+)
+@pytest.mark.parametrize("estimator", ONE_MODEL, ids=str)
+def test_bad_data_without_a_number_of_clusters(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)

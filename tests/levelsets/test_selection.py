@@ -1,0 +1,112 @@
+"""Which peaks are clusters: nulls stay whole, clusters come out, small groups do not."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from typicality import AlphaCutClustering
+from typicality.kernels import Gaussian
+from typicality.levelsets import Landscape
+from typicality.levelsets.selection import _dimension_around, select_clusters
+from typicality.operators import Evaluated
+
+
+def uniform(rng):
+    return rng.uniform(size=(500, 2))
+
+
+def normal(rng):
+    return rng.normal(size=(500, 3))
+
+
+def thick_ring(rng):
+    angle, radius = rng.uniform(0, 2 * np.pi, 500), 1 + 0.1 * rng.normal(size=500)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def filament(rng):
+    return np.column_stack([rng.uniform(size=500), 0.01 * rng.normal(size=500)])
+
+
+def heavy_tails(rng):
+    return rng.standard_t(3, size=(500, 2))
+
+
+@pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
+def test_one_cluster_is_not_split(shape):
+    found = [
+        AlphaCutClustering().fit(shape(np.random.default_rng(seed))).n_clusters_
+        for seed in range(10)
+    ]
+    assert found.count(1) >= 9  # the rule lets chance split about one in twenty at the most
+
+
+SHAPES = {
+    "blobs": make_blobs(600, centers=[[0, 0], [6, 0], [0, 6], [6, 6]], random_state=0),
+    "unequal densities": make_blobs(
+        600, centers=[[0, 0], [7, 0], [3, 9]], cluster_std=[0.5, 1, 2], random_state=0
+    ),
+    "moons": make_moons(1000, noise=0.1, random_state=0),
+    "circles": make_circles(1000, factor=0.5, noise=0.05, random_state=0),
+    "line": make_blobs(600, centers=[[0], [6], [12]], random_state=0),
+    "five dimensions": make_blobs(600, centers=6 * np.eye(3, 5), random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_clusters_come_out(name):
+    X, y = SHAPES[name]
+    model = AlphaCutClustering(assign="all").fit(X)
+    assert model.n_clusters_ == len(np.unique(y))
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_few_outliers_near_each_other_are_no_cluster(rng, size):
+    blobs = make_blobs(300, centers=[[0, 0], [8, 0]], random_state=0)[0]
+    X = np.vstack([blobs, [30.0, 30.0] + 0.05 * rng.normal(size=(size, 2))])
+    model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 2
+    assert (model.labels_[-size:] == -1).all()
+
+
+def test_a_parent_of_clusters_is_a_cluster():
+    """Branches whose child is real are real themselves, so no core is left without a label."""
+    for seed in range(20):
+        X = make_blobs(300, n_features=2, centers=6, center_box=(-6, 6), random_state=seed)[0]
+        model = AlphaCutClustering().fit(X)
+        tree = model.tree_
+        highest = tree.row_of[tree.heights.argmax()]
+        assert model.labels_[highest] >= 0
+        assert set(model.labels_) - {-1} == set(range(model.n_clusters_))
+
+
+def test_small_cores_can_be_left_out():
+    X, _ = make_blobs([200, 40], centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
+    every = AlphaCutClustering().fit(X)
+    large = AlphaCutClustering(min_cluster_size=60).fit(X)
+    assert (every.n_clusters_, large.n_clusters_) == (2, 1)
+    assert_array_equal(large.labels_, np.where(every.labels_ == 0, 0, -1))
+    assert large.alpha_.shape == (1,)
+
+
+def test_the_selection_depends_on_tree_and_landscape_alone():
+    model = AlphaCutClustering().fit(SHAPES["moons"][0])
+    again = select_clusters(model._regions.landscape, model.tree_)
+    assert_array_equal(again.labels(model.tree_.node_of, model.tree_.entry_alpha), model.labels_)
+    assert_array_equal(again.alpha, model.alpha_)
+
+
+def test_effective_dimension(rng):
+    def around_the_middle(X):
+        columns = Evaluated(Gaussian(0.5), X)
+        landscape = Landscape(columns, np.full(len(X), 1 / len(X)), 0.5, eta=0.5, rtol=1e-12)
+        middle = np.argmin(np.sum(X**2, axis=1))
+        return _dimension_around(middle, landscape, np.ones(len(X)))
+
+    line = np.column_stack([rng.uniform(-5, 5, 500), 1e-3 * rng.normal(size=500)])
+    assert around_the_middle(line) == pytest.approx(1.0, abs=0.01)
+    assert around_the_middle(rng.uniform(-5, 5, size=(3000, 2))) == pytest.approx(2.0, abs=0.05)
+    assert around_the_middle(np.array([[0.0, 0.0], [1e6, 1e6]])) == 1.0
