@@ -23,6 +23,7 @@ bench: $(READY)
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/alpha_cut_quality.py
+	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/kernel_memory.py
 
 # The figures of the papers, to papers/results.
