@@ -25,6 +25,7 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_quality.py
 	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/kernel_memory.py
+	$(RUN) benchmarks/alpha_cut_time.py
 
 # The figures of the papers, to papers/results.
 papers: $(READY)
