@@ -180,23 +180,28 @@ def _peer_shares(found: list[Found]) -> list[str]:
 
 
 def judge(cells: Cells, draws: dict[int, int]) -> list[Verdict]:
+    names = ", ".join(f"{n:,}" for n in draws)
     pooled = [splits(together(cells, n)) for n in draws]
     shares = ", ".join(f"{100 * share.value:.1f} %" for share in pooled)
-    names = ", ".join(f"{n:,}" for n in draws)
-    chances = [_chance(splits(found)) for found in cells.values()]
-    smallest = min(1.0, min(chances) * len(chances))
     return [
         Verdict(
             f"false splits in at most 5 % of draws of {names} rows",
             f"{shares}, all shapes together",
             tuple(share.value <= _LEVEL for share in pooled),
         ),
-        Verdict(
-            "no shape is split in more than 5 % of draws, beyond chance",
-            f"p = {smallest:.2g} for the worst of {len(chances)} cells (binomial, Bonferroni)",
-            (smallest > _LEVEL,),
-        ),
+        _judge_cells([splits(found) for found in cells.values()]),
     ]
+
+
+def _judge_cells(shares: list[Share]) -> Verdict:
+    """Cells of few draws can hardly exceed chance: where shares are high it is unsure at best."""
+    n_high = sum(share.value > _LEVEL for share in shares)
+    smallest = min(1.0, min(map(_chance, shares)) * len(shares))
+    return Verdict(
+        "no shape is split in more than 5 % of draws",
+        f"{n_high} of {len(shares)} cells are; by chance: p = {smallest:.2g} (Bonferroni)",
+        (n_high == 0, smallest > _LEVEL),
+    )
 
 
 def _chance(share: Share) -> float:
