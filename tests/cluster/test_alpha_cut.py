@@ -96,6 +96,17 @@ def test_weights_are_copies_to_the_last_bit(cutter, with_outliers, rng):
 
 
 @quiet
+@pytest.mark.parametrize("cutter", CUTTERS[:4], ids=str)
+def test_weights_that_sum_to_one_are_as_good_as_none(cutter, with_outliers):
+    X, _ = with_outliers
+    model, share = clone(cutter).fit(X), np.full(len(X), 1 / len(X))
+    weighted = clone(cutter).fit(X, sample_weight=share)
+    assert_array_equal(weighted.labels_, model.labels_)
+    assert_allclose(weighted.weights_, model.weights_, rtol=1e-9)
+    assert_allclose(weighted.tree_.weight, 1.0)
+
+
+@quiet
 @every_cutter
 def test_order_of_rows_does_not_matter(cutter, with_outliers, rng):
     X, _ = with_outliers

@@ -203,6 +203,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
             Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
+            Weights below one on average count in units of their mean.
 
         Returns
         -------
@@ -300,7 +301,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             nodes.rows,
             nodes.weight,
             explicit=False,
-            rtol=_RELATIVE_ERROR / len(nodes.rows),
+            rtol=_promise(nodes.weight),
         )
 
     def _prediction_attributes(
@@ -315,7 +316,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             weights=prototypes.weights[:, 0],
             energy=float(prototypes.energy[0]),
             eta=float(rule.eta[0]),
-            rtol=_RELATIVE_ERROR / len(nodes.rows),
+            rtol=_promise(nodes.weight),
         )
         regions = Regions.of(
             landscape, nodes, rows, labelling=self.labelling, n_neighbors=self.n_neighbors
@@ -355,12 +356,13 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         copies = np.ones(len(tree.node_of))
         if training.sample_weight is not None:
             copies = training.sample_weight.astype(np.float64)
-        self.weights_ = (landscape.weights / tree.weight)[tree.node_of] * copies
+        of_node = np.bincount(tree.node_of, weights=copies)
+        self.weights_ = landscape.weights[tree.node_of] * (copies / of_node[tree.node_of])
         self.typicality_ = regions.typicality.astype(training.rows.dtype)
         self.eta_ = landscape.eta
         self.labels_ = regions.training_labels(self._cut, assign=self.assign)
-        warn_about_core(self, opened.space, result)
         space: Any = opened.space
+        warn_about_core(self, space, result)
         warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0])
         self._warn_about_cut()
 
@@ -372,3 +374,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
         elif not isinstance(self.alpha_, np.ndarray):
             warn_about_fragments(self._cut.node_labels, tree.weight)
+
+
+def _promise(weight: NDArray[np.float64]) -> float:
+    """How far a height may be off: not by much even at a row that stands alone."""
+    return float(_RELATIVE_ERROR * weight.min() / weight.sum())

@@ -56,7 +56,11 @@ class Regions:
         labelling: str,
         n_neighbors: int,
     ) -> Self:
-        """Grow the tree of a landscape over distinct rows; `rows` are all training rows."""
+        """Grow the tree of a landscape over distinct rows; `rows` are all training rows.
+
+        Weights below one on average count in units of their mean, so that weights that sum to one
+        are as good as none.
+        """
         heights = landscape.heights(nodes.rows)
         ways: dict[str, Any] = {"labelling": labelling, "n_neighbors": n_neighbors}
         edges = spanning_tree(landscape, heights, **ways)
@@ -69,7 +73,7 @@ class Regions:
             node[aside], entry[aside], own[aside] = joined
         tree = AlphaTree(
             heights=heights,
-            weight=nodes.weight,
+            weight=nodes.weight / min(1.0, nodes.weight.mean()),
             pairs=edges.pairs,
             saddles=edges.saddles,
             node_alpha=landscape.typicality(heights),

@@ -5,7 +5,6 @@ from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -22,17 +21,20 @@ class SpanningTree(NamedTuple):
     pairs: Pairs
     saddles: Doubles
 
-    def joins(self, pairs: Pairs, bounds: Doubles, n_rows: int) -> NDArray[np.bool_]:
-        """Whether pairs are joined at a level their own edge, bounded so, could not improve on."""
+    def undecided(self, pairs: Pairs, bounds: Doubles, n_rows: int) -> tuple[Pairs, Doubles]:
+        """The pairs that are not joined already at a level their own edges cannot improve on.
+
+        `bounds` are heights, or more than the heights, of these edges.
+        """
         from typicality.levelsets.merging import joined_above  # numba takes a second to load
 
         joined = np.empty(len(pairs), bool)
         order = np.argsort(-bounds, kind="stable")
         joined_above(n_rows, self.pairs, self.saddles, pairs, bounds, order, joined)
-        return joined
+        return pairs[~joined], bounds[~joined]
 
     def joined_by(self, pairs: Pairs, saddles: Doubles, n_rows: int) -> Self:
-        """The maximum spanning tree of these edges and others; ties go to the earlier edge."""
+        """The maximum spanning tree of these edges and other ones; ties go to the earlier edge."""
         every_pair = np.concatenate([self.pairs, pairs])
         heights = np.concatenate([self.saddles, saddles])
         order = np.argsort(-heights, kind="stable")
@@ -68,13 +70,13 @@ def spanning_tree(
     tree = SpanningTree(np.empty((0, 2), np.intp), np.empty(0))
     for pairs in _pairs_of(landscape, labelling, n_neighbors):
         bounds = heights[pairs].min(axis=1)
-        for bound in (None, height_amid, lowest_between):
-            if bound is not None:
-                ends = rows[pairs[:, 0]], rows[pairs[:, 1]]
-                bounds = np.minimum(bounds, bound(landscape, *ends, labelling=labelling))
-            undecided = ~tree.joins(pairs, bounds, n_rows)
-            pairs, bounds = pairs[undecided], bounds[undecided]
-        tree = tree.joined_by(pairs, bounds, n_rows)
+        for sharpen in (height_amid, lowest_between):
+            pairs, bounds = tree.undecided(pairs, bounds, n_rows)
+            # What is lower than heights are known has no height to speak of.
+            some = np.flatnonzero(bounds > landscape.rtol)
+            ends = rows[pairs[some, 0]], rows[pairs[some, 1]]
+            bounds[some] = np.minimum(bounds[some], sharpen(landscape, *ends, labelling=labelling))
+        tree = tree.joined_by(*tree.undecided(pairs, bounds, n_rows), n_rows)
     return tree
 
 

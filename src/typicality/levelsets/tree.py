@@ -216,7 +216,7 @@ def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: flo
         return labels
     _, first, place = np.unique(component[nodes], return_index=True, return_inverse=True)
     total = np.bincount(place, weights=weight[nodes])
-    order = np.lexsort([first, -total])
+    order = np.lexsort([first, -np.round(total / total.max(), 12)])  # sums of fractions may tie
     order = order[total[order] >= min_size * _WHOLE]
     number = np.full(len(first), -1, np.int32)
     number[order] = np.arange(len(order))
