@@ -23,11 +23,14 @@ bench: $(READY)
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/alpha_cut_quality.py
+	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/kernel_memory.py
+	$(RUN) benchmarks/alpha_cut_time.py
 
 # The figures of the papers, to papers/results.
 papers: $(READY)
 	$(RUN) papers/filippone2007/figure_1.py
+	$(RUN) papers/filippone2010/figure_1.py
 	$(RUN) papers/miyamoto2003/figures.py
 
 docs: $(READY)

@@ -9,7 +9,12 @@ from sklearn.metrics import adjusted_rand_score
 from typicality import AlphaCutClustering
 from typicality.kernels import Gaussian
 from typicality.levelsets import Landscape
-from typicality.levelsets.selection import _dimension_around, select_clusters
+from typicality.levelsets.selection import (
+    _dimension_around,
+    contrasts,
+    critical_value,
+    select_clusters,
+)
 from typicality.operators import Evaluated
 
 
@@ -97,6 +102,17 @@ def test_the_selection_depends_on_tree_and_landscape_alone():
     again = select_clusters(model._regions.landscape, model.tree_)
     assert_array_equal(again.labels(model.tree_.node_of, model.tree_.entry_alpha), model.labels_)
     assert_array_equal(again.alpha, model.alpha_)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_contrasts_above_a_level_are_all_there(name):
+    model = AlphaCutClustering().fit(SHAPES[name][0])
+    landscape, tree = model._regions.landscape, model.tree_
+    every, critical = contrasts(landscape, tree), critical_value(len(model.labels_))
+    some = contrasts(landscape, tree, above=critical)
+    assert_array_equal(np.where(some > critical, some, 0), np.where(every > critical, every, 0))
+    assert np.sum(every > critical) == model.n_clusters_ - 1
+    assert (every[tree.branches.weight < 5] == 0).all()
 
 
 def test_effective_dimension(rng):

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.tree import AlphaTree, Cut, components, number_clusters
 
-__all__ = ["select_clusters"]
+__all__ = ["contrasts", "critical_value", "select_clusters"]
 
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
 _STRICTNESS = 1.6
@@ -67,20 +67,48 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     return Cut(labels, alpha)
 
 
-def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.bool_]:
+def critical_value(n_rows: float) -> float:
+    """What `contrasts` must exceed, by the number of rows."""
+    return float(_STRICTNESS * np.log1p(n_rows / _ROWS_OF_A_PLACE))
+
+
+def contrasts(landscape: Landscape, tree: AlphaTree, *, above: float = 0.0) -> Doubles:
+    r"""How far each branch stands out: :math:`D (\sqrt p - \sqrt t)^2`, as in `select_clusters`.
+
+    Costs O(n) for each branch that may exceed `above`.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights.
+    tree : AlphaTree
+        Their tree.
+    above : float, default=0
+        Branches that cannot exceed it get 0, as those of fewer than five rows do.
+
+    Returns
+    -------
+    contrast : array of shape (n_branches,)
+    """
     branches = tree.branches
     n_rows = tree.weight.sum()
     own = np.minimum(1.0, tree.weight[branches.peak])
     peak = (n_rows * tree.heights[branches.peak] - own).clip(min=0.0)
     saddle = n_rows * tree.saddles[branches.edge]
     contrast = (np.sqrt(peak) - np.sqrt(saddle)).clip(min=0.0) ** 2
-    critical = _STRICTNESS * np.log1p(n_rows / _ROWS_OF_A_PLACE)
     largest_dimension = landscape.rows.shape[1]
-    real = np.asarray(branches.weight >= _FEWEST_ROWS)
-    real &= largest_dimension * contrast > critical
-    for i in np.flatnonzero(real):
-        dimension = _dimension_around(branches.peak[i], landscape, tree.weight)
-        real[i] = dimension * contrast[i] > critical
+    may_exceed = branches.weight >= _FEWEST_ROWS
+    may_exceed &= largest_dimension * contrast > above
+    contrast[~may_exceed] = 0.0
+    for i in np.flatnonzero(may_exceed):
+        contrast[i] *= _dimension_around(branches.peak[i], landscape, tree.weight)
+    return np.asarray(contrast)
+
+
+def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.bool_]:
+    branches = tree.branches
+    critical = critical_value(tree.weight.sum())
+    real = contrasts(landscape, tree, above=critical) > critical
     # A branch that others were separated from is a cluster, whatever its own dimension.
     branch_of = np.full(tree.n_nodes, -1)
     branch_of[branches.peak] = np.arange(len(branches.peak))

@@ -1,0 +1,221 @@
+"""Time and memory of clusterings by alpha-cuts beside HDBSCAN, and how exact the heights are.
+
+`python benchmarks/alpha_cut_time.py [--quick]` prints tables and a verdict on each target, and
+writes them to `benchmarks/results/alpha_cut_time.md`. Times are the best of three fits after a
+warm-up, contestants taking turns; memory is the peak of a fresh process for each fit.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+import _alpha_cut_fit
+from _alpha_cut_fit import CONTESTANTS, N_BLOBS, OURS, Peak, draw, warm_up
+from _load import watch_load
+from _processes import json_from
+from _report import Report, Verdict, machine
+from typicality import AlphaCutClustering
+
+_RESULTS = Path(__file__).resolve().parent / "results" / "alpha_cut_time.md"
+_SHAPES = [(2_000, 2), (20_000, 2), (100_000, 2), (20_000, 8)]
+_SHAPES_QUICK = [(2_000, 2), (5_000, 8)]
+_MOST_ROWS_OF_PEERS = 20_000
+_ROUNDS = 3
+_MODEL_SHAPE, _MODEL_SHAPE_QUICK = (20_000, 2), (2_000, 2)
+_N_NEW = 100_000
+_N_SAMPLED = 1_000
+_LOWEST = 0.01  # the share of the rows that count as the lowest
+_LARGEST_ERROR = 1e-8  # promised, of the height of a row that stands alone
+_SECONDS = 10.0
+
+Doubles = NDArray[np.float64]
+Shape = tuple[int, int]
+
+
+class Fit(NamedTuple):
+    """Seconds of the quickest fit, and the model."""
+
+    seconds: float
+    model: Any
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters were found."""
+        return int(self.model.labels_.max()) + 1
+
+    @property
+    def method(self) -> str:
+        """How ours was computed; others have no plan."""
+        return self.model.plan_.method if hasattr(self.model, "plan_") else ""
+
+
+Fits = dict[tuple[Shape, str], Fit]  # by shape and contestant
+
+# ---- time and memory ----------------------------------------------------------------------------
+
+
+def seconds(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+def contestants_for(n_rows: int) -> list[str]:
+    """All of them, or ours where the others would take too long."""
+    return [name for name in CONTESTANTS if name == OURS or n_rows <= _MOST_ROWS_OF_PEERS]
+
+
+def race(shape: Shape) -> Fits:
+    """All contestants on the same rows, in turn."""
+    names = contestants_for(shape[0])
+    X = draw(*shape)
+    for name in names:
+        warm_up(name, shape[1])
+    rounds = [{name: _fit(name, X) for name in names} for _ in range(_ROUNDS)]
+    return {(shape, name): min((fits[name] for fits in rounds), key=_seconds_of) for name in names}
+
+
+def _fit(name: str, X: Doubles) -> Fit:
+    model = CONTESTANTS[name]()
+    return Fit(seconds(lambda: model.fit(X)), model)
+
+
+def _seconds_of(fit: Fit) -> float:
+    return fit.seconds
+
+
+def peak_of(name: str, shape: Shape) -> Peak:
+    """Memory of a fresh process."""
+    arguments = [name, *map(str, shape)]
+    return Peak(*json_from(sys.executable, _alpha_cut_fit.__file__, *arguments))
+
+
+def show_fits(shapes: list[Shape], report: Report) -> Fits:
+    fits: Fits = {}
+    with watch_load() as load:
+        for shape in shapes:
+            report.progress(f"time, {_name(shape)}")
+            fits |= race(shape)
+    report.progress("memory")
+    columns = ["rows", "fit", "seconds", "to ours", "fit, MB", "in all, MB", "clusters", "plan_"]
+    rows = [_row(shape, name, fits) for shape, name in fits]
+    report.table(f"Blobs, {N_BLOBS} of equal size", columns, rows)
+    report.line(
+        "HDBSCAN with min_cluster_size=10. to ours: its seconds over ours. fit, MB: the rise "
+        "during the fit; in all: imports and rows included. Other programs used "
+        f"{load.share:.0%} of the machine while times were taken."
+    )
+    return fits
+
+
+def _row(shape: Shape, name: str, fits: Fits) -> list[str]:
+    fit = fits[shape, name]
+    ratio = fit.seconds / fits[shape, OURS].seconds
+    times = [f"{fit.seconds:.3g}", f"{ratio:.2f}"]
+    sizes = [f"{n_bytes / 1e6:,.0f}" for n_bytes in peak_of(name, shape)]
+    return [_name(shape), name, *times, *sizes, str(fit.n_clusters), fit.method]
+
+
+def _name(shape: Shape) -> str:
+    return f"{shape[0]:,} x {shape[1]}"
+
+
+def show_prediction(model: AlphaCutClustering, shape: Shape, report: Report) -> None:
+    new = draw(_N_NEW, shape[1], seed=1)
+    took = min(seconds(lambda: model.predict(new)) for _ in range(_ROUNDS))
+    new_inside, old_inside = np.mean(model.predict(new) >= 0), np.mean(model.labels_ >= 0)
+    report.line(
+        f"predict of {_N_NEW:,} new rows by the model of {_name(shape)}: {took:.2f} s. Of them "
+        f"{new_inside:.1%} are in a cluster, of the training rows {old_inside:.1%}."
+    )
+
+
+# ---- exactness ----------------------------------------------------------------------------------
+
+
+class Errors(NamedTuple):
+    """The largest errors of some heights: relative, and as a share of a row that stands alone."""
+
+    n_points: int
+    lowest: float
+    relative: float
+    of_a_row: float
+
+
+def dense_heights(landscape: Any, points: Doubles) -> Doubles:
+    """Sums over all rows, as the formula stands."""
+    sigma = landscape.kernel.sigma
+    heights = [
+        np.exp(-cdist(block, landscape.rows, "sqeuclidean") / (2 * sigma**2)) @ landscape.weights
+        for block in np.array_split(points, -(-len(points) // 100))
+    ]
+    return np.concatenate(heights)
+
+
+def errors_at(landscape: Any, points: Doubles) -> Errors:
+    exact = dense_heights(landscape, points)
+    error = np.abs(landscape.heights(points) - exact)
+    alone = 1.0 / len(landscape.rows)
+    relative = float(np.max(error / exact))
+    return Errors(len(points), float(exact.min() / alone), relative, float(error.max() / alone))
+
+
+def places(model: AlphaCutClustering) -> dict[str, Doubles]:
+    """Rows and points between rows."""
+    rng = np.random.default_rng(2)
+    tree = model.tree_
+    rows = model._regions.landscape.rows
+    order = np.argsort(tree.heights)
+    ends = tree.pairs[np.sort(rng.choice(len(tree.pairs), _N_SAMPLED, replace=False))]
+    n_lowest = int(np.ceil(_LOWEST * len(rows)))
+    return {
+        "rows, a sample": rows[rng.choice(len(rows), _N_SAMPLED, replace=False)],
+        f"the lowest {_LOWEST:.0%} of rows": rows[order[:n_lowest]],
+        "amid edges, a sample": rows[ends].mean(axis=1),
+        f"amid the lowest {_LOWEST:.0%} of edges": rows[tree.pairs[-n_lowest:]].mean(axis=1),
+    }
+
+
+def show_errors(model: AlphaCutClustering, shape: Shape, report: Report) -> Verdict:
+    landscape = model._regions.landscape
+    errors = {name: errors_at(landscape, points) for name, points in places(model).items()}
+    columns = [_name(shape), "points", "lowest height x n", "relative error", "error x n"]
+    rows = [
+        [name, str(e.n_points), f"{e.lowest:.2g}", f"{e.relative:.1e}", f"{e.of_a_row:.1e}"]
+        for name, e in errors.items()
+    ]
+    report.table("Heights against dense sums, largest errors", columns, rows)
+    largest = max(e.of_a_row for e in errors.values())
+    return Verdict(
+        "heights are off by at most 1e-8 of a row that stands alone",
+        f"largest {largest:.1e}",
+        (largest <= _LARGEST_ERROR,),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer rows, for a first look")
+    quick = parser.parse_args().quick
+    report = Report()
+    for line in machine():
+        report.line(line)
+    fits = show_fits(_SHAPES_QUICK if quick else _SHAPES, report)
+    shape = _MODEL_SHAPE_QUICK if quick else _MODEL_SHAPE
+    ours = fits[shape, OURS]
+    show_prediction(ours.model, shape, report)
+    met = (ours.seconds < _SECONDS,)
+    took = Verdict(f"{_name(shape)} in less than {_SECONDS:.0f} s", f"{ours.seconds:.2f} s", met)
+    report.verdicts([took, show_errors(ours.model, shape, report)])
+    report.write(_RESULTS)
+
+
+if __name__ == "__main__":
+    main()
