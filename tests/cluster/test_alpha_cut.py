@@ -294,6 +294,14 @@ def test_a_large_group_that_is_no_cluster():
         AlphaCutClustering(sigma=sigma).fit(X)
 
 
+def test_cores_of_few_rows():
+    X, y = make_blobs(1000, n_features=10, centers=5.5 * np.eye(4, 10), random_state=0)
+    with pytest.warns(ClusteringWarning, match="of the rows belong to clusters"):
+        model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(y, AlphaCutClustering(assign="all").fit_predict(X)) > 0.9
+
+
 def test_typicalities_without_a_valley(rng):
     with pytest.warns(ClusteringWarning, match="no clear valley"):
         AlphaCutClustering(alpha="valley", sigma=0.1, min_cluster_size=5).fit(

@@ -7,6 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
+from typicality import AlphaCutClustering
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.graphs import NearestRows, all_pairs, neighbour_pairs
@@ -117,7 +118,7 @@ def test_edges_left_out_change_nothing(rng):
     land = landscape(X, Gaussian(0.2))
     heights = land.heights(X)
     tree = spanning_tree(land, heights, labelling="neighbours", n_neighbors=12)
-    pairs = np.vstack(list(neighbour_pairs(land.nearest, 12)))
+    pairs = np.vstack([*neighbour_pairs(land.nearest, 12), tree.pairs])
     every = np.minimum(
         lowest_between(land, X[pairs[:, 0]], X[pairs[:, 1]], **BY_STEP),
         heights[pairs].min(axis=1),
@@ -174,3 +175,15 @@ def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
         starts = np.repeat(row[None], 10, axis=0)
         way = np.minimum(lowest_between(land, starts, X[near], **BY_STEP), heights[near])
         assert joined.entry[i] == np.minimum(way, joined.height[i]).max()
+
+
+def test_the_straight_way_between_peaks_is_tried():
+    """Ten dimensions: hundreds of rows are nearer to a peak than the next peak is."""
+    X = np.random.default_rng([1, 3000, 10, *b"uniform"]).uniform(size=(3000, 10))
+    model = AlphaCutClustering().fit(X)
+    tree, land = model.tree_, model._regions.landscape
+    branches = tree.branches
+    ends = land.rows[branches.peak], land.rows[branches.parent]
+    straight = lowest_between(land, *ends, **BY_STEP)
+    assert (tree.saddles[branches.edge] >= straight).all()
+    assert model.n_clusters_ == 1

@@ -23,6 +23,7 @@ from typicality.cluster.diagnostics import (
     warn_about_lonely_row,
     warn_about_no_cluster,
     warn_about_no_valley,
+    warn_about_small_cores,
 )
 from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
@@ -377,6 +378,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
         elif isinstance(self.alpha_, np.ndarray):
             warn_about_group_left_out(self._cut.node_labels, tree, self.min_cluster_size)
+            if self.assign == "core":
+                warn_about_small_cores(self._cut.node_labels, tree.weight)
         else:
             warn_about_fragments(self._cut.node_labels, tree.weight)
 

@@ -39,6 +39,7 @@ _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
+_SMALL_CORES = 0.5  # of all rows
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
@@ -315,6 +316,18 @@ def warn_about_group_left_out(
             f"A group of {weight.max():.0f} rows hangs together and belongs to no cluster: it is "
             "apart from the others, but by gaps that chance could explain. Use a larger sigma, or "
             "a level of your own (labels_at).",
+            ClusteringWarning,
+        )
+
+
+def warn_about_small_cores(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """Most rows lie below the levels where the selected clusters meet."""
+    share = float(weight[node_labels >= 0].sum() / weight.sum())
+    if share < _SMALL_CORES:
+        _warn(
+            f"Only {share:.0%} of the rows belong to clusters, the rest lies below the levels "
+            "where they meet. Use assign='all' to give them to the nearest cluster, or a larger "
+            "sigma if clusters were cut into pieces.",
             ClusteringWarning,
         )
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality.kernels.base import Floats
 
-__all__ = ["NearestRows", "Pairs", "all_pairs", "neighbour_pairs"]
+__all__ = ["NearestRows", "Pairs", "all_pairs", "distinct_pairs", "neighbour_pairs"]
 
 Pairs = NDArray[np.intp]
 
@@ -102,11 +102,16 @@ def all_pairs(n_rows: int) -> Iterator[Pairs]:
 
 
 def _links(nearest: NDArray[np.intp]) -> Pairs:
-    """Each row with those it names; pairs once, in lexicographic order."""
+    """Each row with those it names."""
     here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
-    pairs = np.sort(np.column_stack([here, nearest.ravel()]), axis=1)
-    _, once = np.unique(_codes(pairs), return_index=True)
-    distinct = pairs[once]
+    return distinct_pairs(np.column_stack([here, nearest.ravel()]))
+
+
+def distinct_pairs(pairs: Pairs) -> Pairs:
+    """Pairs of two rows, each once, the smaller index first, in lexicographic order."""
+    ordered = np.sort(pairs, axis=1)
+    _, once = np.unique(_codes(ordered), return_index=True)
+    distinct = ordered[once]
     return np.asarray(distinct[distinct[:, 0] != distinct[:, 1]])
 
 

@@ -11,8 +11,9 @@ from scipy.sparse.csgraph import connected_components
 
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.landscape import Doubles
+from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
 
-__all__ = ["AlphaTree", "Branches", "Cut", "components", "number_clusters"]
+__all__ = ["AlphaTree", "Cut", "components", "number_clusters"]
 
 Labels = NDArray[np.int32]
 
@@ -43,18 +44,6 @@ class Cut(NamedTuple):
         labels = self.node_labels[node]
         levels = np.append(np.broadcast_to(self.alpha, self.n_clusters), np.inf)  # of -1: inf
         return np.where(entry_alpha > levels[labels], labels, np.int32(-1))
-
-
-class Branches(NamedTuple):
-    """The branches of a tree, one for each peak but the highest, by falling saddle.
-
-    A branch begins at a peak of the landscape and ends where it meets a higher one.
-    """
-
-    peak: NDArray[np.intp]
-    parent: NDArray[np.intp]
-    edge: NDArray[np.intp]
-    weight: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,14 +146,7 @@ class AlphaTree:
     @cached_property
     def branches(self) -> Branches:
         """The branches, by falling saddle; rows that join a slope without a peak are none."""
-        from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
-
-        n_edges = len(self.pairs)
-        elder, younger = np.empty(n_edges, np.intp), np.empty(n_edges, np.intp)
-        weight = np.empty(n_edges)
-        merge_peaks(self.pairs, self.saddles, self.heights, self.weight, elder, younger, weight)
-        edge = np.flatnonzero(self.heights[younger] > self.saddles)
-        return Branches(younger[edge], elder[edge], edge, weight[edge])
+        return branches_of(SpanningTree(self.pairs, self.saddles), self.heights, self.weight)
 
     def to_frame(self) -> Any:
         """The branches as a pandas DataFrame, the most persistent first, the whole tree on top.
