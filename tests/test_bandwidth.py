@@ -221,5 +221,12 @@ def test_large_data_are_sampled(rng):
 
 
 def test_unknown_rules_are_refused(X):
-    with pytest.raises(ValueError, match=r"'mean' is not a rule.*'auto', 'knn', 'loo-likelihood'"):
+    with pytest.raises(ValueError, match=r"'mean' is not a rule.*'auto', 'alpha-cut', 'knn'"):
         bandwidth("mean", X)
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 4), (20, 4), (32, 6), (49, 9), (50, 10), (400, 10)])
+def test_alpha_cut_looks_no_farther_than_a_fifth_of_the_rows(rng, n, k):
+    X = rng.normal(size=(n, 2))
+    assert bandwidth("alpha-cut", X) == pytest.approx(0.7 * neighbour_distance(X, k=k))
+    assert bandwidth("alpha-cut", np.repeat(X, 3, axis=0)) == bandwidth("alpha-cut", X)

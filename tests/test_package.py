@@ -25,7 +25,8 @@ LAYERS = [
     ["operators"],
     ["geometry"],
     ["bandwidth", "solve"],
-    ["_checks", "levelsets"],
+    ["_checks"],
+    ["levelsets"],
     ["cluster"],
     ["demo"],
 ]

@@ -333,6 +333,13 @@ def check_kernel_of_distance(kernel: Any) -> None:
             "typicality a density whose level sets are clusters. Use 'gaussian', 'laplacian' or "
             "'cauchy', or OneClusterPCM, which takes all kernels."
         )
+    known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
+    if not known:
+        raise ValueError(
+            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
+            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
+            "'cityblock')."
+        )
 
 
 def check_one_cut(alpha: Any, rejection_rate: Any) -> None:
@@ -346,6 +353,7 @@ def check_one_cut(alpha: Any, rejection_rate: Any) -> None:
 
 def check_alpha(alpha: Any) -> float:
     """A level of typicality."""
+    alpha = alpha.item() if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
         raise ValueError(f"alpha must be a number from 0 to 1, a typicality; got {alpha!r}.")
     return float(alpha)

@@ -21,7 +21,7 @@ from typicality.exceptions import (
     EmptyClustersWarning,
     FragmentedClustersWarning,
 )
-from typicality.kernels import Gaussian, Laplacian, Linear
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 
 every_cutter = pytest.mark.parametrize("cutter", CUTTERS, ids=str)
 quiet = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -174,6 +174,16 @@ def test_a_cut_at_a_rate_rejects_that_share(blobs):
     assert_array_equal(model.labels_at(model.alpha_), model.labels_)
 
 
+@quiet
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.5])
+def test_rows_that_tie_are_not_rejected_together(rate):
+    grid = np.array([[i, j] for i in range(10) for j in range(10)], float)
+    for X in (grid, np.repeat([[0.0], [1.0]], 50, axis=0)):
+        model = AlphaCutClustering(rejection_rate=rate).fit(X)
+        assert np.mean(model.typicality_ <= model.alpha_) <= rate
+        assert model.n_clusters_ >= 1
+
+
 def test_levels_of_the_selected_clusters(with_outliers):
     model = AlphaCutClustering().fit(with_outliers[0])
     assert model.alpha_.shape == (model.n_clusters_,)
@@ -254,11 +264,12 @@ def test_two_cuts_at_once_are_refused(blobs):
         AlphaCutClustering(alpha=0.3, rejection_rate=0.1).fit(blobs[0])
 
 
-@pytest.mark.parametrize("alpha", [-0.1, 1.5, "auto", None, True, np.nan])
+@pytest.mark.parametrize("alpha", [-0.1, 1.5, "auto", None, True, np.nan, np.ones(2)])
 def test_levels_that_are_none(alpha, blobs):
     model = AlphaCutClustering().fit(blobs[0])
-    with pytest.raises(ValueError, match="alpha must be a number from 0 to 1"):
-        model.labels_at(alpha)
+    for ask in (model.labels_at, model.tree_.labels_at, model.tree_.n_clusters_at):
+        with pytest.raises(ValueError, match="alpha must be a number from 0 to 1"):
+            ask(alpha)
 
 
 def test_unfitted_says_so():
@@ -279,7 +290,70 @@ def test_a_level_above_all_rows(blobs):
 
 def test_no_component_is_large_enough(blobs):
     with pytest.warns(EmptyClustersWarning, match="min_cluster_size=1000"):
-        AlphaCutClustering(alpha=0.3, min_cluster_size=1000).fit(blobs[0])
+        AlphaCutClustering(alpha=0.35, min_cluster_size=1000).fit(blobs[0])
+
+
+def test_a_level_below_empty_space(blobs):
+    with pytest.warns(ClusteringWarning, match=r"alpha=0\.1 is below the typicality"):
+        model = AlphaCutClustering(alpha=0.1).fit(blobs[0])
+    assert model.n_clusters_ == 1
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e16])
+@quiet
+def test_typicalities_that_cannot_be_told_apart_lose_no_cluster(gamma, blobs):
+    model = AlphaCutClustering(gamma=gamma).fit(blobs[0])
+    assert set(model.labels_) - {-1} == set(range(model.n_clusters_))
+    assert_array_equal(model.predict(blobs[0]), model.labels_)
+
+
+@quiet
+def test_the_heavy_row_is_named_as_the_user_counts(blobs):
+    X = np.vstack([[[50.0, 50.0]], blobs[0][:120], [[60.0, 0.0]]])
+    with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone") as caught:
+        model = AlphaCutClustering(gamma=0.01).fit(X)
+    assert f"row {model.weights_.argmax()} alone" in " ".join(str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize("weight", ["fractions above one", "many copies"])
+def test_weights_that_are_no_copies(rng, blobs, weight):
+    weights = {"fractions above one": rng.uniform(1, 5, 180), "many copies": np.full(180, 7)}
+    with pytest.warns(ClusteringWarning, match="divide them by their mean"):
+        AlphaCutClustering(assign="all").fit(blobs[0], sample_weight=weights[weight])
+
+
+def test_a_fit_that_fails_late_leaves_the_model_as_it_was(blobs, monkeypatch):
+    X, _ = blobs
+    model = AlphaCutClustering().fit(X)
+    before = {name: id(value) for name, value in vars(model).items()}
+
+    def fail(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("typicality.levelsets.regions.Regions.training_labels", fail)
+    with pytest.raises(MemoryError):
+        model.fit(X[:50])
+    assert {name: id(value) for name, value in vars(model).items()} == before
+
+
+def test_parameters_set_after_a_fit_change_nothing(with_outliers):
+    model = AlphaCutClustering().fit(with_outliers[0])
+    model.set_params(assign="all", min_cluster_size=1000)
+    assert_array_equal(model.predict(with_outliers[0]), model.labels_)
+    assert model.labels_at(0.36).max() > 0
+
+
+@pytest.mark.parametrize("size", [10, 8])
+def test_a_few_rows_far_apart(rng, size):
+    centers = [[0, 0], [20, 0], [0, 20], [20, 20]][: 32 // size]
+    X = np.vstack([center + rng.normal(size=(size, 2)) for center in centers])
+    assert AlphaCutClustering().fit(X).n_clusters_ == len(centers)
+
+
+def test_one_row_and_places_near_it():
+    with pytest.warns(DegenerateSpreadWarning):
+        model = AlphaCutClustering(sigma=1.0).fit([[0.0, 0.0]])
+    assert_array_equal(model.predict([[1e-3, 0.0], [9.0, 0.0]]), [0, -1])
 
 
 def test_fragments(rng):
@@ -326,12 +400,31 @@ def test_a_kernel_that_is_too_wide(blobs):
 
 def test_a_kernel_of_ones_own(blobs):
     class Plain(Gaussian):
-        twin = None  # no compiled sums
+        """No compiled sums: a subclass could have another profile."""
 
     model = AlphaCutClustering(kernel=Plain(0.5)).fit(blobs[0])
     compiled = AlphaCutClustering(kernel=Gaussian(0.5)).fit(blobs[0])
     assert_array_equal(model.labels_, compiled.labels_)
     assert_allclose(model.typicality_, compiled.typicality_, rtol=1e-12)
+
+
+def test_a_subclass_with_another_profile_is_not_taken_for_its_parent(blobs):
+    class Heavy(Gaussian):
+        def log_profile(self, distance, out=None):
+            return np.negative(np.log1p(distance / self.sigma**2, out=out), out=out)
+
+    model = AlphaCutClustering(kernel=Heavy(0.5)).fit(blobs[0])
+    cauchy = AlphaCutClustering(kernel=Cauchy(0.5)).fit(blobs[0])
+    assert_allclose(model.typicality_, cauchy.typicality_, rtol=1e-10)
+    assert_array_equal(model.labels_, cauchy.labels_)
+
+
+def test_kernels_of_unknown_distances_are_refused(blobs):
+    class Strange(Gaussian):
+        metric = "chebyshev"
+
+    with pytest.raises(ValueError, match="Euclidean or city-block"):
+        AlphaCutClustering(kernel=Strange(1.0)).fit(blobs[0])
 
 
 def test_sigma_goes_with_named_kernels(blobs):

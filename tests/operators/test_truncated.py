@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
+from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import Dense, Evaluated, Truncated, choose_operator
 from typicality.operators.planning import plan_of
@@ -99,9 +100,20 @@ def test_planning_truncates_where_that_spares_work_and_is_allowed(rng):
 
 def test_kernels_without_compiled_sums_are_not_truncated(rng):
     class Steep(Gaussian):
-        twin = None
+        """A profile of its own, perhaps."""
 
     X = rng.normal(size=(5, 2))
     assert can_truncate(Evaluated(Gaussian(1.0), X))
     assert not can_truncate(Evaluated(Steep(1.0), X))
     assert not can_truncate(Evaluated(Linear(), X))
+
+
+def test_kernel_spaces_keep_their_digits_under_heavy_weights(rng):
+    """Nearly all weight in one place: one minus the kernel is tiny, whatever the rows say."""
+    tight = 1e-6 * rng.normal(size=(1000, 2))
+    far = np.repeat(100 * rng.normal(size=(9, 2)), 250, axis=0) + 1e-6 * rng.normal(size=(2250, 2))
+    X, weight = np.vstack([tight, far]), np.repeat([1e9, 1e-3], [1000, 2250])
+    space = KernelSpace(Gaussian(1.0), X, weight, rtol=1e-15)
+    exact = KernelSpace(Gaussian(1.0), X, weight)
+    assert space.operator.method != "truncated"
+    assert space.total_variance == exact.total_variance

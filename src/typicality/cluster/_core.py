@@ -68,14 +68,18 @@ def core_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str,
     }
 
 
-def warn_about_core(estimator: Any, space: Any, result: PicardResult[State]) -> None:
+def warn_about_core(
+    estimator: Any, space: Any, result: PicardResult[State], **instead: str
+) -> None:
     """No convergence, a kernel too wide or too narrow, typicalities all alike."""
     change = f"the {estimator.criterion} still change by {{:.1e}} in total"
     warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
     # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
     by_rule = estimator.kernel in BANDWIDTH_KERNELS and isinstance(estimator.sigma, str)
     state = result.state
-    too_narrow = warn_about_kernel(space, state.prototypes, estimator.kernel, narrow=not by_rule)
+    too_narrow = warn_about_kernel(
+        space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead
+    )
     on_sphere = space.columns.on_sphere and space.total_variance > 0
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule

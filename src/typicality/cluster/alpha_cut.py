@@ -9,29 +9,29 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_alpha, check_kernel_of_distance, check_one_cut
+from typicality._checks import check_kernel_of_distance, check_one_cut
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
-from typicality.cluster._spaces import OpenSpace, open_space
-from typicality.cluster.diagnostics import (
-    warn_about_features,
+from typicality.cluster._cut_warnings import (
+    warn_about_copies,
     warn_about_fragments,
     warn_about_group_left_out,
-    warn_about_lonely_row,
+    warn_about_low_level,
     warn_about_no_cluster,
     warn_about_no_valley,
     warn_about_small_cores,
 )
+from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
+from typicality.cluster._spaces import OpenSpace, open_space
+from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
 from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.regions import Regions
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.tree import AlphaTree, Cut
-from typicality.levelsets.valley import deepest_valley
 from typicality.solve.picard import PicardResult
 
 __all__ = ["AlphaCutClustering"]
@@ -78,14 +78,16 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
         kernel density estimate.
     alpha : float in [0, 1), "valley" or "auto", default="auto"
-        The level of the cut, a typicality. "valley" takes the most persistent valley of the
-        density of typicalities, which separates dense regions from noise around them. "auto"
-        selects clusters from the whole tree, each with a level of its own.
+        The level of the cut, a typicality; that of empty space is not zero, so small levels cut
+        nothing. "valley" takes the most persistent valley of the density of typicalities, which
+        separates dense regions from noise around them. "auto" selects clusters from the whole tree,
+        each with a level of its own.
     rejection_rate : float in [0, 1), optional
         Cut so that this share of the training rows is below. Instead of `alpha`.
     labelling : {"neighbours", "complete"}, default="neighbours"
         Which pairs of rows are tried: neighbours, in steps of half a bandwidth; or all pairs, at 20
-        points, as in the papers. The latter costs O(n^2) segments.
+        points, as in the papers. The latter costs O(n^2) segments: seconds for 1000 rows, minutes
+        for 3000.
     n_neighbors : int, default=30
         The number of neighbours; 15 are too few for clusters of 30 rows.
     min_cluster_size : int, default=1
@@ -231,9 +233,19 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             attributes=lambda state: self._prediction_attributes(opened, nodes, rows, state),
         )
         result = solve_one_cluster(space, progress, gamma=self.gamma, criterion=self.criterion)
+        # All is computed before anything is published: a fit that fails leaves the model as it was.
         model = self._prediction_attributes(opened, nodes, rows, result.state)
+        regions: Regions = model["_regions"]
+        model |= core_attributes(opened, result) | {
+            "eta_": regions.landscape.eta,
+            "weights_": regions.weights_of_rows(copies),
+            "typicality_": regions.typicality.astype(rows.dtype),
+            "labels_": regions.training_labels(model["_cut"], assign=self.assign),
+        }
         self._take_schema(training.schema)
-        self._publish(opened, result, model, training)
+        for name, value in model.items():
+            setattr(self, name, value)
+        self._warn(space, result, training)
         progress.finish()
         return self
 
@@ -253,7 +265,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         labels : array of shape (n_samples,), int32
         """
         rows = self._known_rows(X, None)
-        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self.assign)
+        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
 
     def predict_typicality(self, X: ArrayLike) -> Floats:
@@ -279,7 +291,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         """The cluster of each training row when the typicality is cut at alpha; no new fit.
 
         Small components and rows below the cut are treated as `min_cluster_size` and `assign` say.
-        Costs O(n).
+        Costs O(n log n).
 
         Parameters
         ----------
@@ -291,8 +303,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         labels : array of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        cut = self.tree_.cut_at(check_alpha(alpha), min_cluster_size=self.min_cluster_size)
-        labels: Labels = self._regions.training_labels(cut, assign=self.assign)
+        cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
+        labels: Labels = self._regions.training_labels(cut, assign=self._assign)
         return labels
 
     # ---- steps of a fit --------------------------------------------------------------------------
@@ -330,6 +342,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             "_reader": opened.reader,
             "_regions": regions,
             "_cut": cut,
+            "_assign": self.assign,
+            "_min_cluster_size": self.min_cluster_size,
             "tree_": regions.tree,
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
@@ -337,51 +351,37 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     def _choose_cut(self, landscape: Landscape, tree: AlphaTree) -> Cut:
         if self.rejection_rate is not None:
-            alpha = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
+            quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
+            alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
         elif self.alpha == "auto":
             return select_clusters(landscape, tree, min_cluster_size=self.min_cluster_size)
-        elif self.alpha == "valley":
-            alpha = deepest_valley(tree.node_alpha, tree.weight).place
         else:
-            alpha = float(self.alpha)
+            alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
-    def _publish(
-        self,
-        opened: OpenSpace,
-        result: PicardResult[State],
-        model: dict[str, Any],
-        training: TrainingRows,
-    ) -> None:
-        for name, value in (model | core_attributes(opened, result)).items():
-            setattr(self, name, value)
-        regions: Regions = self._regions
-        landscape, tree = regions.landscape, regions.tree
-        copies = np.ones(len(tree.node_of))
-        if training.sample_weight is not None:
-            copies = training.sample_weight.astype(np.float64)
-        of_node = np.bincount(tree.node_of, weights=copies)
-        self.weights_ = landscape.weights[tree.node_of] * (copies / of_node[tree.node_of])
-        self.typicality_ = regions.typicality.astype(training.rows.dtype)
-        self.eta_ = landscape.eta
-        self.labels_ = regions.training_labels(self._cut, assign=self.assign)
-        space: Any = opened.space
-        warn_about_core(self, space, result)
-        warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0])
-        self._warn_about_cut()
-
-    def _warn_about_cut(self) -> None:
+    def _warn(self, space: Any, result: PicardResult[State], training: TrainingRows) -> None:
         tree: AlphaTree = self.tree_
-        if self.alpha == "valley" and self.rejection_rate is None:
-            warn_about_no_valley(deepest_valley(tree.node_alpha, tree.weight))
+        landscape: Landscape = self._regions.landscape
+        warn_about_core(self, space, result, instead="")
+        warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0], tree.row_of)
         if self.n_clusters_ == 0:
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
         elif isinstance(self.alpha_, np.ndarray):
-            warn_about_group_left_out(self._cut.node_labels, tree, self.min_cluster_size)
-            if self.assign == "core":
-                warn_about_small_cores(self._cut.node_labels, tree.weight)
+            self._warn_about_selection(training)
         else:
             warn_about_fragments(self._cut.node_labels, tree.weight)
+        if self.alpha == "valley":
+            warn_about_no_valley(tree.valley)
+        elif self.alpha != "auto":
+            warn_about_low_level(float(self.alpha), float(landscape.typicality(np.zeros(1))[0]))
+
+    def _warn_about_selection(self, training: TrainingRows) -> None:
+        tree: AlphaTree = self.tree_
+        if self.n_clusters_ > 1:
+            warn_about_copies(training.sample_weight, tree.weight)
+        warn_about_group_left_out(self._cut.node_labels, tree, self.min_cluster_size)
+        if self.assign == "core":
+            warn_about_small_cores(self._cut.node_labels, tree.weight)
 
 
 def _promise(weight: NDArray[np.float64]) -> float:

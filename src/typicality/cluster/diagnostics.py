@@ -12,19 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from typicality.cluster.labelling import Labelling
 from typicality.exceptions import (
     BandwidthWarning,
-    ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FeatureWarning,
-    FragmentedClustersWarning,
     IndefiniteKernelWarning,
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, Stationary
-from typicality.levelsets.tree import AlphaTree, components
-from typicality.levelsets.valley import Valley
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
@@ -37,10 +33,7 @@ _LARGE_GAMMA = 100.0
 _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
-_SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
-_LARGE_GROUP = 0.1  # of all rows
-_SMALL_CORES = 0.5  # of all rows
-_FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
+_LINEAR = ", or kernel='linear', which is the same and quicker"
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -54,7 +47,7 @@ def warn_about_features(features: Features | None, names: list[str], kernel: Any
     constant = np.flatnonzero(features.low == features.high)
     of_distance = isinstance(kernel, str | Linear | Stationary)
     if len(constant) and of_distance:
-        _warn(
+        warn(
             f"Constant: {_listed(constant, names)}. A constant feature does not influence the "
             "clusters. Drop it, or check how it was made.",
             FeatureWarning,
@@ -65,7 +58,7 @@ def warn_about_features(features: Features | None, names: list[str], kernel: Any
         return
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
     if scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
-        _warn(
+        warn(
             f"The scales of the features differ by a factor of "
             f"{scales[widest] / scales[narrowest]:,.0f} (standard deviation "
             f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
@@ -84,19 +77,21 @@ def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
     """A width was given, and the kernel has none."""
     if sigma != "auto":
         name = repr(kernel) if isinstance(kernel, str) else "a kernel object or function"
-        _warn(
+        warn(
             f"sigma={sigma!r} has no effect with kernel={name}: use kernel='gaussian', or leave "
             "sigma out.",
             BandwidthWarning,
         )
 
 
-def warn_about_kernel(space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True) -> bool:
+def warn_about_kernel(
+    space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True, instead: str = _LINEAR
+) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
     if not isinstance(space, KernelSpace):
         return False
     if space.lost_share > _LOST_SHARE:
-        _warn(
+        warn(
             "Distances in the space of the kernel are differences of kernel values so large that "
             f"{min(space.lost_share, 1.0):.0e} of the variance may be rounding. Centre the "
             "features, e.g. with sklearn.preprocessing.StandardScaler.",
@@ -109,14 +104,14 @@ def warn_about_kernel(space: Any, prototypes: Any, kernel: Any, *, narrow: bool 
     remedy = "sigma" if isinstance(kernel, str) and kernel != "precomputed" else "kernel"
     too_narrow = narrow and space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
-        _warn(
+        warn(
             "The kernel is too wide: all rows are alike for it (1 - K is "
             f"{space.share_of_sphere:.1e} on average), and its space is the input space but for a "
-            f"factor. Use a narrower {remedy}, or kernel='linear', which is the same and quicker.",
+            f"factor. Use a narrower {remedy}{instead}.",
             BandwidthWarning,
         )
     elif too_narrow:
-        _warn(
+        warn(
             "The kernel is too narrow: half of the rows or more are similar to practically no "
             f"other row, so no row tells anything of another. Use a wider {remedy}.",
             BandwidthWarning,
@@ -135,7 +130,7 @@ def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes, kern
         what = "The dissimilarities are no distances between points: their double-centred kernel is"
         constant = f"{1.01 * space.missing_sqdist:.3g}"
         remedy = f"pass sqrt(X**2 + {constant} * (1 - eye(n))), a constant more off the diagonal,"
-    _warn(
+    warn(
         f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of rows) is "
         f"negative, and {n_clipped} squared distances to prototypes were negative and set to zero. "
         f"Distances and the objective are approximate, the more the larger these numbers; {remedy} "
@@ -163,7 +158,7 @@ def warn_about_convergence(
 ) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
-        _warn(
+        warn(
             f"{stage}Not converged after max_iter={max_iter} iterations: "
             f"{change.format(result.residuals[-1])}, more than tol={tol:.1e}. Increase max_iter, "
             "or tol if that is precise enough.",
@@ -174,7 +169,7 @@ def warn_about_convergence(
 def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
     """Clusters of identical rows have no spread."""
     if len(clusters):
-        _warn(
+        warn(
             f"The spread eta of {len(clusters)} cluster(s) is degenerate: the preliminary "
             "partition put all their weight on identical rows. The median of the other spreads, or "
             "the variance of all data, is used instead. Use fewer clusters, or give eta as a "
@@ -187,7 +182,7 @@ def warn_about_constant_rows(space: KernelSpace) -> None:
     """All rows are one point in the space of the kernel; unless all was clipped, which is said."""
     if space.n_clipped(space.mean):
         return
-    _warn(
+    warn(
         "The spread eta is degenerate: all rows of positive weight are one point in the space of "
         "the kernel, and every typicality is 1. Check how the data were made, or take another "
         "kernel.",
@@ -204,19 +199,25 @@ def warn_about_equal_typicalities(
     if spread >= _EQUAL_TYPICALITIES or not (smooth or neighbours < 1):
         return
     remedy = "a smaller gamma" if smooth else "a wider sigma"
-    _warn(
+    warn(
         f"All typicalities are nearly equal (their logarithms differ by {spread:.1e} at the most): "
         f"use {remedy}. Scores and predictions are not affected by the rounding, typicality_ is.",
         BandwidthWarning,
     )
 
 
-def warn_about_lonely_row(weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> None:
+def warn_about_lonely_row(
+    weights: NDArray[np.float64],
+    uniform: NDArray[np.float64],
+    row_of: NDArray[np.intp] | None = None,
+) -> None:
     """One row has most of the weight, and not because it was given it."""
-    row = int(weights.argmax())
-    if weights[row] > _LONELY_WEIGHT and uniform[row] < weights[row] / 10:
-        _warn(
-            f"The spread eta is degenerate: row {row} alone has {weights[row]:.0%} of the weight, "
+    heaviest = int(weights.argmax())
+    weight = weights[heaviest]
+    if weight > _LONELY_WEIGHT and uniform[heaviest] < weight / 10:
+        row = heaviest if row_of is None else row_of[heaviest]
+        warn(
+            f"The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
             "and typicalities say how near a row is to that one. Increase gamma, or take a wider "
             "kernel.",
             DegenerateSpreadWarning,
@@ -227,7 +228,7 @@ def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) ->
     """Prototypes whose spread is so small that every typicality underflows."""
     unreached = np.flatnonzero(mass <= np.finfo(np.float64).tiny)
     if len(unreached):
-        _warn(
+        warn(
             f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
             f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero. "
             "Increase eta or gamma.",
@@ -239,7 +240,7 @@ def warn_about_vanished_spread(eta: NDArray[np.float64], smallest: float) -> Non
     """Spreads that shrank without end while they were estimated anew."""
     vanished = int(np.sum(eta <= smallest))
     if vanished:
-        _warn(
+        warn(
             f"The spread eta of {vanished} cluster(s) is degenerate: estimated anew in each step "
             "it shrank to nothing, and the cluster is a point. Use eta_update='never', or a larger "
             "gamma.",
@@ -252,83 +253,18 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
     n_prototypes = len(labelling.order)
     n_groups = n_prototypes - labelling.n_coincident
     if labelling.n_coincident:
-        _warn(
+        warn(
             f"{labelling.n_coincident} of {n_prototypes} prototypes coincide with another one and "
             f"share its label; {n_groups} distinct prototype(s) remain. {advice}",
             CoincidentClustersWarning,
         )
     n_empty = n_groups - labelling.n_clusters
     if n_empty:
-        _warn(
+        warn(
             f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
             "they come last and are not counted in n_clusters_. Use fewer clusters, or more starts "
             "(n_init).",
             EmptyClustersWarning,
-        )
-
-
-def warn_about_no_valley(valley: Valley) -> None:
-    """Typicalities of one mode have no valley between modes."""
-    if valley.depth < _SHALLOW_VALLEY:
-        _warn(
-            f"The density of the typicalities has no clear valley (the deepest is "
-            f"{valley.depth:.1%} of its height): alpha='valley' means little. Use alpha='auto', or "
-            "give alpha or rejection_rate.",
-            ClusteringWarning,
-        )
-
-
-def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
-    """No row belongs anywhere."""
-    if np.ndim(alpha) == 0 and alpha >= highest:
-        reason = (
-            f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}. Use a "
-            "smaller alpha, or alpha='auto'."
-        )
-    else:
-        reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
-    _warn(f"There is no cluster, all labels are -1: {reason}", EmptyClustersWarning)
-
-
-def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """More clusters of a single row than others."""
-    size = np.bincount(node_labels[node_labels >= 0], weights=weight[node_labels >= 0])
-    alone = int(np.sum(size < 2))
-    if alone > _FRAGMENTS and alone > len(size) / 2:
-        _warn(
-            f"{alone} of {len(size)} clusters are single rows. Use a larger min_cluster_size to "
-            "call them outliers, a larger sigma, or alpha='auto'.",
-            FragmentedClustersWarning,
-        )
-
-
-def warn_about_group_left_out(
-    node_labels: NDArray[np.int32], tree: AlphaTree, min_cluster_size: int
-) -> None:
-    """Many rows that hang together and belong to no cluster, though they are enough for one."""
-    total = tree.weight.sum()
-    edges = tree.pairs[tree.saddles > 1.0 / total]
-    group = components(tree.n_nodes, edges)
-    weight = np.bincount(group, weights=tree.weight)
-    weight[group[node_labels >= 0]] = 0.0
-    if weight.max() >= max(_LARGE_GROUP * total, min_cluster_size):
-        _warn(
-            f"A group of {weight.max():.0f} rows hangs together and belongs to no cluster: it is "
-            "apart from the others, but by gaps that chance could explain. Use a larger sigma, or "
-            "a level of your own (labels_at).",
-            ClusteringWarning,
-        )
-
-
-def warn_about_small_cores(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """Most rows lie below the levels where the selected clusters meet."""
-    share = float(weight[node_labels >= 0].sum() / weight.sum())
-    if share < _SMALL_CORES:
-        _warn(
-            f"Only {share:.0%} of the rows belong to clusters, the rest lies below the levels "
-            "where they meet. Use assign='all' to give them to the nearest cluster, or a larger "
-            "sigma if clusters were cut into pieces.",
-            ClusteringWarning,
         )
 
 
@@ -341,7 +277,7 @@ def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> boo
 
 def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> None:
     """All memberships are 1 / c: the prototypes have met at the centre of the data."""
-    _warn(
+    warn(
         f"{stage}All memberships are about 1/{n_clusters}: the prototypes have collapsed onto the "
         f"centre of the data, and the labels say little. {advice}",
         CollapsedMembershipsWarning,
@@ -392,7 +328,7 @@ def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
     )
 
 
-def _warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the caller outside of this package and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back and _package(frame) in ("typicality", "sklearn"):

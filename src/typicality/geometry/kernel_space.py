@@ -19,6 +19,7 @@ from typicality.plan import Plan
 __all__ = ["KernelCandidates", "KernelSpace"]
 
 _LARGEST_START = 1024  # distinct rows a start looks at
+_FEW_DIGITS = 1e-3  # of the largest variance on the sphere
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
@@ -85,6 +86,10 @@ class KernelSpace:
         self.X = X
         self.sample_weight = sample_weight
         self.operator = choose_operator(self.columns, X, rtol=rtol)
+        if rtol > 0 and self.total_variance < _FEW_DIGITS:
+            # One minus the kernel has few digits left then: only exact operators keep them all.
+            self.operator = choose_operator(self.columns, X)
+            del self.mean, self.total_variance
 
     @property
     def _has_coordinates(self) -> bool:

@@ -81,7 +81,10 @@ class Stationary(ABC):
 
     @property
     def twin(self) -> Any:
-        """Parameters for compiled sums, whose type says which kernel it is; None without one."""
+        """Parameters for compiled sums, whose type says which kernel it is; None without one.
+
+        A subclass may have another profile, so it does not inherit the twin.
+        """
         return None
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
@@ -144,8 +147,8 @@ class Gaussian(Stationary):
         return self.sigma * math.sqrt(2.0 * math.log(1.0 / rtol)) if rtol > 0 else math.inf
 
     @property
-    def twin(self) -> GaussianTwin:
-        return GaussianTwin(self.gamma)
+    def twin(self) -> GaussianTwin | None:
+        return GaussianTwin(self.gamma) if type(self) is Gaussian else None
 
 
 @dataclass(frozen=True)
@@ -174,8 +177,8 @@ class Laplacian(Stationary):
         return self.sigma * math.log(1.0 / rtol) if rtol > 0 else math.inf
 
     @property
-    def twin(self) -> LaplacianTwin:
-        return LaplacianTwin(1.0 / self.sigma)
+    def twin(self) -> LaplacianTwin | None:
+        return LaplacianTwin(1.0 / self.sigma) if type(self) is Laplacian else None
 
 
 @dataclass(frozen=True)
@@ -210,8 +213,8 @@ class Cauchy(Stationary):
         return self.sigma * math.sqrt(1.0 / rtol - 1.0) if rtol > 0 else math.inf
 
     @property
-    def twin(self) -> CauchyTwin:
-        return CauchyTwin(self.sigma**-2)
+    def twin(self) -> CauchyTwin | None:
+        return CauchyTwin(self.sigma**-2) if type(self) is Cauchy else None
 
     def _relative(self, sqdist: Floats, out: Floats | None = None) -> Floats:
         return np.divide(sqdist, self.sigma**2, out=out)

@@ -2,7 +2,7 @@
 
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.spanning import Branches
-from typicality.levelsets.tree import AlphaTree
+from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.levelsets.valley import Valley, deepest_valley
 
-__all__ = ["AlphaTree", "Branches", "Landscape", "Valley", "deepest_valley"]
+__all__ = ["AlphaTree", "Branches", "Cut", "Landscape", "Valley", "deepest_valley"]

@@ -81,6 +81,13 @@ class Regions:
         typicality = landscape.typicality(own)
         return cls(landscape, tree, labelling, n_neighbors, aside, rows[aside], typicality)
 
+    def weights_of_rows(self, copies: Doubles | None) -> Doubles:
+        """The weights of the training rows in the mean: of their nodes, shared by the copies."""
+        node = self.tree.node_of
+        copies = np.ones(len(node)) if copies is None else copies
+        share = copies / np.bincount(node, weights=copies)[node]
+        return np.asarray(self.landscape.weights[node] * share)
+
     def typicality_of(self, rows: Floats) -> Doubles:
         """The typicality of any rows."""
         return self.landscape.typicality(self.landscape.heights(rows))

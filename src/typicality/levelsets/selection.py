@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.levelsets.landscape import Doubles, Landscape
-from typicality.levelsets.tree import AlphaTree, Cut, components, number_clusters
+from typicality.levelsets.tree import AlphaTree, Cut, Labels, components, number_clusters
 
 __all__ = ["contrasts", "critical_value", "select_clusters"]
 
@@ -14,7 +14,6 @@ _ROWS_OF_A_PLACE = 20.0
 
 _FEWEST_ROWS = 5.0
 _WINDOW = 3.0  # bandwidths around a peak that tell its dimension
-_JUST_BELOW = 1.0 - 1e-9  # a highest peak of a single row is still above
 
 
 def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: float = 1) -> Cut:
@@ -32,8 +31,8 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     peaks without being a cluster is part of them.
 
     The core of a cluster is what hangs together above its highest saddle to another one, and above
-    the height 1 / n: a link through places with less than the weight of one row is none. Where
-    nothing is significant there is one cluster.
+    the height 1 / n (half the highest where that is less): a link through places with less than the
+    weight of one row is none. Where nothing is significant there is one cluster.
 
     Original to typicality, see docs/theory.
 
@@ -53,7 +52,7 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     """
     branches = tree.branches
     real = _significant_branches(landscape, tree)
-    lone_row = _JUST_BELOW / tree.weight.sum()
+    lone_row = min(1.0 / tree.weight.sum(), tree.heights.max() / 2)
     component = _core_components(tree, branches.edge[real], above=lone_row)
     peaks = np.append(tree.heights.argmax(), branches.peak[real])
     component[~np.isin(component, component[peaks])] = -1
@@ -64,7 +63,15 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
         own = labels[side[real]]
         found = own >= 0
         np.maximum.at(alpha, own[found], tree.saddle_alpha[branches.edge[real][found]])
-    return Cut(labels, alpha)
+    return Cut(labels, np.minimum(alpha, _just_below_cores(labels, tree.node_alpha, n_clusters)))
+
+
+def _just_below_cores(labels: Labels, node_alpha: Doubles, n_clusters: int) -> Doubles:
+    """Levels that no core touches, even where typicalities differ by less than rounding."""
+    lowest = np.full(n_clusters, np.inf)
+    core = labels >= 0
+    np.minimum.at(lowest, labels[core], node_alpha[core])
+    return np.asarray(np.nextafter(lowest, -np.inf))
 
 
 def critical_value(n_rows: float) -> float:

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from typicality._checks import check_alpha
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.landscape import Doubles
 from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
+from typicality.levelsets.valley import Valley, deepest_valley
 
 __all__ = ["AlphaTree", "Cut", "components", "number_clusters"]
 
@@ -103,7 +105,7 @@ class AlphaTree:
     def labels_at(self, alpha: float, *, min_cluster_size: float = 1) -> Labels:
         """The cluster of each training row when the typicality is cut at alpha; -1 below it.
 
-        Costs O(n).
+        Costs O(n log n).
 
         Parameters
         ----------
@@ -123,7 +125,7 @@ class AlphaTree:
     def n_clusters_at(self, alpha: float, *, min_cluster_size: float = 1) -> int:
         """The number of clusters when the typicality is cut at alpha.
 
-        Costs O(log n) with ``min_cluster_size=1``, else O(n).
+        Costs O(log n) where no row has less weight than `min_cluster_size`, else O(n log n).
 
         Parameters
         ----------
@@ -132,16 +134,18 @@ class AlphaTree:
         min_cluster_size : float, default=1
             Components of fewer rows (of less weight) are not counted.
         """
-        if min_cluster_size <= 1 and self.weight.min() >= min_cluster_size:
+        if min_cluster_size <= self._smallest_weight:
+            alpha = check_alpha(alpha)
             above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
             return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
         """The clusters of the nodes, as `labels_at`."""
+        alpha = check_alpha(alpha)
         component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
         component[self.node_alpha <= alpha] = -1
-        return Cut(number_clusters(component, self.weight, min_cluster_size), float(alpha))
+        return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
 
     @cached_property
     def branches(self) -> Branches:
@@ -174,6 +178,15 @@ class AlphaTree:
             }
         )
         return table.sort_values("persistence", ascending=False, kind="stable", ignore_index=True)
+
+    @cached_property
+    def valley(self) -> Valley:
+        """The most persistent valley of the density of the typicalities of the rows."""
+        return deepest_valley(self.node_alpha, self.weight)
+
+    @cached_property
+    def _smallest_weight(self) -> float:
+        return float(self.weight.min())
 
     @cached_property
     def _sorted_nodes(self) -> Doubles:

@@ -1,0 +1,114 @@
+"""Suspicious alpha-cuts, and the warnings that say what to do about them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.cluster.diagnostics import warn
+from typicality.exceptions import (
+    ClusteringWarning,
+    EmptyClustersWarning,
+    FragmentedClustersWarning,
+)
+from typicality.levelsets.tree import AlphaTree, components
+from typicality.levelsets.valley import Valley
+
+_SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
+_LARGE_GROUP = 0.1  # of all rows
+_SMALL_CORES = 0.5  # of all rows
+_FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
+
+
+def warn_about_no_valley(valley: Valley) -> None:
+    """Typicalities of one mode have no valley between modes."""
+    if valley.depth < _SHALLOW_VALLEY:
+        warn(
+            f"The density of the typicalities has no clear valley (the deepest is "
+            f"{valley.depth:.1%} of its height): alpha='valley' means little. Use alpha='auto', or "
+            "give alpha or rejection_rate.",
+            ClusteringWarning,
+        )
+
+
+def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
+    """No row belongs anywhere."""
+    if np.ndim(alpha) == 0 and alpha >= highest:
+        reason = (
+            f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}. Use a "
+            "smaller alpha, or alpha='auto'."
+        )
+    else:
+        reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
+    warn(f"There is no cluster, all labels are -1: {reason}", EmptyClustersWarning)
+
+
+def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """More clusters of a single row than others."""
+    size = np.bincount(node_labels[node_labels >= 0], weights=weight[node_labels >= 0])
+    alone = int(np.sum(size < 2))
+    if alone > _FRAGMENTS and alone > len(size) / 2:
+        warn(
+            f"{alone} of {len(size)} clusters are single rows. Use a larger min_cluster_size to "
+            "call them outliers, a larger sigma, or alpha='auto'.",
+            FragmentedClustersWarning,
+        )
+
+
+def warn_about_group_left_out(
+    node_labels: NDArray[np.int32], tree: AlphaTree, min_cluster_size: int
+) -> None:
+    """Many rows that hang together and belong to no cluster, though they are enough for one."""
+    total = tree.weight.sum()
+    edges = tree.pairs[tree.saddles > 1.0 / total]
+    group = components(tree.n_nodes, edges)
+    weight = np.bincount(group, weights=tree.weight)
+    weight[group[node_labels >= 0]] = 0.0
+    if weight.max() >= max(_LARGE_GROUP * total, min_cluster_size):
+        warn(
+            f"A group of {weight.max():.0f} rows hangs together and belongs to no cluster: it is "
+            "apart from the others, but by gaps that chance could explain. Use a larger sigma, or "
+            "a level of your own (labels_at).",
+            ClusteringWarning,
+        )
+
+
+def warn_about_small_cores(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """Most rows lie below the levels where the selected clusters meet."""
+    share = float(weight[node_labels >= 0].sum() / weight.sum())
+    if share < _SMALL_CORES:
+        warn(
+            f"Only {share:.0%} of the rows belong to clusters, the rest lies below the levels "
+            "where they meet. Use assign='all' to give them to the nearest cluster, or a larger "
+            "sigma if clusters were cut into pieces.",
+            ClusteringWarning,
+        )
+
+
+def warn_about_copies(
+    sample_weight: NDArray[np.floating] | None, weight: NDArray[np.float64]
+) -> None:
+    """Weights that are no numbers of copies make chance significant."""
+    if sample_weight is None:
+        fractional, mean = False, 1.0
+    else:
+        counted = sample_weight[sample_weight > 0]
+        fractional, mean = bool((counted % 1).any()), float(counted.mean())
+    if (fractional and mean > 1) or weight.min() >= 2:
+        warn(
+            "A weight counts as copies of a row, and copies as evidence: here a row stands for "
+            f"{weight.mean():.3g} on average, {weight.min():.3g} at the least. Where weights say "
+            "how important rows are, divide them by their mean; where rows were repeated, drop "
+            "the copies: otherwise alpha='auto' takes chance for clusters.",
+            ClusteringWarning,
+        )
+
+
+def warn_about_low_level(alpha: float, lowest: float) -> None:
+    """A level that is below every point of the landscape."""
+    if 0 < alpha < lowest:
+        warn(
+            f"alpha={alpha:.4g} is below the typicality of empty space, {lowest:.4g}: all rows are "
+            "one cluster. Use a larger alpha, rejection_rate, or alpha='auto'.",
+            ClusteringWarning,
+        )
