@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -322,6 +322,26 @@ def test_weights_that_are_no_copies(rng, blobs, weight):
         AlphaCutClustering(assign="all").fit(blobs[0], sample_weight=weights[weight])
 
 
+@quiet
+def test_very_uneven_weights(rng, blobs):
+    weight = rng.lognormal(0, 1.5, 180)
+    with pytest.warns(ClusteringWarning, match=r"180 rows are worth \d+ equal ones"):
+        AlphaCutClustering(assign="all").fit(blobs[0], sample_weight=weight / weight.mean())
+
+
+def test_dense_rows_that_are_left_out():
+    """Of three dense groups beside a sparse one two are told apart, and the third is lost."""
+    rng = np.random.default_rng(0)
+    sizes, centers = [60, 60, 40, 150], [[0, 0], [1.1, 0], [0.55, 0.957], [9, 0]]
+    parts = [
+        center + spread * rng.normal(size=(size, 2))
+        for size, center, spread in zip(sizes, centers, [0.2, 0.2, 0.2, 1.2], strict=True)
+    ]
+    with pytest.warns(ClusteringWarning, match="rows are left out although they are denser"):
+        model = AlphaCutClustering().fit(np.vstack(parts))
+    assert model.n_clusters_ == 3
+
+
 def test_a_fit_that_fails_late_leaves_the_model_as_it_was(blobs, monkeypatch):
     X, _ = blobs
     model = AlphaCutClustering().fit(X)
@@ -362,15 +382,14 @@ def test_fragments(rng):
 
 
 def test_a_large_group_that_is_no_cluster():
-    X = make_circles(400, factor=0.5, noise=0.05, random_state=1)[0]
-    sigma = 0.8 * AlphaCutClustering().fit(X).sigma_
-    with pytest.warns(ClusteringWarning, match="A group of 200 rows hangs together"):
-        AlphaCutClustering(sigma=sigma).fit(X)
+    X = make_blobs(500, cluster_std=[1.0, 2.5, 0.5], random_state=170)[0]
+    with pytest.warns(ClusteringWarning, match=r"A group of \d+ rows hangs together"):
+        AlphaCutClustering().fit(X)
 
 
 def test_cores_of_few_rows():
     X, y = make_blobs(1000, n_features=10, centers=5.5 * np.eye(4, 10), random_state=0)
-    with pytest.warns(ClusteringWarning, match="of the rows belong to clusters"):
+    with pytest.warns(ClusteringWarning, match=r"Only \d+ of 1000 rows are above"):
         model = AlphaCutClustering().fit(X)
     assert model.n_clusters_ == 4
     assert adjusted_rand_score(y, AlphaCutClustering(assign="all").fit_predict(X)) > 0.9

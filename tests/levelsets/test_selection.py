@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from typicality import AlphaCutClustering
 from typicality.kernels import Gaussian
 from typicality.levelsets import Landscape
+from typicality.levelsets.graphs import NearestRows, islands
 from typicality.levelsets.selection import (
     _dimension_around,
     contrasts,
@@ -66,6 +67,24 @@ def test_clusters_come_out(name):
     model = AlphaCutClustering(assign="all").fit(X)
     assert model.n_clusters_ == len(np.unique(y))
     assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_clusters_beside_a_dense_one(seed):
+    sizes, centers = [2000, 100, 40], [[0, 0], [30, 0], [0, 30]]
+    X, y = make_blobs(sizes, centers=centers, cluster_std=[0.3, 3, 3], random_state=seed)
+    model = AlphaCutClustering(assign="all").fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    core = AlphaCutClustering().fit(X)
+    assert [np.mean(core.labels_[y == k] >= 0) > 0.5 for k in range(3)] == [True] * 3
+
+
+@pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
+def test_chance_makes_no_islands(shape):
+    for seed in range(20):
+        search = NearestRows(shape(np.random.default_rng(100 + seed)), 2)
+        assert (islands(search, 15) == 0).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -126,6 +126,12 @@ def test_branches_are_clusters_between_their_ends(name):
     assert_allclose(table.peak_alpha, model.typicality_[table.peak])
     assert (table.merge_alpha < table.peak_alpha).all()
     assert (np.diff(table.persistence) <= 0).all()
+    large = model.tree_.to_frame(min_cluster_size=5)
+    assert large.equals(table[table["size"] >= 5].reset_index(drop=True))
+    assert (
+        repr(model.tree_)
+        == f"AlphaTree({len(model.labels_)} distinct rows, {len(table) - 1} branches)"
+    )
     for branch in table[1:].itertuples():
         labels = model.labels_at(branch.merge_alpha)
         own = labels == labels[branch.peak]

@@ -16,19 +16,23 @@ from typicality.levelsets.valley import Valley
 
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
-_SMALL_CORES = 0.5  # of all rows
+_SMALL_SHARE = 0.5  # of all rows
+_ABOVE_ONE = 1.01  # more than rounding
+_EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 
 
-def warn_about_no_valley(valley: Valley) -> None:
-    """Typicalities of one mode have no valley between modes."""
-    if valley.depth < _SHALLOW_VALLEY:
+def warn_about_no_valley(valley: Valley) -> bool:
+    """Typicalities of one mode have no valley between modes; whether that was said."""
+    shallow = valley.depth < _SHALLOW_VALLEY
+    if shallow:
         warn(
             f"The density of the typicalities has no clear valley (the deepest is "
             f"{valley.depth:.1%} of its height): alpha='valley' means little. Use alpha='auto', or "
             "give alpha or rejection_rate.",
             ClusteringWarning,
         )
+    return shallow
 
 
 def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
@@ -73,14 +77,29 @@ def warn_about_group_left_out(
         )
 
 
-def warn_about_small_cores(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """Most rows lie below the levels where the selected clusters meet."""
-    share = float(weight[node_labels >= 0].sum() / weight.sum())
-    if share < _SMALL_CORES:
+def warn_about_small_share(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """Most rows lie below the levels that were chosen for them."""
+    inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
+    if inside < _SMALL_SHARE * total:
         warn(
-            f"Only {share:.0%} of the rows belong to clusters, the rest lies below the levels "
-            "where they meet. Use assign='all' to give them to the nearest cluster, or a larger "
-            "sigma if clusters were cut into pieces.",
+            f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. Use "
+            "assign='all' to give the others to the nearest cluster, another level (labels_at), or "
+            "a larger sigma if clusters were cut into pieces.",
+            ClusteringWarning,
+        )
+
+
+def warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
+    """Rows that belong nowhere and are no outliers: elsewhere they would be a cluster."""
+    core = node_labels >= 0
+    peaks = np.zeros(int(node_labels.max()) + 1)
+    np.maximum.at(peaks, node_labels[core], tree.heights[core])
+    weight = tree.weight[~core & (tree.heights > peaks.min())].sum()
+    if weight >= _LARGE_GROUP * tree.weight.sum():
+        warn(
+            f"{weight:.0f} rows are left out although they are denser than cluster "
+            f"{peaks.argmin()}: they lie below the levels where denser clusters meet, and are no "
+            "outliers. Use assign='all', a larger sigma, or a level of your own (labels_at).",
             ClusteringWarning,
         )
 
@@ -89,17 +108,21 @@ def warn_about_copies(
     sample_weight: NDArray[np.floating] | None, weight: NDArray[np.float64]
 ) -> None:
     """Weights that are no numbers of copies make chance significant."""
-    if sample_weight is None:
-        fractional, mean = False, 1.0
-    else:
-        counted = sample_weight[sample_weight > 0]
-        fractional, mean = bool((counted % 1).any()), float(counted.mean())
-    if (fractional and mean > 1) or weight.min() >= 2:
+    given = np.ones(1) if sample_weight is None else sample_weight[sample_weight > 0]
+    fractional = bool((given % 1).any())
+    worth = float(given.sum() ** 2 / (given**2).sum())
+    if (fractional and given.mean() > _ABOVE_ONE) or weight.min() >= 2:
         warn(
             "A weight counts as copies of a row, and copies as evidence: here a row stands for "
             f"{weight.mean():.3g} on average, {weight.min():.3g} at the least. Where weights say "
             "how important rows are, divide them by their mean; where rows were repeated, drop "
             "the copies: otherwise alpha='auto' takes chance for clusters.",
+            ClusteringWarning,
+        )
+    elif fractional and worth < _EVEN_WEIGHTS * len(given):
+        warn(
+            f"The weights are very uneven: {len(given)} rows are worth {worth:.0f} equal ones, and "
+            "alpha='auto' may take heavy rows for clusters. Leave sample_weight out, or trim it.",
             ClusteringWarning,
         )
 

@@ -15,12 +15,13 @@ from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._cut_warnings import (
     warn_about_copies,
+    warn_about_dense_rows_left_out,
     warn_about_fragments,
     warn_about_group_left_out,
     warn_about_low_level,
     warn_about_no_cluster,
     warn_about_no_valley,
-    warn_about_small_cores,
+    warn_about_small_share,
 )
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
@@ -91,7 +92,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     n_neighbors : int, default=30
         The number of neighbours; 15 are too few for clusters of 30 rows.
     min_cluster_size : int, default=1
-        Components of fewer rows get the label -1.
+        Components of fewer rows get the label -1. ``alpha="auto"`` takes no branch of fewer than
+        five rows in any case.
     assign : {"core", "all"}, default="core"
         "core" leaves rows below the cut at -1; "all" gives them to the cluster of the nearest row
         that is above.
@@ -366,22 +368,27 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0], tree.row_of)
         if self.n_clusters_ == 0:
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
-        elif isinstance(self.alpha_, np.ndarray):
-            self._warn_about_selection(training)
-        else:
+        elif self.rejection_rate is not None:
             warn_about_fragments(self._cut.node_labels, tree.weight)
-        if self.alpha == "valley":
-            warn_about_no_valley(tree.valley)
-        elif self.alpha != "auto":
-            warn_about_low_level(float(self.alpha), float(landscape.typicality(np.zeros(1))[0]))
+        elif self.alpha == "auto":
+            self._warn_about_selection(training)
+        elif self.alpha == "valley":
+            if not warn_about_no_valley(tree.valley):
+                warn_about_small_share(self._cut.node_labels, tree.weight)
+        else:
+            empty_space = float(landscape.typicality(np.zeros(1))[0])
+            warn_about_low_level(float(self.alpha), empty_space)
+            warn_about_fragments(self._cut.node_labels, tree.weight)
 
     def _warn_about_selection(self, training: TrainingRows) -> None:
         tree: AlphaTree = self.tree_
+        node_labels = self._cut.node_labels
         if self.n_clusters_ > 1:
             warn_about_copies(training.sample_weight, tree.weight)
-        warn_about_group_left_out(self._cut.node_labels, tree, self.min_cluster_size)
+        warn_about_group_left_out(node_labels, tree, self.min_cluster_size)
         if self.assign == "core":
-            warn_about_small_cores(self._cut.node_labels, tree.weight)
+            warn_about_small_share(node_labels, tree.weight)
+            warn_about_dense_rows_left_out(node_labels, tree)
 
 
 def _promise(weight: NDArray[np.float64]) -> float:

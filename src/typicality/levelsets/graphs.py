@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality.kernels.base import Floats
 
-__all__ = ["NearestRows", "Pairs", "all_pairs", "distinct_pairs", "neighbour_pairs"]
+__all__ = ["NearestRows", "Pairs", "all_pairs", "distinct_pairs", "islands", "neighbour_pairs"]
 
 Pairs = NDArray[np.intp]
 
@@ -99,6 +99,11 @@ def all_pairs(n_rows: int) -> Iterator[Pairs]:
         other = np.concatenate([np.arange(i + 1, n_rows) for i in range(first, last)])
         yield np.column_stack([one, other])
         first = last
+
+
+def islands(search: NearestRows, k: int) -> NDArray[np.int32]:
+    """The island of each row in the graph of the k nearest neighbours."""
+    return _islands(len(search.rows), _links(search.of(search.rows, k + 1)))[1]
 
 
 def _links(nearest: NDArray[np.intp]) -> Pairs:

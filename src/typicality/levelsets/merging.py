@@ -61,18 +61,21 @@ def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight)
 
 
 @njit(cache=True, nogil=True)
-def core_edges(pairs, separates, kept):
+def core_edges(pairs, saddles, heights, floors, separates, kept):
     """Which edges hold a cluster together: those within one, above the first that separates it.
 
     A component is closed once an edge that separates has touched it: what joins it further down is
-    not its own.
+    not its own. Nor is what joins below the floor of its highest row.
     """
-    n_rows = pairs.shape[0] + 1
+    n_rows = heights.size
     parent = arange(n_rows)
+    peak = arange(n_rows)
     closed = zeros(n_rows, bool_)
     for e in range(pairs.shape[0]):
         a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        if heights[peak[b]] > heights[peak[a]]:
+            a, b = b, a
         closed_now = closed[a] or closed[b] or separates[e]
-        kept[e] = not closed_now
+        kept[e] = not closed_now and saddles[e] > floors[peak[a]]
         parent[b] = a
         closed[a] = closed_now

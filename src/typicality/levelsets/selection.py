@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality.levelsets.graphs import islands
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.tree import AlphaTree, Cut, Labels, components, number_clusters
 
@@ -14,6 +15,8 @@ _ROWS_OF_A_PLACE = 20.0
 
 _FEWEST_ROWS = 5.0
 _WINDOW = 3.0  # bandwidths around a peak that tell its dimension
+_ISLAND_NEIGHBOURS = 15  # chance makes no islands of so many: none in 4,500 single clusters
+_RESOLVED = 10.0  # rows under the kernel, for links to be judged by one row's worth
 
 
 def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: float = 1) -> Cut:
@@ -27,12 +30,15 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
 
     D the effective dimension of the rows around the peak, :math:`(\operatorname{tr} C)^2 /
     \operatorname{tr} C^2` of their covariance under a Gaussian window of three bandwidths: a gap in
-    a filament is one gap, in a sheet it must be low along two directions. What meets the higher
-    peaks without being a cluster is part of them.
+    a filament is one gap, in a sheet it must be low along two directions. It is a cluster, too,
+    when no path of nearest neighbours, 15 of each row, joins the two peaks: sparse clusters beside
+    dense ones are found by that, at any bandwidth. What meets the higher peaks without being a
+    cluster is part of them.
 
     The core of a cluster is what hangs together above its highest saddle to another one, and above
-    the height 1 / n (half the highest where that is less): a link through places with less than the
-    weight of one row is none. Where nothing is significant there is one cluster.
+    the height 1 / n (less, down to nothing, for peaks of fewer than ten rows): a link through
+    places with less than the weight of one row is none. Where nothing is significant there is one
+    cluster.
 
     Original to typicality, see docs/theory.
 
@@ -52,18 +58,34 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     """
     branches = tree.branches
     real = _significant_branches(landscape, tree)
-    lone_row = min(1.0 / tree.weight.sum(), tree.heights.max() / 2)
-    component = _core_components(tree, branches.edge[real], above=lone_row)
+    floors = _floors(tree)
+    component = _core_components(tree, branches.edge[real], floors)
     peaks = np.append(tree.heights.argmax(), branches.peak[real])
     component[~np.isin(component, component[peaks])] = -1
     labels = number_clusters(component, tree.weight, min_cluster_size)
-    n_clusters = int(labels.max(initial=-1)) + 1
-    alpha = np.full(n_clusters, landscape.typicality(np.array(lone_row)))
+    alpha = np.zeros(int(labels.max(initial=-1)) + 1)
+    _raise_to(alpha, labels[peaks], landscape.typicality(floors[peaks].clip(min=0.0)))
     for side in (branches.peak, branches.parent):
-        own = labels[side[real]]
-        found = own >= 0
-        np.maximum.at(alpha, own[found], tree.saddle_alpha[branches.edge[real][found]])
-    return Cut(labels, np.minimum(alpha, _just_below_cores(labels, tree.node_alpha, n_clusters)))
+        _raise_to(alpha, labels[side[real]], tree.saddle_alpha[branches.edge[real]])
+    return Cut(labels, np.minimum(alpha, _just_below_cores(labels, tree.node_alpha, len(alpha))))
+
+
+def _raise_to(alpha: Doubles, labels: Labels, levels: Doubles) -> None:
+    """Raise the levels of clusters to given ones, where these are higher; -1 is no cluster."""
+    found = labels >= 0
+    np.maximum.at(alpha, labels[found], levels[found])
+
+
+def _floors(tree: AlphaTree) -> Doubles:
+    """How low links may be that belong to the core of a peak, by the row at the peak.
+
+    One row's worth for peaks of ten and more. Where rows are so sparse that a peak has one beside
+    itself or less, links say nothing: then there is no floor.
+    """
+    n_rows = tree.weight.sum()
+    others = n_rows * tree.heights - np.minimum(1.0, tree.weight)
+    floors = ((others - 1.0) / (_RESOLVED - 1.0)).clip(0.0, 1.0) / n_rows
+    return np.where(floors > 0, floors, -1.0)
 
 
 def _just_below_cores(labels: Labels, node_alpha: Doubles, n_clusters: int) -> Doubles:
@@ -116,6 +138,9 @@ def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.b
     branches = tree.branches
     critical = critical_value(tree.weight.sum())
     real = contrasts(landscape, tree, above=critical) > critical
+    island = islands(landscape.nearest, _ISLAND_NEIGHBOURS)
+    apart = island[branches.peak] != island[branches.parent]
+    real |= apart & (branches.weight >= _FEWEST_ROWS)
     # A branch that others were separated from is a cluster, whatever its own dimension.
     branch_of = np.full(tree.n_nodes, -1)
     branch_of[branches.peak] = np.arange(len(branches.peak))
@@ -137,7 +162,7 @@ def _dimension_around(row: np.intp, landscape: Landscape, weight: Doubles) -> fl
 
 
 def _core_components(
-    tree: AlphaTree, separating: NDArray[np.intp], *, above: float
+    tree: AlphaTree, separating: NDArray[np.intp], floors: Doubles
 ) -> NDArray[np.int32]:
     """Components of the edges that hold a single cluster together."""
     from typicality.levelsets.merging import core_edges  # numba takes a second to load
@@ -145,5 +170,5 @@ def _core_components(
     separates = np.zeros(len(tree.pairs), bool)
     separates[separating] = True
     kept = np.empty(len(tree.pairs), bool)
-    core_edges(tree.pairs, separates, kept)
-    return components(tree.n_nodes, tree.pairs[kept & (tree.saddles > above)])
+    core_edges(tree.pairs, tree.saddles, tree.heights, floors, separates, kept)
+    return components(tree.n_nodes, tree.pairs[kept])

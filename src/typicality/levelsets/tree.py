@@ -152,7 +152,10 @@ class AlphaTree:
         """The branches, by falling saddle; rows that join a slope without a peak are none."""
         return branches_of(SpanningTree(self.pairs, self.saddles), self.heights, self.weight)
 
-    def to_frame(self) -> Any:
+    def __repr__(self) -> str:
+        return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
+
+    def to_frame(self, *, min_cluster_size: float = 1) -> Any:
         """The branches as a pandas DataFrame, the most persistent first, the whole tree on top.
 
         Columns: `peak`, a training row at the peak; `parent`, a training row at the higher peak it
@@ -160,6 +163,11 @@ class AlphaTree:
         begins and where it ends: it is a cluster of its own for every alpha between; `persistence`,
         the logarithm of the ratio of the heights there; `size`, the rows that hang together above
         the end.
+
+        Parameters
+        ----------
+        min_cluster_size : float, default=1
+            Branches of fewer rows are left out; single outliers are persistent branches, too.
         """
         import pandas as pd
 
@@ -177,7 +185,8 @@ class AlphaTree:
                 "size": np.append(self.weight.sum(), branches.weight),
             }
         )
-        return table.sort_values("persistence", ascending=False, kind="stable", ignore_index=True)
+        large = table[table["size"] >= min_cluster_size]
+        return large.sort_values("persistence", ascending=False, kind="stable", ignore_index=True)
 
     @cached_property
     def valley(self) -> Valley:
