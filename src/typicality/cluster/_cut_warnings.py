@@ -16,7 +16,6 @@ from typicality.levelsets.valley import Valley
 
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
-_SMALL_SHARE = 0.5  # of all rows
 _ABOVE_ONE = 1.01  # more than rounding
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
@@ -77,10 +76,12 @@ def warn_about_group_left_out(
         )
 
 
-def warn_about_small_share(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+def warn_about_small_share(
+    node_labels: NDArray[np.int32], weight: NDArray[np.float64], *, below: float
+) -> None:
     """Most rows lie below the levels that were chosen for them."""
     inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
-    if inside < _SMALL_SHARE * total:
+    if inside < below * total:
         warn(
             f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. Use "
             "assign='all' to give the others to the nearest cluster, another level (labels_at), or "

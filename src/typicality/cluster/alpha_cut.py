@@ -374,7 +374,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             self._warn_about_selection(training)
         elif self.alpha == "valley":
             if not warn_about_no_valley(tree.valley):
-                warn_about_small_share(self._cut.node_labels, tree.weight)
+                warn_about_small_share(self._cut.node_labels, tree.weight, below=0.25)
         else:
             empty_space = float(landscape.typicality(np.zeros(1))[0])
             warn_about_low_level(float(self.alpha), empty_space)
@@ -387,7 +387,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             warn_about_copies(training.sample_weight, tree.weight)
         warn_about_group_left_out(node_labels, tree, self.min_cluster_size)
         if self.assign == "core":
-            warn_about_small_share(node_labels, tree.weight)
+            warn_about_small_share(node_labels, tree.weight, below=0.5)
             warn_about_dense_rows_left_out(node_labels, tree)
 
 
