@@ -171,6 +171,16 @@ def test_every_attribute_is_documented(name, blobs):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_method_is_on_the_page_of_the_estimator(name):
+    template = ROOT / "docs" / "_templates" / "autosummary" / "estimator.rst"
+    listed = re.findall(r'"(\w+)"', template.read_text())
+    own = inspect.getmembers(getattr(typicality, name), inspect.isfunction)
+    ours = {m for m, f in own if not m.startswith("_") and f.__module__.startswith("typicality")}
+    assert ours
+    assert ours <= set(listed)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_examples_in_docstrings(name):
     import doctest
 
