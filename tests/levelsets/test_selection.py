@@ -12,6 +12,7 @@ from typicality.levelsets import Landscape
 from typicality.levelsets.graphs import NearestRows, islands
 from typicality.levelsets.selection import (
     _dimension_around,
+    _island_neighbours,
     contrasts,
     critical_value,
     select_clusters,
@@ -84,7 +85,11 @@ def test_sparse_clusters_beside_a_dense_one(seed):
 def test_chance_makes_no_islands(shape):
     for seed in range(20):
         search = NearestRows(shape(np.random.default_rng(100 + seed)), 2)
-        assert (islands(search, 15) == 0).all()
+        assert (islands(search, _island_neighbours(500)) == 0).all()
+
+
+def test_islands_need_more_neighbours_where_there_are_more_gaps():
+    assert [_island_neighbours(n) for n in (1, 100, 1000, 10**6)] == [7, 14, 17, 27]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

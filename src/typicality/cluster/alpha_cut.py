@@ -112,7 +112,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     n_clusters_ : int
         The number of clusters.
     alpha_ : float or array of shape (n_clusters,)
-        The level of the cut; with ``alpha="auto"`` one for each cluster.
+        The level of the cut; with ``alpha="auto"`` one for each cluster. (Rows so sparse that the
+        kernel of one does not reach the next are held together by neighbours, not by a level.)
     tree_ : AlphaTree
         The clusters at every alpha.
     typicality_ : array of shape (n_samples,)

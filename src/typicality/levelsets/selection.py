@@ -1,5 +1,7 @@
 """Which peaks of the tree are clusters, and which are chance."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ _ROWS_OF_A_PLACE = 20.0
 
 _FEWEST_ROWS = 5.0
 _WINDOW = 3.0  # bandwidths around a peak that tell its dimension
-_ISLAND_NEIGHBOURS = 15  # chance makes no islands of so many: none in 4,500 single clusters
+_CHANCE_OF_ISLANDS = 0.01
 _RESOLVED = 10.0  # rows under the kernel, for links to be judged by one row's worth
 
 
@@ -31,9 +33,9 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     D the effective dimension of the rows around the peak, :math:`(\operatorname{tr} C)^2 /
     \operatorname{tr} C^2` of their covariance under a Gaussian window of three bandwidths: a gap in
     a filament is one gap, in a sheet it must be low along two directions. It is a cluster, too,
-    when no path of nearest neighbours, 15 of each row, joins the two peaks: sparse clusters beside
-    dense ones are found by that, at any bandwidth. What meets the higher peaks without being a
-    cluster is part of them.
+    when no path of nearest neighbours, :math:`\log_2 (100 n)` of each row, joins the two peaks:
+    sparse clusters beside dense ones are found by that, at any bandwidth. What meets the higher
+    peaks without being a cluster is part of them.
 
     The core of a cluster is what hangs together above its highest saddle to another one, and above
     the height 1 / n (less, down to nothing, for peaks of fewer than ten rows): a link through
@@ -138,7 +140,7 @@ def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.b
     branches = tree.branches
     critical = critical_value(tree.weight.sum())
     real = contrasts(landscape, tree, above=critical) > critical
-    island = islands(landscape.nearest, _ISLAND_NEIGHBOURS)
+    island = islands(landscape.nearest, _island_neighbours(tree.n_nodes))
     apart = island[branches.peak] != island[branches.parent]
     real |= apart & (branches.weight >= _FEWEST_ROWS)
     # A branch that others were separated from is a cluster, whatever its own dimension.
@@ -147,6 +149,14 @@ def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.b
     for child, parent in enumerate(branch_of[branches.parent]):  # a parent ends later, further down
         real[parent] |= real[child] & (parent >= 0)
     return real
+
+
+def _island_neighbours(n_rows: int) -> int:
+    """So many that chance hardly makes an island, even on a line.
+
+    There a gap is wider than the k next ones together with a chance of one in two to the k.
+    """
+    return math.ceil(math.log2(n_rows / _CHANCE_OF_ISLANDS))
 
 
 def _dimension_around(row: np.intp, landscape: Landscape, weight: Doubles) -> float:
