@@ -23,7 +23,7 @@ from _report import Report, machine
 from typicality import AlphaCutClustering
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "alpha_cut_quality.md"
-_SEEDS = (20_000, 10)
+_SEEDS = (40_000, 10)
 _SIZES = (5, 10, 20)
 _OURS, _OURS_ALL = "ours", "ours all"
 

@@ -81,15 +81,33 @@ def test_sparse_clusters_beside_a_dense_one(seed):
     assert [np.mean(core.labels_[y == k] >= 0) > 0.5 for k in range(3)] == [True] * 3
 
 
+def test_a_stray_row_joins_islands_but_not_mutual_ones():
+    sparse = np.array([[i, j] for i in range(6) for j in range(6)], float)
+    X = np.vstack([0.1 * sparse, 0.1 * sparse + 40.0, [[20.25, 20.25]]])
+    joined, mutual = islands(NearestRows(X, 2), 15)
+    assert (joined == 0).all()
+    assert mutual[-1] == -1
+    assert len(np.unique(mutual[:-1])) == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_small_blob_beside_a_large_one(seed):
+    X, y = make_blobs([1000, 100], centers=[[0, 0], [8, 0]], random_state=seed)
+    model = AlphaCutClustering(assign="all").fit(X)
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+
+
 @pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
 def test_chance_makes_no_islands(shape):
     for seed in range(20):
         search = NearestRows(shape(np.random.default_rng(100 + seed)), 2)
-        assert (islands(search, _island_neighbours(500)) == 0).all()
+        joined, _ = islands(search, _island_neighbours(500))
+        assert (joined == 0).all()
 
 
 def test_islands_need_more_neighbours_where_there_are_more_gaps():
-    assert [_island_neighbours(n) for n in (1, 100, 1000, 10**6)] == [7, 14, 17, 27]
+    assert [_island_neighbours(n) for n in (1, 100, 1000, 10**6)] == [8, 15, 18, 28]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -101,9 +101,24 @@ def all_pairs(n_rows: int) -> Iterator[Pairs]:
         first = last
 
 
-def islands(search: NearestRows, k: int) -> NDArray[np.int32]:
-    """The island of each row in the graph of the k nearest neighbours."""
-    return _islands(len(search.rows), _links(search.of(search.rows, k + 1)))[1]
+def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The island of each row in the graph of the k nearest neighbours, and in that of mutual ones.
+
+    In the first two rows are joined when one is among the k nearest of the other, in the second
+    when each is. A stray row between two clusters names rows of both and is named by none: it joins
+    them in the first only. Islands of k rows or fewer are none: their rows get -1.
+    """
+    n_rows = len(search.rows)
+    nearest = search.of(search.rows, k + 1)
+    here = np.repeat(np.arange(n_rows), nearest.shape[1])
+    names = coo_array((np.ones(len(here), bool), (here, nearest.ravel())), (n_rows, n_rows)).tocsr()
+    return _large_islands(names, k), _large_islands(names.multiply(names.T), k)
+
+
+def _large_islands(graph: Any, k: int) -> NDArray[np.int32]:
+    island: NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    small = np.bincount(island) <= min(k, len(island) - 1)
+    return np.where(small[island], np.int32(-1), island)
 
 
 def _links(nearest: NDArray[np.intp]) -> Pairs:

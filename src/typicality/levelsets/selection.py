@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from typicality.levelsets.graphs import islands
 from typicality.levelsets.landscape import Doubles, Landscape
+from typicality.levelsets.spanning import Branches
 from typicality.levelsets.tree import AlphaTree, Cut, Labels, components, number_clusters
 
 __all__ = ["contrasts", "critical_value", "select_clusters"]
@@ -18,6 +19,7 @@ _ROWS_OF_A_PLACE = 20.0
 _FEWEST_ROWS = 5.0
 _WINDOW = 3.0  # bandwidths around a peak that tell its dimension
 _CHANCE_OF_ISLANDS = 0.01
+_HALF = 0.5  # of the evidence, where neighbours are apart as well
 _RESOLVED = 10.0  # rows under the kernel, for links to be judged by one row's worth
 
 
@@ -33,9 +35,9 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
     D the effective dimension of the rows around the peak, :math:`(\operatorname{tr} C)^2 /
     \operatorname{tr} C^2` of their covariance under a Gaussian window of three bandwidths: a gap in
     a filament is one gap, in a sheet it must be low along two directions. It is a cluster, too,
-    when no path of nearest neighbours, :math:`\log_2 (100 n)` of each row, joins the two peaks:
-    sparse clusters beside dense ones are found by that, at any bandwidth. What meets the higher
-    peaks without being a cluster is part of them.
+    when no path of nearest neighbours, :math:`\log_2 (200 n)` of each row, joins the two peaks, and
+    with half of that contrast when no path of mutual ones does: clusters sparser than the others
+    are found by that. What meets the higher peaks without being a cluster is part of them.
 
     The core of a cluster is what hangs together above its highest saddle to another one, and above
     the height 1 / n (less, down to nothing, for peaks of fewer than ten rows): a link through
@@ -139,10 +141,11 @@ def contrasts(landscape: Landscape, tree: AlphaTree, *, above: float = 0.0) -> D
 def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.bool_]:
     branches = tree.branches
     critical = critical_value(tree.weight.sum())
-    real = contrasts(landscape, tree, above=critical) > critical
-    island = islands(landscape.nearest, _island_neighbours(tree.n_nodes))
-    apart = island[branches.peak] != island[branches.parent]
-    real |= apart & (branches.weight >= _FEWEST_ROWS)
+    contrast = contrasts(landscape, tree, above=_HALF * critical)
+    joined, mutual = islands(landscape.nearest, _island_neighbours(tree.n_nodes))
+    real = contrast > critical
+    real |= _apart(mutual, branches) & (contrast > _HALF * critical)
+    real |= _apart(joined, branches) & (branches.weight >= _FEWEST_ROWS)
     # A branch that others were separated from is a cluster, whatever its own dimension.
     branch_of = np.full(tree.n_nodes, -1)
     branch_of[branches.peak] = np.arange(len(branches.peak))
@@ -151,12 +154,19 @@ def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.b
     return real
 
 
+def _apart(island: NDArray[np.int32], branches: Branches) -> NDArray[np.bool_]:
+    """Whether a branch and the higher one it meets have their peaks on different islands."""
+    own, other = island[branches.peak], island[branches.parent]
+    return np.asarray((own >= 0) & (other >= 0) & (own != other))
+
+
 def _island_neighbours(n_rows: int) -> int:
     """So many that chance hardly makes an island, even on a line.
 
-    There a gap is wider than the k next ones together with a chance of one in two to the k.
+    There a gap is wider than the k next ones together, on one side of it or the other, with a
+    chance of two in two to the k.
     """
-    return math.ceil(math.log2(n_rows / _CHANCE_OF_ISLANDS))
+    return math.ceil(math.log2(2 * n_rows / _CHANCE_OF_ISLANDS))
 
 
 def _dimension_around(row: np.intp, landscape: Landscape, weight: Doubles) -> float:
