@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
-from sklearn.neighbors import NearestNeighbors
 
 from typicality.geometry import Features
 from typicality.geometry.base import Floats
 from typicality.geometry.distinct import DistinctRows, count_distinct_rows
+from typicality.geometry.nearest import NearestRows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 
@@ -155,12 +155,9 @@ def neighbour_distance(
     if len(data.rows) < 2:
         return 0.0
     k = min(k, len(data.rows) - 1)
-    # The search in many dimensions goes by scalar products, which lose digits far from zero.
-    rows = data.rows - np.median(data.rows, axis=0)
-    asking, _ = _sample(DistinctRows(rows, data.weight, data.index), QUERY_ROWS)
-    search = NearestNeighbors(n_neighbors=k + 1, metric=metric).fit(rows)
-    nearest = search.kneighbors(asking, return_distance=False)
-    apart = np.abs(asking[:, None, :] - rows[nearest])
+    asking, _ = _sample(data, QUERY_ROWS)
+    nearest = NearestRows(data.rows, 1 if metric == "cityblock" else 2).of(asking, k + 1)
+    apart = np.abs(asking[:, None, :] - data.rows[nearest])
     distances = apart.sum(axis=2) if metric == "cityblock" else np.sqrt((apart**2).sum(axis=2))
     return float(np.median(np.partition(distances, k, axis=1)[:, k]))
 

@@ -20,7 +20,14 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from typicality.cluster import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality.cluster import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
+from typicality.datasets import make_discs_banana_ring
 from typicality.exceptions import ClusteringWarning
 
 __all__ = ["main"]
@@ -126,6 +133,16 @@ def outliers(results: list[Fit]) -> Iterator[str]:
         yield f"{name}: rows {listed}; the median typicality is {np.median(model.typicality_):.2f}"
 
 
+def regions(results: list[Fit]) -> Iterator[str]:
+    """What comes out where the number of clusters is not told."""
+    data = {fit.data_name: fit.X for fit in results}
+    for name, X in (data | {"six shapes": make_discs_banana_ring(random_state=0)[0]}).items():
+        labels = AlphaCutClustering().fit_predict(X)
+        sizes = " + ".join(str(size) for size in np.bincount(labels[labels >= 0]))
+        outside = np.sum(labels < 0)
+        yield f"{name}: {labels.max() + 1} cluster(s), {sizes} rows; {outside} outside"
+
+
 def figure(results: list[Fit], path: Path) -> None:
     """The rows on their first two principal components, paler where membership is weak."""
     from matplotlib.figure import Figure
@@ -178,6 +195,12 @@ def main(folder: str = "demo") -> None:
         f"\nLeast typical of all rows (OneClusterPCM, a nominal {RATE:.0%} flagged; typicality):"
     )
     for line in outliers(results):
+        console.print(f"  {line}", highlight=False)
+    console.print(
+        "\nClusters that stand apart, their number not told (AlphaCutClustering; the classes of "
+        "Wine, and two of Iris, overlap):"
+    )
+    for line in regions(results):
         console.print(f"  {line}", highlight=False)
     path = Path(folder) / "clusters.png"
     path.parent.mkdir(parents=True, exist_ok=True)

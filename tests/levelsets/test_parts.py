@@ -8,9 +8,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
 from typicality import AlphaCutClustering
+from typicality.geometry.nearest import NearestRows
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
-from typicality.levelsets.graphs import NearestRows, all_pairs, neighbour_pairs
+from typicality.levelsets.graphs import all_pairs, neighbour_pairs
 from typicality.levelsets.joining import join
 from typicality.levelsets.segments import height_amid, lowest_between
 from typicality.levelsets.spanning import spanning_tree

@@ -7,9 +7,10 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import AlphaCutClustering
+from typicality.geometry.nearest import NearestRows
 from typicality.kernels import Gaussian
 from typicality.levelsets import Landscape
-from typicality.levelsets.graphs import NearestRows, islands
+from typicality.levelsets.graphs import islands
 from typicality.levelsets.selection import (
     _dimension_around,
     _island_neighbours,

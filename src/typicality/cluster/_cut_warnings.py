@@ -11,7 +11,8 @@ from typicality.exceptions import (
     EmptyClustersWarning,
     FragmentedClustersWarning,
 )
-from typicality.levelsets.tree import AlphaTree, components
+from typicality.levelsets.graphs import components
+from typicality.levelsets.tree import AlphaTree
 from typicality.levelsets.valley import Valley
 
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities

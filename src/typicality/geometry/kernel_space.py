@@ -86,7 +86,7 @@ class KernelSpace:
         self.X = X
         self.sample_weight = sample_weight
         self.operator = choose_operator(self.columns, X, rtol=rtol)
-        if rtol > 0 and self.total_variance < _FEW_DIGITS:
+        if self.operator.rtol > 0 and self.total_variance < _FEW_DIGITS:
             # One minus the kernel has few digits left then: only exact operators keep them all.
             self.operator = choose_operator(self.columns, X)
             del self.mean, self.total_variance

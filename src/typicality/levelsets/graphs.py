@@ -1,8 +1,6 @@
 """Which pairs of rows are looked at: all of them, or neighbours."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,58 +8,17 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
-from sklearn.neighbors import NearestNeighbors
 
+from typicality.geometry.nearest import NearestRows
 from typicality.kernels.base import Floats
 
-__all__ = ["NearestRows", "Pairs", "all_pairs", "distinct_pairs", "islands", "neighbour_pairs"]
+__all__ = ["Pairs", "all_pairs", "components", "distinct_pairs", "islands", "neighbour_pairs"]
 
 Pairs = NDArray[np.intp]
 
 _PAIRS_AT_A_TIME = 2**16
-_MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _NEAREST_ISLANDS = 5
 _FIRST_NEIGHBOURS = 6  # enough for most of the tree
-
-
-@dataclass(frozen=True, eq=False)
-class NearestRows:
-    """A search for the nearest of some rows.
-
-    Costs O(log n) a row in few dimensions, O(n d) in more than eight.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-        The rows.
-    norm : {1, 2}
-        The order of the norm.
-    """
-
-    rows: Floats
-    norm: int
-
-    def of(self, asking: Floats, k: int) -> NDArray[np.intp]:
-        """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
-        k = min(k, len(self.rows))
-        if isinstance(self._search, cKDTree):
-            every = np.arange(1, k + 1)
-            found = self._search.query(asking, k=every, p=self.norm, workers=-1)[1]
-        else:
-            found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
-        return np.asarray(found, dtype=np.intp)
-
-    @cached_property
-    def _search(self) -> Any:
-        if self.rows.shape[1] <= _MANY_DIMENSIONS:
-            return cKDTree(self.rows)
-        metric = "cityblock" if self.norm == 1 else "euclidean"
-        return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
-
-    @cached_property
-    def _middle(self) -> Floats:
-        # Distances come from scalar products, which lose digits far from zero.
-        return np.asarray(np.median(self.rows, axis=0))
 
 
 def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
@@ -81,8 +38,8 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     every = _links(nearest)
     yield every[~np.isin(_codes(every), _codes(first))]
     while True:
-        n_islands, island = _islands(len(search.rows), every)
-        if n_islands <= 1:
+        island = components(len(search.rows), every)
+        if island.max() == 0:
             return
         bridges = _bridges(search, island, k)
         yield bridges
@@ -140,10 +97,11 @@ def _codes(pairs: Pairs) -> NDArray[np.int64]:
     return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
 
 
-def _islands(n_rows: int, pairs: Pairs) -> tuple[int, NDArray[np.int32]]:
+def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
+    """The connected component of each row."""
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
-    n_islands, island = connected_components(graph, directed=False)
-    return int(n_islands), island
+    component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    return component
 
 
 def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.levelsets.graphs import NearestRows
+from typicality.geometry.nearest import NearestRows
 from typicality.operators import Blocked, Evaluated
 from typicality.operators.row_tree import RowTree
 from typicality.operators.truncated import Truncated, can_truncate

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.distinct import DistinctRows
-from typicality.levelsets.graphs import NearestRows
+from typicality.geometry.nearest import NearestRows
 from typicality.levelsets.joining import join
 from typicality.levelsets.landscape import Doubles, Floats, Landscape
 from typicality.levelsets.spanning import spanning_tree

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.levelsets.graphs import islands
+from typicality.levelsets.graphs import components, islands
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.spanning import Branches
-from typicality.levelsets.tree import AlphaTree, Cut, Labels, components, number_clusters
+from typicality.levelsets.tree import AlphaTree, Cut, Labels, number_clusters
 
 __all__ = ["contrasts", "critical_value", "select_clusters"]
 

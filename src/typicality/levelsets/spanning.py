@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from typicality.geometry.nearest import NearestRows
 from typicality.levelsets.graphs import (
-    NearestRows,
     Pairs,
     all_pairs,
     distinct_pairs,

@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from typicality._checks import check_alpha
-from typicality.levelsets.graphs import Pairs
+from typicality.levelsets.graphs import Pairs, components
 from typicality.levelsets.landscape import Doubles
 from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
 from typicality.levelsets.valley import Valley, deepest_valley
 
-__all__ = ["AlphaTree", "Cut", "components", "number_clusters"]
+__all__ = ["AlphaTree", "Cut", "number_clusters"]
 
 Labels = NDArray[np.int32]
 
@@ -203,13 +201,6 @@ class AlphaTree:
 
     def _n_edges_above(self, alpha: float) -> int:
         return int(np.searchsorted(-self.saddle_alpha, -alpha, side="left"))
-
-
-def components(n_nodes: int, edges: Pairs) -> NDArray[np.int32]:
-    """The connected component of each node."""
-    graph = coo_array((np.ones(len(edges), bool), (edges[:, 0], edges[:, 1])), (n_nodes, n_nodes))
-    component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
-    return component
 
 
 def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: float) -> Labels:

@@ -1,0 +1,126 @@
+"""Parameters that `_parameter_constraints` cannot judge alone."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from typicality.kernels import BANDWIDTH_KERNELS, Stationary
+
+__all__ = [
+    "check_alpha",
+    "check_kernel",
+    "check_kernel_of_distance",
+    "check_one_cut",
+    "check_spread",
+    "check_start_array",
+]
+
+Floats = NDArray[np.floating]
+
+
+def check_kernel(kernel: Any) -> None:
+    """`kernel` given as a class where an object is meant."""
+    if isinstance(kernel, type):
+        raise ValueError(
+            f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
+            "or a name."
+        )
+
+
+def check_kernel_of_distance(kernel: Any) -> None:
+    """Alpha-cuts are of a density: the kernel must be a function of a distance."""
+    check_kernel(kernel)
+    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
+    if not (named or isinstance(kernel, Stationary)):
+        raise ValueError(
+            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
+            "typicality a density whose level sets are clusters. Use 'gaussian', 'laplacian' or "
+            "'cauchy', or OneClusterPCM, which takes all kernels."
+        )
+    known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
+    if not known:
+        raise ValueError(
+            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
+            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
+            "'cityblock')."
+        )
+
+
+def check_one_cut(alpha: Any, rejection_rate: Any) -> None:
+    """Either a level or a rate."""
+    if rejection_rate is not None and alpha != "auto":
+        raise ValueError(
+            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
+            "one of them."
+        )
+
+
+def check_alpha(alpha: Any) -> float:
+    """A level of typicality."""
+    alpha = alpha.item() if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+        raise ValueError(f"alpha must be a number from 0 to 1, a typicality; got {alpha!r}.")
+    return float(alpha)
+
+
+def check_start_array(
+    init: Any,
+    *,
+    memberships: tuple[int, int],
+    points: tuple[int, int] | None,
+    sample_weight: Floats | None,
+    source: str,
+) -> Floats:
+    """`init` given as an array: prototypes where rows have coordinates, or a membership matrix."""
+    array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name=source))
+    if array.shape == points:
+        _check_points(array, source)
+        return array
+    if array.shape != memberships:
+        prototypes = (
+            f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
+        )
+        raise ValueError(
+            f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
+            f"(n_samples, n_clusters) = {memberships}."
+        )
+    counted = array if sample_weight is None else array[sample_weight > 0]
+    if array.min() < 0 or not counted.any(axis=0).all():
+        raise ValueError(
+            f"{source} as a membership matrix must not be negative, and every column needs a "
+            "membership above zero in a row of positive weight: otherwise that cluster has no mean "
+            "to start from."
+        )
+    return array
+
+
+def _check_points(points: Floats, source: str) -> None:
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ValueError(
+            f"{source} has identical prototypes: they would move together for ever. Give each "
+            "cluster a start of its own."
+        )
+
+
+def check_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
+    """`eta` given as a number or an array: one positive spread for each cluster."""
+    try:
+        spread = np.asarray(eta, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
+        ) from error
+    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
+        raise ValueError(
+            f"eta has shape {spread.shape}, expected a number or an array of shape "
+            f"({n_clusters},): one spread for each cluster."
+        )
+    if not (np.isfinite(spread) & (spread > 0)).all():
+        raise ValueError(
+            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
+            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+        )
+    return np.broadcast_to(spread, (n_clusters,)).copy()

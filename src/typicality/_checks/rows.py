@@ -1,0 +1,217 @@
+"""Rows and their weights."""
+
+from numbers import Real
+from typing import Any
+
+import narwhals
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from typicality._compat import feature_names
+from typicality.geometry import Features
+from typicality.geometry.base import row_blocks
+from typicality.geometry.distinct import count_distinct_rows
+
+__all__ = [
+    "check_distinct_rows",
+    "check_magnitudes",
+    "check_reach",
+    "check_rows",
+    "check_sample_weight",
+]
+
+Floats = NDArray[np.floating]
+
+OVERFLOW_MARGIN = 1e6
+
+
+def check_rows(estimator: Any, X: Any, *, training: bool, at_least: int = 2) -> Floats:
+    """The rows as a C-contiguous array of float64 or float32, or an error that says what to do."""
+    _refuse_dates(X)
+    try:
+        rows: Floats = validate_data(
+            estimator,
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            reset=training,
+        )
+    except (TypeError, ValueError) as error:
+        if "Complex data not supported" in str(error):
+            raise ValueError(
+                "Complex data not supported: X has complex values. Pass real and imaginary parts "
+                "as columns of their own."
+            ) from error
+        culprit = _not_a_number(X)
+        if culprit is None:
+            raise
+        raise ValueError(
+            f"X contains {culprit}, which is not a number. Drop such columns, convert numbers that "
+            "are written as text, or encode categories, e.g. with "
+            "sklearn.preprocessing.OneHotEncoder."
+        ) from error
+    if training and len(rows) < at_least:
+        raise ValueError(
+            f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but {type(estimator).__name__} "
+            f"needs at least {at_least} sample(s). Pass the data with one row per sample."
+        )
+    if not training and len(rows) == 0:
+        raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
+    _check_finite(rows, _names(X, rows.shape[1]))
+    return rows
+
+
+def _names(X: Any, n_features: int) -> list[str]:
+    names = feature_names(X)
+    if names is None:
+        return [f"column {j}" for j in range(n_features)]
+    return [f"column {name!r}" for name in names]
+
+
+def _refuse_dates(X: Any) -> None:
+    """Dates would pass as their number of nanoseconds."""
+    table = narwhals.from_native(X, pass_through=True)
+    named = table.schema.items() if hasattr(table, "schema") else []
+    dates = [f"column {name!r}" for name, dtype in named if dtype.is_temporal()]
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        dates = ["the whole array"]
+    if dates:
+        raise ValueError(
+            f"X contains dates or times in {dates[0]}, which are not numbers. Convert them to a "
+            "number with a meaning, e.g. days since the first, or drop them."
+        )
+
+
+def _not_a_number(X: Any) -> str | None:
+    """The first value of a table that cannot be made a number, with its place."""
+    names = feature_names(X)
+    try:
+        table = np.asarray(X, dtype=object)
+    except (TypeError, ValueError):
+        return None
+    if table.ndim != 2:
+        return None
+    for column, values in enumerate(table.T):
+        for row, value in enumerate(values):
+            if isinstance(value, str | bytes) or type(value).__name__ == "NAType":
+                try:
+                    float(value)
+                except (TypeError, ValueError):
+                    name = f"column {column if names is None else repr(str(names[column]))}"
+                    return f"{value!r} in row {row}, {name}"
+    return None
+
+
+def _check_finite(rows: Floats, names: list[str]) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum(dtype=np.float64)):
+            return
+    for block in row_blocks(len(rows)):
+        bad = np.argwhere(~np.isfinite(rows[block]))
+        if len(bad):
+            row, column = bad[0] + (block.start, 0)
+            kind, remedy = (
+                ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
+                if np.isnan(rows[row, column])
+                else ("infinity", "replace them by finite numbers")
+            )
+            raise ValueError(
+                f"X contains {kind}, first in row {row} (counted from 0), {names[column]}; "
+                f"{np.sum(~np.isfinite(rows))} of its values are not finite. Remove such rows, or "
+                f"{remedy}."
+            )
+
+
+def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
+    """Weights of the type of X; None where all are one."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(len(X), sample_weight)
+    try:
+        weight = check_array(
+            sample_weight,
+            ensure_2d=False,
+            dtype=X.dtype,
+            order="C",
+            ensure_all_finite=False,
+            input_name="sample_weight",
+        )
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")  # the rest may be the data
+        raise ValueError(f"sample_weight: {reason}. Pass one number for each row of X.") from error
+    if weight.ndim != 1 or len(weight) != len(X):
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(len(X),)}: "
+            "pass one weight for each row of X."
+        )
+    bad = np.flatnonzero(~np.isfinite(weight))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight contains NaN or infinity, first in row {bad[0]}. Weights count copies "
+            "of a row; use 0 to leave a row out."
+        )
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ValueError(
+            f"Negative values in sample_weight: {weight[negative[0]]} at row {negative[0]}. "
+            "Weights count copies of a row; use 0 to leave a row out."
+        )
+    largest = np.finfo(X.dtype).max ** (1 / 3)
+    if weight.max() > largest:
+        raise ValueError(
+            f"sample_weight is too large: {weight.max():.1e} in row {weight.argmax()}, and sums of "
+            f"such weights overflow {X.dtype}. Divide all weights by the largest."
+        )
+    if not weight.any():
+        raise ValueError(
+            "All values of sample_weight are zero: no row takes part. Give some rows a weight "
+            "above zero."
+        )
+    return None if (weight == 1).all() else np.asarray(weight)
+
+
+def check_distinct_rows(X: Floats, sample_weight: Floats | None, n_clusters: int) -> None:
+    """There must be as many distinct rows as clusters."""
+    n_distinct = count_distinct_rows(X, sample_weight, n_clusters)
+    if n_distinct < n_clusters:
+        weighted = "" if sample_weight is None else " of positive weight"
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {n_distinct} distinct rows{weighted} of X "
+            f"(n_samples={len(X)}). Choose n_clusters <= {n_distinct}, or pass more data."
+        )
+
+
+def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
+    """Squared distances must neither overflow nor vanish in the type of the data."""
+    with np.errstate(over="ignore"):
+        widest = np.sum((features.high - features.low) ** 2)
+    limits = np.finfo(dtype)
+    if not widest < limits.max / OVERFLOW_MARGIN:
+        raise ValueError(
+            f"The values of X are too large: squared distances of up to {widest:.1e} overflow "
+            f"{dtype}. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+    if 0 < (features.high - features.low).max() < np.sqrt(limits.tiny) * 1e8:
+        raise ValueError(
+            f"The values of X lie too close together: squared distances vanish in {dtype}. "
+            "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def check_reach(rows: Floats, origin: Floats) -> None:
+    """Rows must not be so far away that squared distances overflow."""
+    limit = float(np.finfo(origin.dtype).max) / OVERFLOW_MARGIN
+    for block in row_blocks(len(rows)):
+        offsets = rows[block].astype(np.float64) - origin
+        with np.errstate(over="ignore"):
+            sqdist = np.einsum("hj,hj->h", offsets, offsets)
+        if not sqdist.max() <= limit:
+            row = block.start + int(sqdist.argmax())
+            raise ValueError(
+                f"X has a value that is too large in row {row}: its squared distance overflows "
+                f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
+            )
