@@ -4,11 +4,14 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from typicality import (
+    AdaptivePCM,
     AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
+    SequentialPCM,
+    SparseAdaptivePCM,
 )
 from typicality.kernels import (
     Cauchy,
@@ -20,7 +23,15 @@ from typicality.kernels import (
     Polynomial,
     named_kernel,
 )
-from typicality.membership import Entropic, Fuzzy, Hard, Possibilistic1993, Possibilistic1996
+from typicality.membership import (
+    BisectedSparsePossibilistic,
+    Entropic,
+    Fuzzy,
+    Hard,
+    Possibilistic1993,
+    Possibilistic1996,
+    SparsePossibilistic,
+)
 
 
 def rules(n_clusters):
@@ -39,6 +50,9 @@ def rules(n_clusters):
         Possibilistic1993(eta, 1.4),
         Possibilistic1993(eta, 3.1),
         Possibilistic1996(eta),
+        SparsePossibilistic(eta, 0.1),
+        SparsePossibilistic(eta, 0.02, 0.8),
+        BisectedSparsePossibilistic(eta, 0.1),
     ]
 
 
@@ -97,4 +111,17 @@ CUTTERS = [
     AlphaCutClustering(alpha="valley", kernel="laplacian"),
     AlphaCutClustering(rejection_rate=0.1, kernel="cauchy", sigma="scott", assign="all"),
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
+]
+
+ADAPTIVE = [
+    AdaptivePCM(),
+    AdaptivePCM(n_clusters=4, beta=0.3, store_memberships="sparse"),
+    AdaptivePCM(kernel="connectivity", box=3.0),
+    SparseAdaptivePCM(lam=0.05),
+    SparseAdaptivePCM(n_clusters=5, lam=0.02, p=0.3, assign="all", box=None),
+    SparseAdaptivePCM(n_clusters=4, lam=0.02, kernel="gaussian", root="bisection"),
+    SequentialPCM(),
+    SequentialPCM(lam=0.05, assign="all"),
+    SequentialPCM(lam=0.05, root="bisection", store_memberships=False),
+    SequentialPCM(kernel="gaussian", lam=0.05),
 ]

@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typicality.cluster.adaptive import AdaptivePCM
     from typicality.cluster.alpha_cut import AlphaCutClustering
     from typicality.cluster.entropy import EntropyCMeans
     from typicality.cluster.fuzzy import FuzzyCMeans
     from typicality.cluster.one_cluster import OneClusterPCM
     from typicality.cluster.possibilistic import PossibilisticCMeans
+    from typicality.cluster.sequential import SequentialPCM
+    from typicality.cluster.sparse_adaptive import SparseAdaptivePCM
 
 _HOMES = {
+    "AdaptivePCM": "typicality.cluster.adaptive",
     "AlphaCutClustering": "typicality.cluster.alpha_cut",
     "EntropyCMeans": "typicality.cluster.entropy",
     "FuzzyCMeans": "typicality.cluster.fuzzy",
     "OneClusterPCM": "typicality.cluster.one_cluster",
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
+    "SequentialPCM": "typicality.cluster.sequential",
+    "SparseAdaptivePCM": "typicality.cluster.sparse_adaptive",
 }
 _MODULES = (
     "bandwidth",
@@ -39,11 +45,14 @@ _MODULES = (
 )
 
 __all__ = [
+    "AdaptivePCM",
     "AlphaCutClustering",
     "EntropyCMeans",
     "FuzzyCMeans",
     "OneClusterPCM",
     "PossibilisticCMeans",
+    "SequentialPCM",
+    "SparseAdaptivePCM",
     "__version__",
 ]
 

@@ -4,10 +4,10 @@ Rows are taken in tiles of a few hundred, transposed so that vector instructions
 rows: `sqdist`, `memberships` and every row of scratch space have the rows of the tile as their last
 axis. A tile stays in cache from the distances to the sums, so no (n, c) matrix is ever formed.
 
-A rule enters by two functions on a tile, chosen by the type of its parameters (the named tuple
-`rule.twin`): `memberships`, and `pull`, which turns memberships into weights in place and gives the
-objective of each row. Numba keeps one compiled sweep for each type in its cache, which a function
-handed over as an argument would never reach.
+A rule enters by three functions, chosen by the type of its parameters (the named tuple
+`rule.twin`): `memberships` of a tile; `pull`, which turns memberships into weights in place and
+gives the objective of each row; and `closeness` of a row to a cluster. Numba keeps one compiled
+sweep for each type in its cache, which a function handed over as an argument would never reach.
 
 All compiled code stands in this one file: numba's cache notices changes of the file that holds the
 cached function, not of the files it calls.
@@ -16,15 +16,16 @@ cached function, not of the files it calls.
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
-from numpy import empty, float64, int64
+from numpy import empty, float64, inf, int64, sqrt
 
 from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
 from typicality.membership.entropic import EntropicTwin
 from typicality.membership.fuzzy import FuzzyTwin
 from typicality.membership.hard import HardTwin
 from typicality.membership.possibilistic import Possibilistic1993Twin, Possibilistic1996Twin
+from typicality.membership.sparse import SparsePossibilisticTwin
 
-__all__ = ["fold_chunks", "sum_near", "write_rows"]
+__all__ = ["add_distances", "fold_chunks", "sum_near", "write_rows"]
 
 # Sums may be reordered (vector lanes) and products fused.
 _SWEEP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -123,6 +124,16 @@ def memberships(params, sqdist, low, total, out):
 
 def pull(params, sqdist, low, total, out, value):
     """Memberships to weights, in place; `value` becomes the objective of each row."""
+    raise TypeError("compiled code only")
+
+
+def closeness(params, sqdist, membership, k):
+    """How near a row is to cluster k, to compare clusters; infinite: does not belong there."""
+    raise TypeError("compiled code only")
+
+
+def ranked_by_membership(params):
+    """Whether `closeness` looks at the membership."""
     raise TypeError("compiled code only")
 
 
@@ -297,18 +308,103 @@ def _possibilistic_1996_pull(params, sqdist, low, total, out, value):
             value[r] -= eta * out[k, r]
 
 
+def _sparse_possibilistic_memberships(params, sqdist, low, total, out):
+    n_clusters, n_rows = sqdist.shape
+    lowest = _lowest_exponent(8)
+    slope = 1.0 - params.p
+    for k in range(n_clusters):
+        eta, edge = params.eta[k], params.edge[k]
+        for r in range(n_rows):
+            relative = sqdist[k, r] / eta
+            below = slope * (relative - edge)
+            z = _sparse_root(below if below < 0 else -1.0, lowest)
+            degree = _exp(-relative - z / slope, lowest)
+            out[k, r] = degree if below < 0 else 0.0
+
+
+@njit(**_TILE)
+def _sparse_root(below, lowest):
+    """As `typicality.membership.sparse._root`."""
+    q = _exp(below - 1.0, lowest)
+    # 1 - exp(below), with all its digits near zero
+    little = -below * (1.0 + below / 2 * (1.0 + below / 3 * (1.0 + below / 4 * (1.0 + below / 5))))
+    r = sqrt(2.0 * (little if below > -1e-3 else 1.0 - 2.718281828459045 * q))
+    near = r * (43 / 540 - r * (769 / 17280 - r * 221 / 8505))
+    near = 1.0 - r * (1.0 - r * (1 / 3 - r * (11 / 72 - near)))
+    far = q * (1.0 + q * (1.0 + q * (1.5 + q * 8 / 3)))
+    z = near if below > -1.0 else far
+    inner = r > 1e-2
+    for _ in range(2):
+        rate = _exp(-z, lowest)
+        missing = q - z * rate
+        left = 1.0 - z if inner else 1.0
+        step = missing * left / (rate * left * left - 0.5 * (2.0 - z) * missing)
+        z = z + step if inner else z
+    return z
+
+
+def _sparse_possibilistic_pull(params, sqdist, low, total, out, value):
+    # By the stationarity, u d + eta u ln u = -lam p u^p.
+    n_clusters, n_rows = sqdist.shape
+    lowest = _lowest_exponent(8)
+    scale = params.lam * (1.0 - params.p)
+    _clear(value)
+    for k in range(n_clusters):
+        eta = params.eta[k]
+        for r in range(n_rows):
+            degree = float64(out[k, r])
+            power = _exp(params.p * _log(degree), lowest) if degree > 0 else 0.0
+            value[r] += scale * power - eta * degree
+
+
+def _closeness_by_distance(params, sqdist, membership, k):
+    return float64(sqdist)
+
+
+def _closeness_by_spread(params, sqdist, membership, k):
+    return sqdist / params.eta[k]
+
+
+def _closeness_by_membership(params, sqdist, membership, k):
+    return -float64(membership) if membership > 0 else inf
+
+
 _RULES = {
-    HardTwin: (_hard_memberships, _hard_pull),
-    FuzzyTwin: (_fuzzy_memberships, _fuzzy_pull),
-    EntropicTwin: (_entropic_memberships, _entropic_pull),
-    Possibilistic1993Twin: (_possibilistic_1993_memberships, _possibilistic_1993_pull),
-    Possibilistic1996Twin: (_possibilistic_1996_memberships, _possibilistic_1996_pull),
+    HardTwin: (_hard_memberships, _hard_pull, _closeness_by_distance),
+    FuzzyTwin: (_fuzzy_memberships, _fuzzy_pull, _closeness_by_distance),
+    EntropicTwin: (_entropic_memberships, _entropic_pull, _closeness_by_distance),
+    Possibilistic1993Twin: (
+        _possibilistic_1993_memberships,
+        _possibilistic_1993_pull,
+        _closeness_by_spread,
+    ),
+    Possibilistic1996Twin: (
+        _possibilistic_1996_memberships,
+        _possibilistic_1996_pull,
+        _closeness_by_spread,
+    ),
+    SparsePossibilisticTwin: (
+        _sparse_possibilistic_memberships,
+        _sparse_possibilistic_pull,
+        _closeness_by_membership,
+    ),
 }
 
 
 @overload(memberships, jit_options=_TILE)
 def _choose_memberships(params, sqdist, low, total, out):
     return _RULES[params.instance_class][0]
+
+
+@overload(closeness, jit_options=_TILE)
+def _choose_closeness(params, sqdist, membership, k):
+    return _RULES[params.instance_class][2]
+
+
+@overload(ranked_by_membership, jit_options=_TILE)
+def _choose_ranked_by_membership(params):
+    answer = _RULES[params.instance_class][2] is _closeness_by_membership
+    return lambda params: answer
 
 
 @overload(pull, jit_options=_TILE)
@@ -431,15 +527,27 @@ def _store(tile, start, stop, out):
 
 
 @njit(**_TILE)
-def _store_labels(sqdist, scale, start, stop, labels):
+def _store_labels(params, sqdist, degrees, start, stop, labels):
     for r in range(stop - start):
-        best = sqdist[0, r] * scale[0]
-        labels[start + r] = 0
-        for k in range(1, sqdist.shape[0]):
-            here = sqdist[k, r] * scale[k]
+        best = inf
+        labels[start + r] = -1
+        for k in range(sqdist.shape[0]):
+            here = closeness(params, sqdist[k, r], degrees[k, r], k)
             if here < best:
                 best = here
                 labels[start + r] = k
+
+
+@njit(**_TILE)
+def _add_members(columns, weight, labels, sums):
+    """Add the rows of a tile to the `sums` of the cluster of their label: first moments, mass."""
+    n_features = columns.shape[0]
+    for r in range(labels.size):
+        k = labels[r]
+        if k >= 0:
+            for j in range(n_features):
+                sums[k, j] += weight[r] * columns[j, r]
+            sums[k, n_features] += weight[r]
 
 
 @njit(**_TILE)
@@ -463,12 +571,26 @@ def _sweep(function):
 
 @_sweep
 def fold_chunks(
-    X, sample_weight, origin, centers, params, tile_rows, chunk_rows, first, last, sums, objectives
+    X,
+    sample_weight,
+    origin,
+    centers,
+    params,
+    tile_rows,
+    chunk_rows,
+    first,
+    last,
+    sums,
+    objectives,
+    labels,
+    member_sums,
 ):
     """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
 
     `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
-    and weighted squared distances. An empty `sample_weight` stands for ones.
+    and weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
+    empty it is filled, and `member_sums`, of shape (n_chunks, n_clusters, n_features + 1), gets the
+    first moments and the mass of the rows of each label.
     """
     n_samples, n_features = X.shape
     n_clusters = centers.shape[0]
@@ -488,6 +610,9 @@ def fold_chunks(
             _load_weights(sample_weight, start, stop, weight)
             _squared_distances(columns, centers, sqdist)
             memberships(params, sqdist, low, total, weights)
+            if labels.size:
+                _store_labels(params, sqdist, weights, start, stop, labels)
+                _add_members(columns, weight, labels[start:stop], member_sums[chunk])
             pull(params, sqdist, low, total, weights, value)
             if sample_weight.size or stop - start < tile_rows:
                 _weigh(weights, weight)
@@ -499,12 +624,12 @@ def fold_chunks(
 
 @_sweep
 def write_rows(
-    X, origin, centers, params, scale, tile_rows, first, last, sqdist_out, memberships_out, labels
+    X, origin, centers, params, tile_rows, first, last, sqdist_out, memberships_out, labels
 ):
     """Squared distances, memberships and labels of rows `first` to `last`; empty outputs are left.
 
-    A label is the cluster with the smallest `sqdist * scale`. Every row takes the same path through
-    a full tile, so it gets the same numbers alone and in any batch.
+    Every row takes the same path through a full tile, so it gets the same numbers alone and in any
+    batch.
     """
     n_features = X.shape[1]
     n_clusters = centers.shape[0]
@@ -519,11 +644,33 @@ def write_rows(
         _squared_distances(columns, centers, sqdist)
         if sqdist_out.size:
             _store(sqdist, start, stop, sqdist_out)
-        if memberships_out.size:
+        if memberships_out.size or (labels.size and ranked_by_membership(params)):
             memberships(params, sqdist, low, total, degrees)
+        if memberships_out.size:
             _store(degrees, start, stop, memberships_out)
         if labels.size:
-            _store_labels(sqdist, scale, start, stop, labels)
+            _store_labels(params, sqdist, degrees, start, stop, labels)
+
+
+@_sweep
+def add_distances(X, sample_weight, origin, centers, labels, chunk_rows, first, last, sums):
+    """Add the distances of rows to the center of their label, for chunks `first` to `last`.
+
+    `sums` has shape (n_chunks, n_clusters, 2): distances, and squared distances.
+    """
+    n_samples, n_features = X.shape
+    weighted = sample_weight.size > 0
+    for chunk in range(first, last):
+        for i in range(chunk * chunk_rows, min(n_samples, (chunk + 1) * chunk_rows)):
+            k = labels[i]
+            if k >= 0:
+                sqdist = 0.0
+                for j in range(n_features):
+                    difference = float64(X[i, j] - origin[j]) - centers[k, j]
+                    sqdist += difference * difference
+                weight = sample_weight[i] if weighted else 1.0
+                sums[chunk, k, 0] += sqrt(sqdist) * weight
+                sums[chunk, k, 1] += sqdist * weight
 
 
 # ---- kernel sums --------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from instances import CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -30,7 +30,7 @@ FOR_TRANSFORMERS = [
     estimator_checks.check_transformer_get_feature_names_out,
     estimator_checks.check_transformer_get_feature_names_out_pandas,
 ]
-TRANSFORMERS = [*ESTIMATORS, *KERNEL_ESTIMATORS]
+TRANSFORMERS = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
 EVERY_ESTIMATOR = [*TRANSFORMERS, *DETECTORS, *CUTTERS]
 
 

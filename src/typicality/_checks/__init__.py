@@ -14,6 +14,8 @@ from typicality._checks.parameters import (
     check_one_cut,
     check_spread,
     check_start_array,
+    check_start_count,
+    check_start_points,
 )
 from typicality._checks.rows import (
     check_distinct_rows,
@@ -21,6 +23,7 @@ from typicality._checks.rows import (
     check_reach,
     check_rows,
     check_sample_weight,
+    check_varying_rows,
 )
 
 __all__ = [
@@ -40,4 +43,7 @@ __all__ = [
     "check_sample_weight",
     "check_spread",
     "check_start_array",
+    "check_start_count",
+    "check_start_points",
+    "check_varying_rows",
 ]

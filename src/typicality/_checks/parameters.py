@@ -16,6 +16,8 @@ __all__ = [
     "check_one_cut",
     "check_spread",
     "check_start_array",
+    "check_start_count",
+    "check_start_points",
 ]
 
 Floats = NDArray[np.floating]
@@ -95,6 +97,32 @@ def check_start_array(
             "to start from."
         )
     return array
+
+
+def check_start_points(init: Any, *, n_features: int, allowed: bool) -> Floats:
+    """`init` given as an array of points."""
+    if not allowed:
+        raise ValueError(
+            "init is an array, but with this kernel points have no coordinates. Use "
+            "init='max-min' or init='paper'."
+        )
+    points = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
+    if points.shape[1] != n_features:
+        raise ValueError(
+            f"init has shape {points.shape}; expected prototypes of shape (n_clusters, n_features) "
+            f"with n_features={n_features}."
+        )
+    _check_points(points, "init")
+    return points
+
+
+def check_start_count(points: Floats | None, n_clusters: int) -> None:
+    """As many points as clusters, where points are given."""
+    if points is not None and len(points) != n_clusters:
+        raise ValueError(
+            f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one for each "
+            "cluster to start with."
+        )
 
 
 def _check_points(points: Floats, source: str) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "check_reach",
     "check_rows",
     "check_sample_weight",
+    "check_varying_rows",
 ]
 
 Floats = NDArray[np.floating]
@@ -182,6 +183,16 @@ def check_distinct_rows(X: Floats, sample_weight: Floats | None, n_clusters: int
         raise ValueError(
             f"n_clusters={n_clusters} is more than the {n_distinct} distinct rows{weighted} of X "
             f"(n_samples={len(X)}). Choose n_clusters <= {n_distinct}, or pass more data."
+        )
+
+
+def check_varying_rows(X: Floats, sample_weight: Floats | None) -> None:
+    """There must be two distinct rows: of one, there is nothing to find out."""
+    if count_distinct_rows(X, sample_weight, 2) < 2:
+        weighted = "" if sample_weight is None else " of positive weight"
+        raise ValueError(
+            f"All rows{weighted} of X are the same (n_samples={len(X)}): there are no clusters to "
+            "find, and no scale to find them at. Check how the data were made."
         )
 
 

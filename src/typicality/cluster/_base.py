@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._checks import check_distinct_rows, check_sample_weight, check_start_array
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._readers import Reader
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
-from typicality.cluster._spaces import OpenSpace, Reader, has_points, open_space
+from typicality.cluster._spaces import OpenSpace, has_points, open_space
 from typicality.cluster.diagnostics import (
     memberships_collapsed,
     require_finite,
@@ -71,11 +72,10 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         """
         self._check_parameters()
         training = self._training_rows(X, sample_weight, at_least=2)
-        rows, weight = training.rows, training.sample_weight
-        check_distinct_rows(rows, weight, self.n_clusters)
+        self._check_rows(training)
         given = self._given_start(training)
-        opened = open_space(self.kernel, self.sigma, rows, weight)
-        starts = self._starts(opened.space, training, given)
+        opened = self._open(training)
+        starts = self._starts(opened, training, given)
         warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
         progress = FitProgress(
             self,
@@ -85,6 +85,7 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             attributes=lambda state: self._prediction_attributes(state, opened.reader),
         )
         result = self._solve(opened.space, starts, progress)
+        require_finite(result)
         self._take_schema(training.schema)
         self._publish(opened, result)
         progress.finish()
@@ -107,10 +108,7 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         labels : array of shape (n_samples,), int32
         """
         rows = self._known_rows(X, diag)
-        labels: NDArray[np.int32] = self.prototype_labels_[
-            self._prototypes.labels(self._rule, rows)
-        ]
-        return labels
+        return self._labels_of(self._prototypes.labels(self._rule, rows))
 
     def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The membership of each row in each cluster: the classification functions.
@@ -213,6 +211,14 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         """What `_parameter_constraints` cannot say."""
         return
 
+    def _check_rows(self, training: TrainingRows) -> None:
+        """Whether there are rows enough."""
+        check_distinct_rows(training.rows, training.sample_weight, self.n_clusters)
+
+    def _open(self, training: TrainingRows) -> OpenSpace:
+        """The space of the training rows."""
+        return open_space(self.kernel, self.sigma, training.rows, training.sample_weight)
+
     @abstractmethod
     def _start_rule(self) -> MembershipRule:
         """The rule that turns memberships given as `init` into weights."""
@@ -254,9 +260,8 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             source=source,
         )
 
-    def _starts(
-        self, space: Geometry[Any], training: TrainingRows, given: Floats | None
-    ) -> list[Any]:
+    def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
+        space = opened.space
         if given is not None:
             return [self._start_at(space, given)]
         rng = check_random_state(self.random_state)
@@ -278,11 +283,22 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(self._start_rule().weights(array / array.max(axis=0)))
 
+    def _coincident(
+        self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]
+    ) -> NDArray[np.intp]:
+        """For each prototype the first one it shares its label with."""
+        return coincident_groups(prototypes, rule, space.total_variance)
+
+    def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
+        labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]
+        return labels
+
     def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
         space = opened.space
         prototypes = result.state.prototypes
         rule = result.state.rule
-        groups = coincident_groups(prototypes, rule, space.total_variance)
+        groups = self._coincident(prototypes, rule, space)
         preferred = space.labels(rule, prototypes)
         labelling = label_prototypes(groups, preferred, space.sample_weight)
         state = ClusterState(prototypes.take(labelling.order), rule.take(labelling.order))
@@ -294,17 +310,26 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             del self.cluster_centers_
         self.kernel_ = opened.kernel
         self.sigma_ = opened.sigma
-        self.labels_ = self.prototype_labels_[preferred]
+        self.labels_ = self._labels_of(preferred)
         if self.store_memberships:
-            self.memberships_ = space.memberships(state.rule, state.prototypes)
+            self.memberships_ = self._memberships(space, state)
         elif hasattr(self, "memberships_"):
             del self.memberships_
         self.objective_, mass = space.objective_and_mass(state.rule, state.prototypes)
         self.objective_path_ = np.array(result.objectives)
         self.n_iter_ = result.n_iter
         self.status_ = result.status
-        self.plan_ = space.plan(self.n_clusters)
+        self.plan_ = space.plan(prototypes.n_clusters)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
+        self._warn(space, state, labelling, mass)
+
+    def _memberships(self, space: Geometry[Any], state: State) -> Any:
+        """The memberships of the training rows, as they are kept."""
+        return space.memberships(state.rule, state.prototypes)
+
+    def _warn(
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
+    ) -> None:
         if not warn_about_kernel(space, state.prototypes, self.kernel):
             self._warn_about_result(space, state, labelling, mass)
 
@@ -315,14 +340,13 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         prototypes = state.prototypes
         n_clusters = prototypes.n_clusters
         labels = np.arange(n_clusters, dtype=np.int32)
-        explicit = hasattr(prototypes, "centers")
         return {
             "_prototypes": prototypes.for_prediction(),
             "_rule": state.rule,
             "_reader": reader,
             "prototype_labels_": labels if labelling is None else labelling.prototype_labels,
             "n_clusters_": n_clusters if labelling is None else labelling.n_clusters,
-        } | ({"cluster_centers_": prototypes.centers} if explicit else {})
+        } | _centers(prototypes, reader)
 
     def _warn_about_result(
         self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
@@ -331,6 +355,13 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             warn_about_collapse(self.n_clusters, advice=self._collapse_advice(space))
             return
         warn_about_labelling(labelling, advice=self._coincidence_advice())
+
+
+def _centers(prototypes: Any, reader: Any) -> dict[str, Floats]:
+    """The attribute with the coordinates of the prototypes, where they have some."""
+    if not hasattr(prototypes, "centers"):
+        return {}
+    return {"cluster_centers_": reader.restore(prototypes.centers)}
 
 
 def best_run(

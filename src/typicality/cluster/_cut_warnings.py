@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.cluster.diagnostics import warn
+from typicality.cluster.diagnostics import warn, warn_about_vanished_clusters
 from typicality.exceptions import (
     ClusteringWarning,
-    EmptyClustersWarning,
     FragmentedClustersWarning,
 )
 from typicality.levelsets.graphs import components
@@ -44,7 +43,7 @@ def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> 
         )
     else:
         reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
-    warn(f"There is no cluster, all labels are -1: {reason}", EmptyClustersWarning)
+    warn_about_vanished_clusters(reason)
 
 
 def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:

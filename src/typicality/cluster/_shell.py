@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._checks import check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions
 from typicality.bandwidth import BANDWIDTH_RULES
-from typicality.cluster._spaces import ALL_KERNELS, Reader, is_pairwise
+from typicality.cluster._readers import Reader
+from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
 
 __all__ = ["SpaceEstimator", "TrainingRows", "feature_labels"]
 

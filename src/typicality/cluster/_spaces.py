@@ -1,25 +1,29 @@
-"""What X means under each kernel: the space it opens, and how new rows are read."""
+"""What X means under each kernel: the space it opens."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._checks import (
-    check_diagonal,
     check_dissimilarities,
     check_kernel,
     check_kernel_matrix,
-    check_known,
     check_magnitudes,
-    check_no_diagonal,
     check_reach,
 )
 from typicality.bandwidth import bandwidth
+from typicality.cluster._readers import (
+    Box,
+    Coordinates,
+    Dissimilarities,
+    KernelValues,
+    Paths,
+    Reader,
+)
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
-from typicality.geometry.distinct import content_hash
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
@@ -30,21 +34,13 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import GivenKernel, GivenSqdist
-from typicality.operators.columns import is_constant
 
-__all__ = ["OpenSpace", "Reader", "has_points", "is_pairwise", "open_space"]
+__all__ = ["OpenSpace", "has_points", "is_pairwise", "open_space"]
 
 Floats = NDArray[np.floating]
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 ALL_KERNELS = (*KERNEL_NAMES, *SPECIAL_KERNELS)
-
-
-class Reader(Protocol):
-    """Turns validated rows into the rows of the space."""
-
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        """New rows, or old ones; `diag` is their kernel with themselves, where that is asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,89 +70,6 @@ class OpenSpace:
         return getattr(self.kernel, "sigma", None)
 
 
-@dataclass(frozen=True, eq=False)
-class Coordinates:
-    """Rows are points."""
-
-    origin: Floats
-
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
-        check_reach(rows, self.origin)
-        return rows.astype(self.origin.dtype, copy=False)
-
-
-@dataclass(frozen=True, eq=False)
-class KernelValues:
-    """Rows are kernel values with the training rows; K(x, x) is appended to them.
-
-    A row that is known (its values are those of a training row) has a known diagonal.
-    """
-
-    dtype: Any
-    keys: NDArray[np.uint64]
-    diagonal: Floats
-
-    @classmethod
-    def of(cls, matrix: Floats) -> "KernelValues":
-        diagonal = np.diagonal(matrix).copy()
-        if is_constant(diagonal):  # no row needs to be looked up
-            return cls(matrix.dtype, np.empty(0, np.uint64), diagonal)
-        keys, first = np.unique(content_hash(matrix), return_index=True)
-        return cls(matrix.dtype, keys, diagonal[first])
-
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        rows = rows.astype(self.dtype, copy=False)
-        return np.column_stack([rows, self._diagonal_of(rows, diag)])
-
-    def _diagonal_of(self, rows: Floats, diag: Any) -> Floats:
-        if diag is not None:
-            return check_diagonal(diag, len(rows)).astype(self.dtype)
-        if is_constant(self.diagonal):
-            return np.full(len(rows), self.diagonal[0])
-        wanted = content_hash(rows)
-        found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        check_known(self.keys[found] == wanted)
-        return np.asarray(self.diagonal[found])
-
-
-@dataclass(frozen=True, eq=False)
-class Dissimilarities:
-    """Rows are dissimilarities to the training rows; the space works with their squares."""
-
-    dtype: Any
-
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
-        check_dissimilarities(rows)
-        squares: Floats = rows.astype(self.dtype, copy=False) ** 2
-        return squares
-
-
-@dataclass(frozen=True, eq=False)
-class Paths:
-    """Rows are points; the minimax path distances are the squared distances of the space.
-
-    Not their squares: with d itself no new row comes out at a negative squared distance of a
-    mean, because d(i, j) <= d(x, i) + d(x, j). The square roots of an ultrametric are distances in
-    a Euclidean space, as the ultrametric is.
-    """
-
-    coordinates: Coordinates
-    paths: MinimaxPaths
-    taking_part: NDArray[np.bool_]
-
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        # Paths lead through rows of positive weight only; the other columns have no weight.
-        known = self.coordinates.read(rows, diag)
-        distances: Floats = self.paths.distances_to(known).astype(known.dtype, copy=False)
-        if self.taking_part.all():
-            return distances
-        sqdist = np.zeros((len(rows), len(self.taking_part)), known.dtype)
-        sqdist[:, self.taking_part] = distances
-        return sqdist
-
-
 def is_pairwise(kernel: Any) -> bool:
     """Whether X is a square matrix of pairs, for scikit-learn's tag."""
     return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
@@ -176,6 +89,7 @@ def open_space(
     novelty: bool = False,
     explicit: bool = True,
     rtol: float = 0.0,
+    box: float | None = None,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -193,6 +107,8 @@ def open_space(
         Whether the linear kernel may open the input space itself.
     rtol : float, default=0.0
         How far means of kernel values may be off.
+    box : float, optional
+        The range each feature is scaled to, in the input space.
     """
     check_kernel(kernel)
     if is_pairwise(kernel):
@@ -207,11 +123,18 @@ def open_space(
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
+    if explicit and isinstance(built, Linear) and box is not None:
+        return _open_box(Box.of(features, coordinates.origin, box), rows, sample_weight, built)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
     own = rows.copy()  # a model must not see X change
     space = KernelSpace(built, own, sample_weight, rtol=rtol)
     return OpenSpace(space, coordinates, built, features)
+
+
+def _open_box(box: Box, rows: Floats, sample_weight: Floats | None, kernel: Kernel) -> OpenSpace:
+    space = InputSpace(box.read(rows, None), sample_weight)
+    return OpenSpace(space, box, kernel, space.features)
 
 
 def _kernel(

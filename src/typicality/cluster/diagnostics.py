@@ -268,6 +268,11 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
         )
 
 
+def warn_about_vanished_clusters(remedy: str) -> None:
+    """Every cluster was dropped on the way."""
+    warn(f"There is no cluster, all labels are -1: {remedy}", EmptyClustersWarning)
+
+
 def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> bool:
     """Whether even the clearest membership is about 1 / c."""
     n_clusters = state.prototypes.n_clusters

@@ -9,7 +9,7 @@ import numpy as np
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._spaces import Reader
+from typicality.cluster._readers import Reader
 from typicality.cluster.diagnostics import (
     entropic_collapse_advice,
     warn_about_convergence,

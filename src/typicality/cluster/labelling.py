@@ -47,14 +47,15 @@ def label_prototypes(
     groups : array of shape (c,)
         For each prototype the first one it coincides with: itself, mostly.
     preferred : array of shape (n,)
-        The prototype each row prefers.
+        The prototype each row prefers; -1 where it prefers none.
     sample_weight : array of shape (n,), optional
         Groups that only rows of weight zero prefer come after all others.
     """
     n_clusters = len(groups)
-    counted = preferred if sample_weight is None else preferred[sample_weight > 0]
-    populated = np.unique(groups[np.unique(counted)])
-    aside = np.setdiff1d(groups[np.unique(preferred)], populated)
+    somewhere = preferred >= 0
+    counted = somewhere if sample_weight is None else somewhere & (sample_weight > 0)
+    populated = np.unique(groups[np.unique(preferred[counted])])
+    aside = np.setdiff1d(groups[np.unique(preferred[somewhere])], populated)
     representatives = np.unique(groups)
     empty = np.setdiff1d(representatives, [*populated, *aside])
     copies = np.setdiff1d(np.arange(n_clusters), representatives)

@@ -11,11 +11,10 @@ from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._spaces import Reader
+from typicality.cluster._readers import Reader
 from typicality.cluster.diagnostics import (
     fuzzy_collapse_advice,
     memberships_collapsed,
-    require_finite,
     warn_about_collapse,
     warn_about_convergence,
     warn_about_degenerate_spread,
@@ -225,9 +224,7 @@ class PossibilisticCMeans(PrototypeClusterer):
             self.eta_update, gamma=self.gamma, total_variance=space.total_variance
         )
         step: Alternation[Any] = Alternation(space, update)
-        result = progress.run(step, ClusterState(prototypes, rule))
-        require_finite(result)
-        return result
+        return progress.run(step, ClusterState(prototypes, rule))
 
     def _partition(self, space: Geometry[Any], starts: list[Any], progress: FitProgress) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""

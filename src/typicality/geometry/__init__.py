@@ -4,7 +4,7 @@ A geometry offers the two halves of a Picard step at once, `sweep(rule, prototyp
 prototypes from points or from weights. Prototypes answer for any rows, old or new.
 """
 
-from typicality.geometry.base import Geometry, Prototypes, Sweep
+from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Prototypes, Sweep
 from typicality.geometry.centroids import Centroids, Moments
 from typicality.geometry.features import Features
 from typicality.geometry.input_space import InputSpace
@@ -14,11 +14,14 @@ from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 __all__ = [
     "Centroids",
     "Features",
+    "Gaps",
     "Geometry",
     "InputSpace",
     "KernelCandidates",
     "KernelPrototypes",
     "KernelSpace",
+    "LabelledSweep",
+    "Members",
     "Moments",
     "Prototypes",
     "Sweep",

@@ -46,6 +46,9 @@ class Prototypes(Protocol):
     def take(self, order: NDArray[np.intp]) -> Self:
         """The prototypes in another order, or some of them."""
 
+    def join(self, other: Self) -> Self:
+        """These prototypes, followed by others."""
+
     def blend(self, other: Self, share: float) -> Self:
         """Prototypes moved by a share of the way to others."""
 
@@ -54,6 +57,7 @@ class Prototypes(Protocol):
 
 
 P = TypeVar("P", bound=Prototypes)
+P_contra = TypeVar("P_contra", bound=Prototypes, contravariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,55 @@ class Sweep(Generic[P]):
     mass: NDArray[np.float64]
     spread: NDArray[np.float64]
     shift: float
+
+
+@dataclass(frozen=True, eq=False)
+class Members(Generic[P]):
+    """The rows that prefer each cluster.
+
+    Parameters
+    ----------
+    mass : array of shape (c,)
+        The sum of their sample weights.
+    means : Prototypes
+        Their means; anything where there are none.
+    distance : array of shape (c,)
+        Their mean distance, not squared, to their mean; zero where there are none.
+    sqdist : array of shape (c,)
+        Their mean squared distance.
+    """
+
+    mass: NDArray[np.float64]
+    means: P
+    distance: NDArray[np.float64]
+    sqdist: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledSweep(Sweep[P]):
+    """A pass that also sorted the rows by the cluster they prefer.
+
+    Parameters
+    ----------
+    members : Members
+        The rows that prefer each of the prototypes that went in.
+    """
+
+    members: Members[P]
+
+
+class Gaps(Protocol[P_contra]):
+    """Squared distances to the nearest distinct rows of positive weight."""
+
+    @property
+    def largest(self) -> float:
+        """The largest of all distances from a row to its nearest row."""
+
+    def around(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
+        """The distances from each prototype to its nearest rows, in rising order.
+
+        A row that coincides with the prototype does not count.
+        """
 
 
 class Geometry(Protocol[P]):
@@ -110,8 +163,8 @@ class Geometry(Protocol[P]):
     def at(self, points: Floats) -> P:
         """Where prototypes at given points of shape (c, d) start."""
 
-    def near_rows(self, index: NDArray[np.intp]) -> P:
-        """Prototypes at rows, drawn a little towards the mean of the data.
+    def near_rows(self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN) -> P:
+        """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
 
         A row that coincides with a prototype has membership 1 there and holds it fast, the more the
         larger m: a start exactly on rows can look converged where it stands.
@@ -122,6 +175,16 @@ class Geometry(Protocol[P]):
 
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
+
+    def labelled_sweep(self, rule: MembershipRule, prototypes: P) -> LabelledSweep[P]:
+        """The same, with the rows sorted by the prototype they prefer."""
+
+    def farthest_row(self, prototypes: P) -> int:
+        """The row of positive weight that is farthest from its nearest prototype."""
+
+    @property
+    def gaps(self) -> Gaps[P]:
+        """Distances from rows to their nearest rows."""
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: P

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from typicality._threads import over_ranges
-from typicality.geometry.base import Floats
+from typicality.geometry.base import Floats, Members
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardTwin
 
@@ -84,6 +84,9 @@ class Centroids:
     def take(self, order: NDArray[np.intp]) -> Self:
         return type(self)(self.origin, self.offsets[order])
 
+    def join(self, other: Self) -> Self:
+        return type(self)(self.origin, np.concatenate([self.offsets, other.offsets]))
+
     def blend(self, other: Self, share: float) -> Self:
         return type(self)(self.origin, self.offsets + share * (other.offsets - self.offsets))
 
@@ -104,17 +107,16 @@ class Centroids:
         if rule.twin is not None:
             self._write(X, rule.twin, memberships=out)
             return out
-        for rows in self._array_blocks(X):
+        for rows in self.blocks(X):
             out[rows] = rule.memberships(self.sqdist(X[rows]))
         return out
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         out = np.empty(len(X), np.int32)
         if rule.twin is not None:
-            scale = rule.closeness(np.ones((1, self.n_clusters)))[0]
-            self._write(X, rule.twin, labels=out, scale=scale)
+            self._write(X, rule.twin, labels=out)
             return out
-        for rows in self._array_blocks(X):
+        for rows in self.blocks(X):
             out[rows] = labels(rule, self.sqdist(X[rows]))
         return out
 
@@ -131,35 +133,99 @@ class Centroids:
         fixed length and are added in a fixed tree, so the result does not depend on the number of
         threads. Costs O(n c d) time and O(c d) memory for each chunk.
         """
+        return self._fold(rule, X, sample_weight, np.empty(0, np.int32))[0]
+
+    def fold_labelled(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> tuple[Moments, "Members[Centroids]"]:
+        """Fold rows into their sums, and sort them by the cluster they prefer, in the same pass.
+
+        A second pass, O(n d), takes the distances to the means. Keeps one integer for each row.
+        """
+        labels = np.empty(len(X), np.int32)
+        moments, (first, mass) = self._fold(rule, X, sample_weight, labels)
+        divisor = np.where(mass > 0, mass, 1.0)
+        means = Centroids(self.origin, first / divisor[:, None])
+        distance, sqdist = means._sum_distances(X, sample_weight, labels).T / divisor
+        return moments, Members(mass, means, distance, sqdist)
+
+    def _fold(
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        sample_weight: Floats | None,
+        labels: NDArray[np.int32],
+    ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
         if rule.twin is None:
-            return self._fold_arrays(rule, X, sample_weight)
+            return self._fold_arrays(rule, X, sample_weight, labels)
         from typicality.compiled import fold_chunks
 
         tile_rows, chunk_rows = layout(self.n_clusters, X.shape[1])
         n_chunks = max(1, -(-len(X) // chunk_rows))
         sums = np.zeros((n_chunks, self.n_clusters, X.shape[1] + 2))
+        members = np.zeros((n_chunks if len(labels) else 1, self.n_clusters, X.shape[1] + 1))
         objectives = np.zeros(n_chunks)
-        weight = _read_only(np.empty(0, X.dtype) if sample_weight is None else sample_weight)
+        weight = _read_only(_weights_or_nothing(sample_weight, X))
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: fold_chunks(
                 X, weight, origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
-                sums, objectives,
+                sums, objectives, labels, members,
             ),
             n_chunks,
-            at_least=max(1, _WORK_PER_THREAD // (chunk_rows * self.offsets.size)),
+            at_least=max(1, _WORK_PER_THREAD // (chunk_rows * max(1, self.offsets.size))),
         )  # fmt: skip
-        folded = _tree_sum(sums)
-        return Moments(folded[:, :-2], folded[:, -2], folded[:, -1], float(_tree_sum(objectives)))
+        folded, by_label = _tree_sum(sums), _tree_sum(members)
+        objective = float(_tree_sum(objectives))
+        moments = Moments(folded[:, :-2], folded[:, -2], folded[:, -1], objective)
+        return moments, (by_label[:, :-1], by_label[:, -1])
+
+    def _sum_distances(
+        self,
+        X: Floats,
+        sample_weight: Floats | None,
+        labels: NDArray[np.int32],
+    ) -> NDArray[np.float64]:
+        """Sums of distances of the rows to the prototype of their label, plain and squared."""
+        from typicality.compiled import add_distances
+
+        _, chunk_rows = layout(self.n_clusters, X.shape[1])
+        n_chunks = max(1, -(-len(X) // chunk_rows))
+        sums = np.zeros((n_chunks, self.n_clusters, 2))
+        weight = _read_only(_weights_or_nothing(sample_weight, X))
+        X, origin = _read_only(X), _read_only(self.origin)
+        over_ranges(
+            lambda first, last: add_distances(
+                X, weight, origin, self.offsets, labels, chunk_rows, first, last, sums
+            ),
+            n_chunks,
+            at_least=max(1, _WORK_PER_THREAD // (chunk_rows * X.shape[1])),
+        )
+        return _tree_sum(sums)
 
     def _fold_arrays(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None
-    ) -> Moments:
-        return _add_all(
-            _moments(rule, X[rows], None if sample_weight is None else sample_weight[rows], self)
-            for rows in self._array_blocks(X)
-        )
+        self,
+        rule: MembershipRule,
+        X: Floats,
+        sample_weight: Floats | None,
+        out: NDArray[np.int32],
+    ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        parts = []
+        first = np.zeros_like(self.offsets)
+        mass = np.zeros(self.n_clusters)
+        for rows in self.blocks(X):
+            weight = None if sample_weight is None else sample_weight[rows]
+            sqdist = self.sqdist(X[rows])
+            parts.append(_moments(rule, X[rows] - self.origin, sqdist, weight))
+            if len(out):
+                out[rows] = labels(rule, sqdist)
+                member = (out[rows, None] == np.arange(self.n_clusters)).astype(np.float64)
+                member *= 1.0 if weight is None else weight[:, None]
+                first += weighted_sums(member, X[rows] - self.origin)
+                mass += member.sum(axis=0)
+        return sum(parts[1:], start=parts[0]), (first, mass)
 
     def _check_shapes(self, X: Floats, sample_weight: Floats | None = None) -> None:
         """Compiled code does not look where it reads."""
@@ -173,8 +239,9 @@ class Centroids:
                 f"sample_weight.shape == {sample_weight.shape}, expected {X.shape[:1]}."
             )
 
-    def _array_blocks(self, X: Floats) -> Iterator[slice]:
-        step = max(1, _ARRAY_BLOCK_ENTRIES // self.n_clusters)
+    def blocks(self, X: Floats) -> Iterator[slice]:
+        """Slices of the rows, so long that their distances to all prototypes fit in memory."""
+        step = max(1, _ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters))
         return (slice(start, start + step) for start in range(0, len(X), step))
 
     def _write(
@@ -185,7 +252,6 @@ class Centroids:
         sqdist: Floats | None = None,
         memberships: Floats | None = None,
         labels: NDArray[np.int32] | None = None,
-        scale: Floats | None = None,
     ) -> None:
         from typicality.compiled import write_rows
 
@@ -197,11 +263,10 @@ class Centroids:
             nothing if memberships is None else memberships,
             np.empty(0, np.int32) if labels is None else labels,
         )
-        factors = np.ones(self.n_clusters) if scale is None else scale.astype(np.float64)
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: write_rows(
-                X, origin, centers, twin, factors, tile_rows, first, last, *outputs
+                X, origin, centers, twin, tile_rows, first, last, *outputs
             ),
             len(X),
             at_least=_ROWS_PER_THREAD,
@@ -233,10 +298,9 @@ def _tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _moments(
-    rule: MembershipRule, X: Floats, sample_weight: Floats | None, prototypes: Centroids
+    rule: MembershipRule, rows: Floats, sqdist: Floats, sample_weight: Floats | None
 ) -> Moments:
-    """The moments of a block of rows through the array form of a rule."""
-    sqdist = prototypes.sqdist(X)
+    """The moments of a block of rows about the origin through the array form of a rule."""
     memberships = rule.memberships(sqdist)
     weights = rule.weights(memberships)
     objective = rule.objective(memberships, sqdist)
@@ -244,21 +308,19 @@ def _moments(
         weights = weights * sample_weight[:, None]
         objective = objective * sample_weight
     return Moments(
-        weighted_sums(weights, X - prototypes.origin),
+        weighted_sums(weights, rows),
         weights.sum(axis=0, dtype=np.float64),
         np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
         float(objective.sum(dtype=np.float64)),
     )
 
 
+def _weights_or_nothing(sample_weight: Floats | None, X: Floats) -> Floats:
+    """What compiled code takes for weights: an empty array stands for ones."""
+    return np.empty(0, X.dtype) if sample_weight is None else sample_weight
+
+
 def weighted_sums(weights: Floats, rows: Floats) -> NDArray[np.float64]:
     """The sums of the rows under each column of weights; BLAS would depend on its threads."""
     sums: NDArray[np.float64] = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
     return sums
-
-
-def _add_all(parts: Iterator[Moments]) -> Moments:
-    total = next(parts)
-    for part in parts:
-        total = total + part
-    return total

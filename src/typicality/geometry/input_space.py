@@ -1,19 +1,22 @@
 """The input space: prototypes are weighted means of rows."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
-from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep, row_blocks
-from typicality.geometry.centroids import Centroids, layout, weighted_sums
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, LabelledSweep, Sweep, row_blocks
+from typicality.geometry.centroids import Centroids, Moments, layout, weighted_sums
 from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
 from typicality.geometry.features import Features
+from typicality.geometry.gaps import InputGaps
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
 
 _SAMPLE_ROWS = 4096
+_TIED = 1e-9  # differences of distances that may be rounding
 
 
 class InputSpace:
@@ -46,6 +49,23 @@ class InputSpace:
     def origin(self) -> Floats:
         """The mean of the data, in the type of the data."""
         return self.features.mean.astype(self.X.dtype)
+
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """The mean of the data, relative to the origin: its rounding."""
+        return np.asarray(self.features.mean - self.origin, dtype=np.float64)
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """The covariance of the features, O(n d^2)."""
+        n_features = self.X.shape[1]
+        scatter = np.zeros((n_features, n_features))
+        weight = np.ones(len(self.X)) if self.sample_weight is None else self.sample_weight
+        for block in row_blocks(len(self.X)):
+            centred = self.X[block] - self.features.mean
+            scatter += np.einsum("hi,hj->ij", centred * weight[block, None], centred)
+        scatter /= weight.sum(dtype=np.float64)
+        return scatter
 
     @property
     def total_variance(self) -> float:
@@ -92,9 +112,9 @@ class InputSpace:
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
-    def near_rows(self, index: NDArray[np.intp]) -> Centroids:
+    def near_rows(self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN) -> Centroids:
         points = self.X[index].astype(np.float64)
-        points += TOWARDS_THE_MEAN * (self.features.mean - points)
+        points += share * (self.features.mean - points)
         return Centroids.at(points, self.origin)
 
     def prototypes(self, weights: Floats) -> Centroids:
@@ -107,18 +127,42 @@ class InputSpace:
 
     def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
         moments = prototypes.fold(rule, self.X, self.sample_weight)
+        return Sweep(**self._step(prototypes, moments))
+
+    def labelled_sweep(
+        self, rule: MembershipRule, prototypes: Centroids
+    ) -> LabelledSweep[Centroids]:
+        moments, members = prototypes.fold_labelled(rule, self.X, self.sample_weight)
+        return LabelledSweep(**self._step(prototypes, moments), members=members)
+
+    def _step(self, prototypes: Centroids, moments: Moments) -> dict[str, Any]:
+        """What a sweep says, from its moments."""
         reached = moments.mass > np.finfo(np.float64).tiny
         mass = np.where(reached, moments.mass, 1.0)
         # A prototype that reaches no row stays where it is.
         offsets = np.where(reached[:, None], moments.first / mass[:, None], prototypes.offsets)
         moves = np.sum((offsets - prototypes.offsets) ** 2, axis=1)
-        return Sweep(
-            prototypes=Centroids(prototypes.origin, offsets),
-            objective=moments.objective,
-            mass=moments.mass,
-            spread=np.maximum(moments.within / mass - moves, 0.0),
-            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
-        )
+        return {
+            "prototypes": Centroids(prototypes.origin, offsets),
+            "objective": moments.objective,
+            "mass": moments.mass,
+            "spread": np.maximum(moments.within / mass - moves, 0.0),
+            "shift": float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+        }
+
+    def farthest_row(self, prototypes: Centroids) -> int:
+        blocks = prototypes.blocks(self.X)
+        nearest = np.concatenate([prototypes.sqdist(self.X[b]).min(axis=1) for b in blocks])
+        if self.sample_weight is not None:
+            nearest[self.sample_weight == 0] = -np.inf
+        farthest = np.flatnonzero(nearest >= nearest.max() * (1.0 - _TIED))
+        # Of rows that are equally far the first in lexicographic order, not the first to come.
+        return int(farthest[np.lexsort(self.X[farthest].T[::-1])[0]])
+
+    @cached_property
+    def gaps(self) -> InputGaps:
+        distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
+        return InputGaps(distinct.rows)
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: Centroids

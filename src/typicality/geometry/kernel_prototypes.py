@@ -60,6 +60,12 @@ class KernelPrototypes:
             products=None if self.products is None else self.products[:, order],
         )
 
+    def join(self, other: Self) -> Self:
+        weights = np.hstack([self.weights, other.weights])
+        products = np.hstack([self.products, other.products])
+        cross = np.einsum("hk,hl->kl", weights, products)
+        return replace(self, weights=weights, cross=cross, products=products)
+
     def blend(self, other: Self, share: float) -> Self:
         weights = self.weights + share * (other.weights - self.weights)
         products = self.products + share * (other.products - self.products)

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, Sweep
+from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, LabelledSweep, Members, Sweep
 from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.gaps import KernelGaps
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
@@ -201,12 +203,12 @@ class KernelSpace:
         weights[distances[:, empty].argmin(axis=0), empty] = 1.0
         return self.prototypes(weights)
 
-    def near_rows(self, index: NDArray[np.intp]) -> KernelPrototypes:
-        weights = np.tile(
-            TOWARDS_THE_MEAN * (self._row_weight / self._row_weight.sum())[:, None],
-            (1, len(index)),
-        )
-        weights[index, np.arange(len(index))] += 1.0 - TOWARDS_THE_MEAN
+    def near_rows(
+        self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN
+    ) -> KernelPrototypes:
+        mean = (self._row_weight / self._row_weight.sum())[:, None]
+        weights = np.tile(share * mean, (1, len(index)))
+        weights[index, np.arange(len(index))] += 1.0 - share
         return self._expanded(weights)
 
     def prototypes(self, weights: Floats) -> KernelPrototypes:
@@ -247,17 +249,48 @@ class KernelSpace:
         return float(self._row_weight @ objective), mass
 
     def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
+        return Sweep(**self._step(rule, prototypes, self.sqdist(prototypes)))
+
+    def labelled_sweep(
+        self, rule: MembershipRule, prototypes: KernelPrototypes
+    ) -> LabelledSweep[KernelPrototypes]:
+        """Two products, one for the next prototypes and one for the means of the labels."""
         sqdist = self.sqdist(prototypes)
+        members = self._members(labels(rule, sqdist), prototypes.n_clusters)
+        return LabelledSweep(**self._step(rule, prototypes, sqdist), members=members)
+
+    def _step(
+        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: NDArray[np.float64]
+    ) -> dict[str, Any]:
+        """What a sweep says, from the distances."""
         objective, mass = self._objective_and_mass(rule, sqdist)
         following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
         moves = _sqdist_between(prototypes, following)
-        return Sweep(
-            prototypes=following,
-            objective=objective,
-            mass=mass,
-            spread=following.energy.clip(min=0.0),
-            shift=float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
-        )
+        return {
+            "prototypes": following,
+            "objective": objective,
+            "mass": mass,
+            "spread": following.energy.clip(min=0.0),
+            "shift": float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+        }
+
+    def _members(self, preferred: NDArray[np.intp], n_clusters: int) -> Members[KernelPrototypes]:
+        belongs = (preferred[:, None] == np.arange(n_clusters)) * self._row_weight[:, None]
+        mass = belongs.sum(axis=0)
+        weights = belongs / np.where(mass > 0, mass, 1.0)
+        means = self._expanded(weights)
+        distance = np.einsum("hk,hk->k", weights, np.sqrt(self.sqdist(means)))
+        return Members(mass, means, distance, means.energy.clip(min=0.0))
+
+    def farthest_row(self, prototypes: KernelPrototypes) -> int:
+        nearest = self.sqdist(prototypes).min(axis=1)
+        nearest[self._row_weight == 0] = -np.inf
+        return int(nearest.argmax())
+
+    @cached_property
+    def gaps(self) -> KernelGaps:
+        distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
+        return KernelGaps(self.columns, self.X, distinct.index)
 
     def _next_weights(
         self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]

@@ -43,6 +43,12 @@ class NearestRows:
             found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
         return np.asarray(found, dtype=np.intp)
 
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The rows in an order in which rows near one another mostly are near in space."""
+        tree = self._search if isinstance(self._search, cKDTree) else cKDTree(self.rows)
+        return np.asarray(tree.indices, dtype=np.intp)
+
     @cached_property
     def _search(self) -> Any:
         if self.rows.shape[1] <= _MANY_DIMENSIONS:

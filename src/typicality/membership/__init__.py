@@ -5,13 +5,16 @@ from typicality.membership.entropic import Entropic
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
+from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 
 __all__ = [
+    "BisectedSparsePossibilistic",
     "Entropic",
     "Fuzzy",
     "Hard",
     "MembershipRule",
     "Possibilistic1993",
     "Possibilistic1996",
+    "SparsePossibilistic",
     "labels",
 ]

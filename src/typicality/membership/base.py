@@ -36,7 +36,7 @@ class MembershipRule(Protocol):
     def closeness(self, sqdist: Array) -> Array:
         """A number that is smallest for the cluster a row prefers; never underflows.
 
-        For a rule with a twin it is `sqdist` times a positive number for each cluster.
+        Infinite where a row does not belong to a cluster at all.
         """
 
     def take(self, order: Array) -> Self:
@@ -64,6 +64,11 @@ class NearestPrototype:
 
 
 def labels(rule: MembershipRule, sqdist: Array) -> Array:
-    """The cluster each row prefers; the first of several equally good ones."""
+    """The cluster each row prefers, the first of equally good ones; -1 where there is none."""
     xp: Any = namespace(sqdist)
-    return xp.argmin(rule.closeness(sqdist), axis=-1)
+    nowhere = xp.full(sqdist.shape[:-1], -1, dtype=xp.int64, device=sqdist.device)
+    if sqdist.shape[-1] == 0:
+        return nowhere
+    closeness = rule.closeness(sqdist)
+    reached = xp.min(closeness, axis=-1) < float("inf")
+    return xp.where(reached, xp.argmin(closeness, axis=-1), nowhere)

@@ -20,8 +20,8 @@ class Possibilistic1996Twin(NamedTuple):
     eta: Any
 
 
-class _WithSpread(ABC):
-    """What the two forms share: a spread `eta` for each cluster, in squared distance."""
+class WithSpread(ABC):
+    """What possibilistic rules share: a spread `eta` for each cluster, in squared distance."""
 
     eta: Array
 
@@ -30,6 +30,14 @@ class _WithSpread(ABC):
 
     def take(self, order: Array) -> Self:
         return self.with_spread(self.eta[order])
+
+    def with_spread(self, eta: Array) -> Self:
+        """The same rule with another spread."""
+        return replace(self, eta=eta)  # type: ignore[type-var]
+
+
+class _WithTails(WithSpread):
+    """Typicalities that are above zero everywhere, but may underflow."""
 
     def pull(self, sqdist: Array) -> Array:
         xp = namespace(sqdist)
@@ -40,13 +48,9 @@ class _WithSpread(ABC):
     def _log_weights(self, relative: Array) -> Array:
         """Logarithms of the weights of rows at `relative` squared distances."""
 
-    def with_spread(self, eta: Array) -> Self:
-        """The same rule with another spread."""
-        return replace(self, eta=eta)  # type: ignore[type-var]
-
 
 @dataclass(frozen=True, eq=False)
-class Possibilistic1993(_WithSpread):
+class Possibilistic1993(_WithTails):
     r"""Typicalities with polynomial tails: the first form of possibilistic c-means.
 
     .. math:: f(u, d) = \sum_k u_k^m d_k + \sum_k \eta_k (1 - u_k)^m, \qquad
@@ -97,7 +101,7 @@ class Possibilistic1993(_WithSpread):
 
 
 @dataclass(frozen=True, eq=False)
-class Possibilistic1996(_WithSpread):
+class Possibilistic1996(_WithTails):
     r"""Typicalities that are a Gaussian of the distance: the second form of possibilistic c-means.
 
     .. math:: f(u, d) = \sum_k u_k d_k + \sum_k \eta_k (u_k \ln u_k - u_k), \qquad

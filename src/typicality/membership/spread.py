@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AdaptedSpread",
     "FixedSpread",
     "ReestimatedSpread",
     "SpreadUpdate",
     "smallest_spread",
+    "spread_from_gaps",
     "spread_from_partition",
+    "spread_from_separation",
     "spread_update",
 ]
 
@@ -21,6 +24,9 @@ SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken fo
 class SpreadUpdate(Protocol):
     """What happens to the spreads after each sweep."""
 
+    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
+        """The sweep that tells what the update asks for."""
+
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         """The rule and the prototypes for the next sweep, given what this one found.
 
@@ -28,8 +34,15 @@ class SpreadUpdate(Protocol):
         """
 
 
+class _PlainSweep:
+    """For updates that ask for nothing more than the next prototypes."""
+
+    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
+        return geometry.sweep(rule, prototypes)
+
+
 @dataclass(frozen=True)
-class FixedSpread:
+class FixedSpread(_PlainSweep):
     """The spreads stay as they were at the start; the objective then never rises."""
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
@@ -37,7 +50,7 @@ class FixedSpread:
 
 
 @dataclass(frozen=True)
-class ReestimatedSpread:
+class ReestimatedSpread(_PlainSweep):
     r"""The spreads are estimated anew after each sweep.
 
     .. math:: \eta_k = \gamma \frac{\sum_h w_{hk} d_{hk}}{\sum_h w_{hk}}
@@ -64,6 +77,82 @@ class ReestimatedSpread:
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         eta = np.maximum(self.gamma * sweep.spread, self.smallest)
         return rule.with_spread(eta), sweep.prototypes
+
+
+@dataclass(frozen=True)
+class AdaptedSpread:
+    r"""The spreads follow the rows that prefer each cluster; clusters that none prefers go.
+
+    .. math:: \eta_k = \kappa \, \frac{1}{n_k} \sum_{h \in C_k} \lVert x_h - \mu_k \rVert, \qquad
+        \mu_k = \frac{1}{n_k} \sum_{h \in C_k} x_h,
+
+    where :math:`C_k` are the :math:`n_k` rows whose membership is largest in cluster k. The
+    distances are not squared, so the unit of length :math:`\kappa` matters.
+
+    Implements :cite:`xenaki2014`, section 2 (APCM and SAPCM). Differs from the paper: there the
+    unit is a tenth of the range of the features, once they are scaled to [0, 10].
+
+    Parameters
+    ----------
+    unit : float, default=1.0
+        The unit of length.
+    smallest : float, default=0.0
+        Spreads are not let below this.
+    """
+
+    unit: float = 1.0
+    smallest: float = 0.0
+
+    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
+        return geometry.labelled_sweep(rule, prototypes)
+
+    def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
+        alive = np.flatnonzero(sweep.members.mass > 0)
+        eta = np.maximum(self.unit * sweep.members.distance[alive], self.smallest)
+        return rule.with_spread(eta), sweep.prototypes.take(alive)
+
+
+def spread_from_separation(sqdist: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
+    r"""Spreads such that a row at half the squared distance to the nearest other prototype is beta.
+
+    .. math:: \eta_k = \frac{\min_{l \ne k} \lVert v_k - v_l \rVert^2 / 2}{-\ln \beta}
+
+    Implements :cite:`xenaki2014`, section 2, "Initialization".
+
+    Parameters
+    ----------
+    sqdist : array of shape (c, c)
+        Squared distances among the prototypes; at least two.
+    beta : float
+        Between 0 and 1.
+    """
+    others = sqdist + np.diag(np.full(len(sqdist), np.inf))
+    spread: NDArray[np.float64] = others.min(axis=1) / (-2.0 * np.log(beta))
+    return spread
+
+
+def spread_from_gaps(largest: float, around: NDArray[np.float64]) -> float:
+    r"""The spread of a new cluster that starts at a row.
+
+    .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
+
+    where :math:`d_{\max}` is the largest distance of a row to its nearest row, and
+    :math:`d_{\mathrm{slope}}` the distance after the largest jump between the sorted distances from
+    the row to its nearest rows.
+
+    Implements :cite:`xenaki2014`, section 3; eta is compared with squared distances, so these are
+    squared.
+
+    Parameters
+    ----------
+    largest : float
+        The largest squared distance of a row to its nearest row.
+    around : array
+        Squared distances from the row of the start to its nearest rows, in rising order.
+    """
+    jumps = np.diff(np.sqrt(around))
+    slope = around[jumps.argmax() + 1] if len(jumps) else around.max(initial=0.0)
+    return float(max(largest, slope))
 
 
 def spread_update(when: str, *, gamma: float, total_variance: float) -> SpreadUpdate:

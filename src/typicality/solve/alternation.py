@@ -34,7 +34,9 @@ class Alternation(Generic[P]):
     spread: SpreadUpdate = field(default_factory=FixedSpread)
 
     def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
-        sweep = self.geometry.sweep(state.rule, state.prototypes)
+        if state.prototypes.n_clusters == 0:  # all were dropped: nothing is left to change
+            return state, 0.0, 0.0
+        sweep = self.spread.sweep(self.geometry, state.rule, state.prototypes)
         rule, prototypes = self.spread.update(state.rule, sweep)
         dropped = prototypes.n_clusters != state.prototypes.n_clusters
         return ClusterState(prototypes, rule), inf if dropped else sweep.shift, sweep.objective

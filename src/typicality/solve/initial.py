@@ -73,7 +73,7 @@ def plus_plus_by_distance(data: Candidates, n_clusters: int, rng: np.random.Rand
     return np.array(chosen, dtype=np.intp)
 
 
-def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Chosen:
+def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState | None = None) -> Chosen:
     """Each point is the row farthest from those already chosen; the first, from the mean.
 
     Implements :cite:`xenaki2014`, section 2 (Max-Min). Differs from the paper: the first point is

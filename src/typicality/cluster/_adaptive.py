@@ -1,0 +1,173 @@
+"""What the estimators share whose spreads adapt and whose clusters can vanish."""
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from typicality._checks import check_start_points, check_varying_rows
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._base import PrototypeClusterer
+from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._readers import Reader
+from typicality.cluster._shell import TrainingRows
+from typicality.cluster._spaces import OpenSpace, has_points, open_space
+from typicality.cluster.diagnostics import warn_about_vanished_clusters
+from typicality.cluster.labelling import Labelling
+from typicality.geometry import Geometry, InputSpace
+from typicality.geometry.base import row_blocks
+from typicality.membership.base import MembershipRule
+from typicality.membership.spread import AdaptedSpread, smallest_spread
+from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.initial import max_min
+from typicality.solve.picard import PicardResult
+
+__all__ = ["AdaptiveClusterer"]
+
+Floats = NDArray[np.floating]
+
+_INHERITED = ("kernel", "sigma", "max_iter", "tol")
+
+
+class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
+    """Base of the estimators whose spreads adapt in each step; not for direct use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: PrototypeClusterer._parameter_constraints[name] for name in _INHERITED},
+        "box": [Interval(Real, 0, np.inf, closed="neither"), None],
+        "init": [StrOptions({"max-min", "paper"}), "array-like"],
+        "store_memberships": ["boolean", StrOptions({"sparse"})],
+    }
+
+    _column_name = "typicality"
+    _can_collapse = False
+
+    # ---- what a subclass supplies ----------------------------------------------------------------
+
+    def _final_rule(self, rule: Any) -> Any:
+        """The rule of the result."""
+        return rule
+
+    @property
+    @abstractmethod
+    def _n_starts(self) -> int:
+        """How many prototypes there are at the start."""
+
+    # ---- shared steps ----------------------------------------------------------------------------
+
+    def _check_rows(self, training: TrainingRows) -> None:
+        check_varying_rows(training.rows, training.sample_weight)
+
+    def _open(self, training: TrainingRows) -> OpenSpace:
+        rows, weight = training.rows, training.sample_weight
+        return open_space(self.kernel, self.sigma, rows, weight, box=self.box)
+
+    def _given_start(self, training: TrainingRows) -> Floats | None:
+        if isinstance(self.init, str):
+            return None
+        return check_start_points(
+            self.init, n_features=training.rows.shape[1], allowed=has_points(self.kernel)
+        )
+
+    def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
+        space = opened.space
+        if given is not None:
+            points = opened.reader.read(given.astype(training.rows.dtype), None)
+            return [space.at(points)]
+        if self.init == "paper":
+            return [_from_the_first_row(space, self._n_starts)]
+        data = space.candidates(self._n_starts)
+        chosen = max_min(data, min(self._n_starts, len(data.index)))
+        return [space.near_rows(data.index[chosen], share=0.0)]
+
+    def _iterate(
+        self, space: Geometry[Any], unit: float, progress: FitProgress
+    ) -> "partial[PicardResult[State]]":
+        """The loop: from a state to its end."""
+        update = AdaptedSpread(unit, smallest_spread(space.total_variance))
+        return partial(progress.run, Alternation(space, update))
+
+    def _unit(self, space: Geometry[Any]) -> float:
+        """The unit of length: features are scaled to the box already, kernels cannot be."""
+        if self.box is None or isinstance(space, InputSpace):
+            return 1.0
+        data = space.candidates(2)
+        first, second = max_min(data, 2)
+        diameter = float(np.sqrt(data.sqdist_to(first)[second]))
+        return diameter / self.box or 1.0
+
+    def _finished(self, space: Geometry[Any], result: PicardResult[State]) -> PicardResult[State]:
+        """The result by the final rule, without clusters that no row prefers by that."""
+        state = result.state
+        rule = self._final_rule(state.rule)
+        preferred = space.labels(rule, state.prototypes)
+        if space.sample_weight is not None:
+            preferred = preferred[space.sample_weight > 0]
+        alive = np.unique(preferred[preferred >= 0])
+        return replace(result, state=ClusterState(state.prototypes.take(alive), rule.take(alive)))
+
+    def _coincident(
+        self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]
+    ) -> NDArray[np.intp]:
+        return np.arange(prototypes.n_clusters)
+
+    def _memberships(self, space: Geometry[Any], state: State) -> Any:
+        if self.store_memberships != "sparse":
+            return super()._memberships(space, state)
+        shape = (0, state.prototypes.n_clusters)
+        blocks = [csr_array(shape, dtype=space.X.dtype)]
+        blocks += [
+            csr_array(state.prototypes.memberships(state.rule, space.X[rows]))
+            for rows in row_blocks(len(space.X))
+        ]
+        return vstack(blocks, format="csr")
+
+    def _warn(
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
+    ) -> None:
+        if labelling.n_clusters == 0:
+            warn_about_vanished_clusters(self._collapse_remedy(space))
+        else:
+            super()._warn(space, state, labelling, mass)
+
+    def _collapse_remedy(self, space: Geometry[Any]) -> str:
+        """What to do when no cluster is left."""
+        return "Check the parameters."
+
+    def _prediction_attributes(
+        self, state: State, reader: Reader, labelling: Labelling | None = None
+    ) -> dict[str, Any]:
+        rule: Any = self._final_rule(state.rule)
+        state = ClusterState(state.prototypes, rule)
+        return super()._prediction_attributes(state, reader, labelling) | {"eta_": rule.eta.copy()}
+
+    def _start_rule(self) -> MembershipRule:
+        raise TypeError("adaptive estimators start at points")
+
+    def _coincidence_advice(self) -> str:
+        return ""
+
+
+def _from_the_first_row(space: Geometry[Any], n_clusters: int) -> Any:
+    """The row farthest from the first, the row farthest from that, and so on.
+
+    Implements :cite:`xenaki2014`, section 2 (Max-Min) and section 3, note 6.
+    """
+    weight = space.sample_weight
+    first = 0 if weight is None else int(np.flatnonzero(weight)[0])
+    prototypes = _at_row(space, space.farthest_row(_at_row(space, first)))
+    while prototypes.n_clusters < n_clusters:
+        farthest = space.farthest_row(prototypes)
+        if prototypes.sqdist(space.X[[farthest]]).min() <= 0:  # no more distinct rows
+            break
+        prototypes = prototypes.join(_at_row(space, farthest))
+    return prototypes
+
+
+def _at_row(space: Geometry[Any], row: int) -> Any:
+    return space.near_rows(np.array([row]), share=0.0)

@@ -1,0 +1,228 @@
+"""Sequential sparse adaptive possibilistic c-means: no number of clusters at all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._adaptive import AdaptiveClusterer
+from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._spaces import OpenSpace
+from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
+from typicality.geometry import Geometry
+from typicality.kernels import Kernel
+from typicality.solve.indices import partition_index
+from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
+from typicality.solve.picard import PicardResult
+from typicality.solve.sequential import Sequential
+
+__all__ = ["SequentialPCM"]
+
+
+@dataclass(frozen=True)
+class _FoundAtLambda(PicardResult[State]):
+    """A result with the lambda it was found at, and the path to that."""
+
+    lam: float
+    path: LambdaPath | None
+
+
+class SequentialPCM(Sparsity, AdaptiveClusterer):
+    r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): no number of clusters at all.
+
+    Starts with the two rows that are farthest apart and iterates :class:`SparseAdaptivePCM`; then
+    adds the row that is farthest from all prototypes as one more, and iterates again, until no new
+    cluster is found. A new cluster begins with the spread
+
+    .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
+
+    where :math:`d_{\max}` is the largest distance of a row to its nearest row, and
+    :math:`d_{\mathrm{slope}}` the distance after the largest jump among the distances from the new
+    prototype to its ten nearest rows.
+
+    With ``lam="auto"`` the rounds are repeated along rising values of lambda, each beginning with
+    the clusters found at the one before, until none is left. Kept is the result with the smallest
+    Bayesian information criterion of Gaussian clusters that share their covariance, every row
+    assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
+    Calinski-Harabasz index. The path is kept in `lambda_path_`.
+
+    Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
+    rounding, the default start does not depend on the order of the rows, copies of a row count as
+    one in the search for neighbours, and lambda can be chosen.
+
+    Parameters
+    ----------
+    lam : float or "auto", default="auto"
+        The weight of sparsity, in the units of the box, or "auto" to choose it. The right values
+        lie in a window: below it clusters merge, above it all vanish, with a warning.
+    p : float, default=0.5
+        The exponent of the sparsity term, between 0 and 1.
+    kernel : str, Kernel or callable, default="linear"
+        The space of the prototypes, as in :class:`PossibilisticCMeans`. "linear" is the input
+        space. Other kernels help where they bring the rows of a cluster together ("connectivity",
+        a Gaussian on blobs); a Gaussian kernel cuts rings and crescents into arcs.
+    sigma : float or str, default="auto"
+        The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`).
+    box : float or None, default=10.0
+        In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
+        the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
+        so that the two farthest rows are `box` apart. The scale matters, because spreads are
+        distances and are compared with squared distances: the larger the box, the narrower the
+        clusters. None leaves the data as they are.
+    assign : {"core", "all"}, default="core"
+        "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
+        "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
+        typicalities are exp(-d / eta), and every row gets the label of its largest.
+    root : {"exact", "bisection"}, default="exact"
+        How memberships are found: to rounding, or by the paper's bisection, to four digits and
+        much more slowly, for the comparison.
+    init : {"max-min", "paper"} or array-like of shape (n_starts, n_features), default="max-min"
+        The start. "max-min" begins with the row farthest from the mean; each next point is the row
+        farthest from those already chosen. It depends neither on the order of the rows nor on
+        chance. "paper" begins with the row farthest from the first row. Or points.
+    max_clusters : int, default=100
+        No cluster is added beyond this number.
+    max_iter : int, default=1000
+        The most iterations of each round. The iteration can end in a cycle, which this ends too.
+    tol : float, default=1e-5
+        Stop when no prototype moves by more than this share of the root mean square distance of the
+        rows to their mean. 0 runs to `max_iter`.
+    store_memberships : bool or "sparse", default=True
+        False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
+        keeps it as a :class:`scipy.sparse.csr_array`.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster a row is most typical of; contiguous from 0. -1 for rows that belong nowhere.
+    memberships_ : array or sparse array of shape (n_samples, n_clusters_)
+        The typicalities, a column for each cluster; zero where a row does not belong to it.
+    cluster_centers_ : array of shape (n_clusters_, n_features)
+        The prototypes, in the units of the data. Only in the input space.
+    prototype_labels_ : array of shape (n_clusters_,), int32
+        The label of each prototype: its number.
+    n_clusters_ : int
+        The number of clusters found; 0 when all have vanished.
+    eta_ : array of shape (n_clusters_,)
+        The spread of each cluster, in the unit of squared distances in the box.
+    lam_ : float
+        The weight of sparsity that was used.
+    lambda_path_ : LambdaPath
+        With ``lam="auto"``: the values tried, the number of clusters and the index at each.
+    n_iter_ : int
+        The number of iterations of all rounds.
+    status_ : str
+        "converged", "max_iter", or "stopped" by a callback.
+    objective_ : float
+        The objective at the result.
+    objective_path_ : array of shape (n_iter_,)
+        The objective before each iteration; it may rise, because the spreads change.
+    kernel_ : Kernel or str
+        The kernel that was used.
+    sigma_ : float or None
+        Its width, where it has one.
+    plan_ : Plan
+        How the iterations were computed.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    SparseAdaptivePCM : From too many clusters downwards.
+    AlphaCutClustering : Clusters of any shape, and their number, from the density.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from typicality import SequentialPCM
+    >>> X, _ = make_blobs(300, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
+    >>> SequentialPCM().fit(X).n_clusters_
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AdaptiveClusterer._parameter_constraints,
+        **SPARSITY_CONSTRAINTS,
+        "lam": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
+        "max_clusters": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        lam: float | str = "auto",
+        p: float = 0.5,
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        sigma: float | str = "auto",
+        box: float | None = 10.0,
+        assign: str = "core",
+        root: str = "exact",
+        init: Any = "max-min",
+        max_clusters: int = 100,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        store_memberships: bool | str = True,
+    ) -> None:
+        self.lam = lam
+        self.p = p
+        self.kernel = kernel
+        self.sigma = sigma
+        self.box = box
+        self.assign = assign
+        self.root = root
+        self.init = init
+        self.max_clusters = max_clusters
+        self.max_iter = max_iter
+        self.tol = tol
+        self.store_memberships = store_memberships
+
+    @property
+    def _n_starts(self) -> int:
+        return 2
+
+    def _n_runs(self, n_starts: int) -> None:
+        return None
+
+    def _solve(
+        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
+    ) -> PicardResult[State]:
+        unit = self._unit(space)
+        sequential = Sequential(
+            space,
+            run=self._iterate(space, unit, progress),
+            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
+            start=starts[0],
+            at_most=self.max_clusters,
+        )
+        if isinstance(self.lam, str):
+            path, result = self._along_the_path(sequential, unit)
+        else:
+            path, result = None, sequential.fit(float(self.lam))
+        rule: Any = result.state.rule
+        found = _FoundAtLambda(**vars(result), lam=rule.lam / unit**2, path=path)
+        return self._finished(space, found)
+
+    def _along_the_path(
+        self, sequential: Sequential[Any], unit: float
+    ) -> tuple[LambdaPath, PicardResult[State]]:
+        space = sequential.geometry
+        grid = lambda_grid(space, unit, float(self.p))
+        return follow_path(space, grid, sequential.fit, partition_index(space))
+
+    def _publish(self, opened: OpenSpace, result: Any) -> None:
+        super()._publish(opened, result)
+        self.lam_ = result.lam
+        if result.path is not None:
+            self.lambda_path_ = result.path
+        elif hasattr(self, "lambda_path_"):
+            del self.lambda_path_
+
+    def _collapse_remedy(self, space: Geometry[Any]) -> str:
+        if isinstance(self.lam, str):
+            return "every lam tried left none. Look at the data, or give lam and box."
+        return vanished_remedy(self.lam)
