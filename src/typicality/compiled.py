@@ -309,17 +309,25 @@ def _possibilistic_1996_pull(params, sqdist, low, total, out, value):
 
 
 def _sparse_possibilistic_memberships(params, sqdist, low, total, out):
+    # Most rows are beyond the radius of most clusters: only the others are worked on.
     n_clusters, n_rows = sqdist.shape
     lowest = _lowest_exponent(8)
     slope = 1.0 - params.p
+    place = empty(n_rows, int64)
+    relative = empty(n_rows, float64)
     for k in range(n_clusters):
         eta, edge = params.eta[k], params.edge[k]
+        n_inside = 0
         for r in range(n_rows):
-            relative = sqdist[k, r] / eta
-            below = slope * (relative - edge)
-            z = _sparse_root(below if below < 0 else -1.0, lowest)
-            degree = _exp(-relative - z / slope, lowest)
-            out[k, r] = degree if below < 0 else 0.0
+            out[k, r] = 0.0
+            place[n_inside] = r
+            relative[n_inside] = sqdist[k, r] / eta
+            n_inside += 1 if relative[n_inside] < edge else 0
+        for i in range(n_inside):
+            z = _sparse_root(slope * (relative[i] - edge), lowest)
+            relative[i] = _exp(-relative[i] - z / slope, lowest)
+        for i in range(n_inside):
+            out[k, place[i]] = relative[i]
 
 
 @njit(**_TILE)
@@ -344,17 +352,16 @@ def _sparse_root(below, lowest):
 
 
 def _sparse_possibilistic_pull(params, sqdist, low, total, out, value):
-    # By the stationarity, u d + eta u ln u = -lam p u^p.
+    # Where the derivative is zero, lam u^p = -(eta / p) u (d / eta + ln u).
     n_clusters, n_rows = sqdist.shape
-    lowest = _lowest_exponent(8)
-    scale = params.lam * (1.0 - params.p)
+    ratio = (1.0 - params.p) / params.p
     _clear(value)
     for k in range(n_clusters):
         eta = params.eta[k]
         for r in range(n_rows):
             degree = float64(out[k, r])
-            power = _exp(params.p * _log(degree), lowest) if degree > 0 else 0.0
-            value[r] += scale * power - eta * degree
+            rest = sqdist[k, r] / eta + _log(degree if degree > 0 else 1.0)
+            value[r] -= eta * degree * (1.0 + ratio * rest)
 
 
 def _closeness_by_distance(params, sqdist, membership, k):

@@ -13,7 +13,14 @@ from reference import input_space as reference
 from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
 from typicality.geometry.centroids import layout
-from typicality.membership import Entropic, Fuzzy, Hard, Possibilistic1996, labels
+from typicality.membership import (
+    Entropic,
+    Fuzzy,
+    Hard,
+    Possibilistic1996,
+    SparsePossibilistic,
+    labels,
+)
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 
@@ -108,7 +115,15 @@ def test_a_million_equal_float32_rows_add_up():
     assert_allclose(sweep.prototypes.centers[0], X.mean(dtype=np.float64), rtol=1e-6)
 
 
-@every_rule
+@pytest.mark.parametrize(
+    "index",
+    [
+        pytest.param(i, id=name)
+        for i, name in enumerate(RULE_NAMES)
+        # A sparse membership is a local minimum: a row that comes within reach may cost.
+        if not isinstance(rules(2)[i], SparsePossibilistic)
+    ],
+)
 def test_objective_never_rises(rng, index):
     X, weight, centers = sample(rng, 400, 2, 5)
     space, rule = InputSpace(X, weight), rules(5)[index]

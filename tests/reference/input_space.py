@@ -9,10 +9,11 @@ def sqdist(X, centers):
 
 
 def step(rule, X, sample_weight, centers):
-    """Next centers, objective, mass, and weighted squared distances to the old centers."""
+    """Next centers (NaN where nothing pulls), objective, mass, and weighted squared distances to the old centers."""
     d = sqdist(X, centers)
     u = rule.memberships(d)
     w = rule.weights(u) * sample_weight[:, None]
     mass = w.sum(axis=0)
     objective = float(np.sum(sample_weight * rule.objective(u, d)))
-    return (w.T @ X) / mass[:, None], objective, mass, (w * d).sum(axis=0)
+    next_centers = (w.T @ X) / np.where(mass > 0, mass, np.nan)[:, None]
+    return next_centers, objective, mass, (w * d).sum(axis=0)

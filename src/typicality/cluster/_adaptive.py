@@ -101,15 +101,10 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         diameter = float(np.sqrt(data.sqdist_to(first)[second]))
         return diameter / self.box or 1.0
 
-    def _finished(self, space: Geometry[Any], result: PicardResult[State]) -> PicardResult[State]:
-        """The result by the final rule, without clusters that no row prefers by that."""
+    def _finished(self, result: PicardResult[State]) -> PicardResult[State]:
+        """The result by the final rule."""
         state = result.state
-        rule = self._final_rule(state.rule)
-        preferred = space.labels(rule, state.prototypes)
-        if space.sample_weight is not None:
-            preferred = preferred[space.sample_weight > 0]
-        alive = np.unique(preferred[preferred >= 0])
-        return replace(result, state=ClusterState(state.prototypes.take(alive), rule.take(alive)))
+        return replace(result, state=ClusterState(state.prototypes, self._final_rule(state.rule)))
 
     def _coincident(
         self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]

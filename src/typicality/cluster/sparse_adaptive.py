@@ -112,15 +112,17 @@ class SparseAdaptivePCM(Sparsity, _Shrinking):
     ----------
     labels_ : array of shape (n_samples,), int32
         The cluster a row is most typical of; contiguous from 0. -1 for rows that belong nowhere.
-    memberships_ : array or sparse array of shape (n_samples, n_clusters_)
-        The typicalities, a column for each cluster; zero where a row does not belong to it.
-    cluster_centers_ : array of shape (n_clusters_, n_features)
-        The prototypes, in the units of the data. Only in the input space.
-    prototype_labels_ : array of shape (n_clusters_,), int32
+    memberships_ : array or sparse array of shape (n_samples, n_prototypes)
+        The typicalities, a column for each prototype; zero where a row does not belong to it.
+    cluster_centers_ : array of shape (n_prototypes, n_features)
+        The prototypes, in the units of the data, one for each label. (An iteration that ends in a
+        cycle can leave some that no row prefers; they come last, with a warning.) Only in the input
+        space.
+    prototype_labels_ : array of shape (n_prototypes,), int32
         The label of each prototype: its number.
     n_clusters_ : int
-        The number of clusters found; 0 when all have vanished.
-    eta_ : array of shape (n_clusters_,)
+        The number of labels in use; 0 when all clusters have vanished.
+    eta_ : array of shape (n_prototypes,)
         The spread of each cluster, in the unit of squared distances in the box.
     n_iter_ : int
         The number of iterations.
