@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from typicality.datasets import load_s2
+
 settings.register_profile("typicality", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("typicality")
 
@@ -31,6 +33,15 @@ def many_dimensions():
     return rng.normal(scale=1.0, size=(10, 50))[labels] + rng.normal(
         scale=1.0, size=(1000, 50)
     ), labels
+
+
+@pytest.fixture(scope="session")
+def s2():
+    """The set S2, which the project does not ship."""
+    try:
+        return load_s2()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
 
 
 def pytest_report_header():

@@ -1,5 +1,6 @@
 """Generators: shapes, labels, seeds, and points where they belong, uniform by area."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -7,17 +8,30 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from scipy.stats import kstest
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from typicality import datasets
 from typicality.datasets import (
+    gaussians,
+    load_s2,
     make_ball_and_ring,
     make_crescents,
     make_dense_regions,
     make_discs_banana_ring,
+    make_s2_like,
+    make_three_gaussians,
+    shapes,
 )
 
 every_generator = pytest.mark.parametrize(
-    "generate", [make_dense_regions, make_discs_banana_ring, make_ball_and_ring, make_crescents]
+    "generate",
+    [
+        make_dense_regions,
+        make_discs_banana_ring,
+        make_ball_and_ring,
+        make_crescents,
+        make_three_gaussians,
+        make_s2_like,
+    ],
 )
 
 
@@ -65,6 +79,8 @@ def test_rows_and_labels(generate):
         (make_ball_and_ring(0, 7, random_state=0), [1], [7]),
         (make_crescents(random_state=0), [0, 1], [100, 100]),
         (make_crescents(np.int64(5), random_state=0), [0, 1], [3, 2]),
+        (make_three_gaussians(random_state=0), [0, 1, 2], [500, 300, 300]),
+        (make_three_gaussians(0, 2, random_state=0), [1, 2], [2, 2]),
     ],
 )
 def test_rows_come_in_the_order_of_labels(data, labels, counts):
@@ -73,15 +89,15 @@ def test_rows_come_in_the_order_of_labels(data, labels, counts):
 
 def test_rectangles_are_uniform():
     X, y = make_dense_regions(5000, 0, 0, random_state=0)
-    for label, corner in enumerate(datasets.RECTANGLE_CORNERS):
+    for label, corner in enumerate(shapes.RECTANGLE_CORNERS):
         for values, low, side in zip(X[y == label].T, corner, (2.0, 0.62), strict=True):
             assert_uniform(values, low, low + side)
 
 
 def test_ring_is_uniform_by_area():
     X, _ = make_dense_regions(0, 5000, 0, random_state=0)
-    assert_uniform(radii(X, datasets.RING_CENTER) ** 2, 1.69**2, 2.31**2)
-    assert_uniform(angles(X, datasets.RING_CENTER), -np.pi, np.pi)
+    assert_uniform(radii(X, shapes.RING_CENTER) ** 2, 1.69**2, 2.31**2)
+    assert_uniform(angles(X, shapes.RING_CENTER), -np.pi, np.pi)
 
 
 @pytest.mark.parametrize(
@@ -108,14 +124,14 @@ def test_regions_are_apart_and_inside_the_square():
 
 def test_discs_banana_and_ring_are_uniform_by_area():
     X, y = make_discs_banana_ring(5000, 5000, 5000, 0, random_state=0)
-    for label, center in enumerate(datasets.DISC_CENTERS):
+    for label, center in enumerate(shapes.DISC_CENTERS):
         assert_uniform(radii(X[y == label], center) ** 2, 0, 0.8**2)
         assert_uniform(angles(X[y == label], center), -np.pi, np.pi)
     banana, ring = X[y == 4], X[y == 5]
-    assert_uniform(radii(banana, datasets.BANANA_CENTER) ** 2, 1.15**2, 1.65**2)
-    assert_uniform(angles(banana, datasets.BANANA_CENTER), 0, np.pi)  # from straight up, clockwise
-    assert_uniform(radii(ring, datasets.SMALL_RING_CENTER) ** 2, 1.0**2, 1.4**2)
-    assert_uniform(angles(ring, datasets.SMALL_RING_CENTER), -np.pi, np.pi)
+    assert_uniform(radii(banana, shapes.BANANA_CENTER) ** 2, 1.15**2, 1.65**2)
+    assert_uniform(angles(banana, shapes.BANANA_CENTER), 0, np.pi)  # from straight up, clockwise
+    assert_uniform(radii(ring, shapes.SMALL_RING_CENTER) ** 2, 1.0**2, 1.4**2)
+    assert_uniform(angles(ring, shapes.SMALL_RING_CENTER), -np.pi, np.pi)
 
 
 def test_discs_banana_and_ring_are_apart_and_inside_the_square():
@@ -165,6 +181,116 @@ def test_small_sets_lie_in_the_unit_square():
         assert X.max() <= 1
 
 
+def test_three_gaussians_have_the_moments_of_the_paper():
+    X, y = make_three_gaussians(20_000, 20_000, random_state=0)
+    means = [(4.1, 3.7), (2.8, 0.8), (3.5, 5.7)]
+    for label, mean in enumerate(means):
+        assert_allclose(X[y == label].mean(axis=0), mean, atol=0.02)
+        assert_allclose(np.cov(X[y == label].T), 0.4 * np.eye(2), atol=0.01)
+
+
+def means_of(X, y):
+    return np.array([X[y == label].mean(axis=0) for label in np.unique(y)])
+
+
+def distances_to_nearest(points):
+    return np.sort(cdist(points, points), axis=1)[:, 1]
+
+
+def long_axes(X, y):
+    """Standard deviations along the longer axis of each cluster, and how much longer it is."""
+    variances = [np.linalg.eigvalsh(np.cov(X[y == label].T)) for label in np.unique(y)]
+    short, long = np.sqrt(variances).T
+    return long, long / short
+
+
+def share_recovered(X, y):
+    return QuadraticDiscriminantAnalysis().fit(X, y).score(X, y)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_draws_are_like_s2(seed):
+    X, y = make_s2_like(random_state=seed)
+    sizes = np.bincount(y)
+    assert (len(sizes), len(y)) == (15, 5000)
+    assert sizes.min() >= sizes.max() * 300 / 350 - 1  # rounded
+    means = means_of(X, y)
+    assert means.min() >= 1.4
+    assert means.max() <= 8.6
+    assert distances_to_nearest(means).min() >= 1.35
+    assert 1.5 < distances_to_nearest(means).mean() < 1.85
+    assert 0.97 < share_recovered(X, y) < 0.995
+
+
+def test_clusters_of_s2_like_data_have_the_axes_they_should():
+    X, y = make_s2_like(300_000, random_state=0)
+    long, ratio = long_axes(X, y)
+    assert long.min() > 0.31
+    assert long.max() < 0.49
+    ratio = np.sort(ratio)
+    assert ratio[:12].max() < 1.33
+    assert ratio[12:].min() > 1.95
+    assert ratio.max() < 4.6
+
+
+def test_clusters_of_s2_like_data_come_in_random_order():
+    elongated = [np.argmax(long_axes(*make_s2_like(random_state=seed))[1]) for seed in range(20)]
+    assert len(set(elongated)) > 5
+
+
+def test_numbers_of_the_generator_are_those_of_s2(s2):
+    X, y = s2[0] / 1e5, s2[1]
+    sizes, means = np.bincount(y), means_of(X, y)
+    long, ratio = long_axes(X, y)
+    assert (X.shape, len(sizes), sizes.min(), sizes.max()) == ((5000, 2), 15, 300, 350)
+    assert_allclose([means.min(), means.max()], gaussians.S2_MEANS, atol=0.03)
+    assert_allclose(distances_to_nearest(means).min(), gaussians.S2_SEPARATION, atol=0.01)
+    assert_allclose([long.min(), long.max()], gaussians.S2_LONG_AXIS, atol=0.01)
+    ratio = np.sort(ratio)
+    assert_allclose(ratio[[0, 11]], gaussians.S2_ROUND, atol=0.03)
+    assert_allclose(ratio[[12, 14]], gaussians.S2_ELONGATED, atol=0.05)
+    assert round(distances_to_nearest(means).mean(), 2) == 1.82
+    assert round(share_recovered(X, y), 3) == 0.976
+
+
+@pytest.fixture
+def two_rows(tmp_path):
+    """A folder with a file of the form of S2."""
+    (tmp_path / "s2.csv").write_text("f0,f1,label\n10,20,1\n30,40,15\n")
+    return tmp_path
+
+
+def test_s2_is_read_from_the_folder_of_the_environment(two_rows, monkeypatch):
+    monkeypatch.setenv("TYPICALITY_DATA", str(two_rows))
+    X, y = load_s2()
+    assert_array_equal(X, [[10.0, 20.0], [30.0, 40.0]])
+    assert_array_equal(y, [0, 14])
+    assert (X.dtype, y.dtype) == (np.float64, np.int_)
+
+
+def test_a_folder_given_goes_before_that_of_the_environment(two_rows, monkeypatch):
+    monkeypatch.setenv("TYPICALITY_DATA", "/nowhere")
+    assert len(load_s2(two_rows)[0]) == 2
+
+
+@pytest.mark.parametrize("value", ["", None])
+def test_without_a_folder_the_error_says_how_to_name_one(value, monkeypatch):
+    monkeypatch.delenv("TYPICALITY_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="set the environment variable TYPICALITY_DATA"):
+        load_s2(value)
+
+
+def test_a_folder_without_the_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=rf"not in the folder '{re.escape(str(tmp_path))}'"):
+        load_s2(tmp_path)
+
+
+def test_another_file_of_that_name_is_refused(two_rows):
+    (two_rows / "s2.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match="its first line must be 'f0,f1,label', got 'x,y'"):
+        load_s2(two_rows)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -181,6 +307,9 @@ def test_small_sets_lie_in_the_unit_square():
         (lambda: make_crescents("many"), "n_samples must be a whole number.*'many'"),
         (lambda: make_crescents(0), "make n_samples more than 0"),
         (lambda: make_crescents(noise=np.inf), "noise must be a finite number"),
+        (lambda: make_three_gaussians(n_dense=-1), "n_dense must be a whole number"),
+        (lambda: make_three_gaussians(0, 0), "make n_dense or n_sparse more than 0"),
+        (lambda: make_s2_like(2.5), r"n_samples must be a whole number, .* got 2\.5"),
     ],
 )
 def test_errors_name_the_parameter(call, message):

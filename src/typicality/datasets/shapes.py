@@ -1,25 +1,10 @@
-"""Generators of the papers' synthetic data sets, in the manner of :mod:`sklearn.datasets`.
-
-Each returns the rows and their labels; -1 stands for rows that belong nowhere. Rows come in the
-order of the labels, noise last.
-"""
-
-from numbers import Integral, Real
-from typing import Any
+"""Shapes that no centre describes: rectangles, rings, discs, bananas, crescents."""
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-__all__ = [
-    "make_ball_and_ring",
-    "make_crescents",
-    "make_dense_regions",
-    "make_discs_banana_ring",
-]
-
-Labelled = tuple[NDArray[np.float64], NDArray[np.int_]]
-Seed = int | np.random.RandomState | None
+from typicality.datasets._labelled import Labelled, Seed, check_counts, check_sizes, labelled
 
 SIDE = 10.0
 RECTANGLE = (2.0, 0.62)
@@ -70,14 +55,14 @@ def make_dense_regions(
     y : array of shape (2 * n_rectangle + n_ring + n_noise,)
         0 and 1 for the rectangles, 2 for the ring, -1 for noise.
     """
-    _check_counts(n_rectangle=n_rectangle, n_ring=n_ring, n_noise=n_noise)
+    check_counts(n_rectangle=n_rectangle, n_ring=n_ring, n_noise=n_noise)
     rng = check_random_state(random_state)
     regions = [
         corner + rng.uniform(size=(n_rectangle, 2)) * RECTANGLE for corner in RECTANGLE_CORNERS
     ]
     ring = RING_CENTER + _annulus(n_ring, _ring_radii(RING_RADIUS, RING_WIDTH), rng)
     noise = rng.uniform(0.0, SIDE, size=(n_noise, 2))
-    return _labelled([*regions, ring, noise], [0, 1, 2, -1])
+    return labelled([*regions, ring, noise], [0, 1, 2, -1])
 
 
 def make_discs_banana_ring(
@@ -121,7 +106,7 @@ def make_discs_banana_ring(
     y : array of shape (4 * n_disc + n_banana + n_ring + n_noise,)
         0 to 3 for the discs, 4 for the banana, 5 for the ring, -1 for noise.
     """
-    _check_counts(n_disc=n_disc, n_banana=n_banana, n_ring=n_ring, n_noise=n_noise)
+    check_counts(n_disc=n_disc, n_banana=n_banana, n_ring=n_ring, n_noise=n_noise)
     rng = check_random_state(random_state)
     discs = [center + _annulus(n_disc, (0.0, DISC_RADIUS), rng) for center in DISC_CENTERS]
     banana_radii = _ring_radii(BANANA_RADIUS, BANANA_WIDTH)
@@ -129,7 +114,7 @@ def make_discs_banana_ring(
     ring_radii = _ring_radii(SMALL_RING_RADIUS, SMALL_RING_WIDTH)
     ring = SMALL_RING_CENTER + _annulus(n_ring, ring_radii, rng)
     noise = rng.uniform(0.0, SIDE, size=(n_noise, 2))
-    return _labelled([*discs, banana, ring, noise], [0, 1, 2, 3, 4, 5, -1])
+    return labelled([*discs, banana, ring, noise], [0, 1, 2, 3, 4, 5, -1])
 
 
 def make_ball_and_ring(
@@ -170,8 +155,8 @@ def make_ball_and_ring(
     y : array of shape (n_ball + n_ring,)
         0 for the ball, 1 for the ring.
     """
-    _check_counts(n_ball=n_ball, n_ring=n_ring)
-    _check_sizes(ball_radius=ball_radius, ring_radius=ring_radius, ring_width=ring_width)
+    check_counts(n_ball=n_ball, n_ring=n_ring)
+    check_sizes(ball_radius=ball_radius, ring_radius=ring_radius, ring_width=ring_width)
     inner, outer = _ring_radii(ring_radius, ring_width)
     if inner < ball_radius:
         raise ValueError(
@@ -181,7 +166,7 @@ def make_ball_and_ring(
     rng = check_random_state(random_state)
     ball = MIDDLE + _annulus(n_ball, (0.0, ball_radius), rng)
     ring = MIDDLE + _annulus(n_ring, (inner, outer), rng)
-    return _labelled([ball, ring], [0, 1])
+    return labelled([ball, ring], [0, 1])
 
 
 def make_crescents(
@@ -212,13 +197,13 @@ def make_crescents(
     y : array of shape (n_samples,)
         0 for the crescent that is open below, 1 for the other.
     """
-    _check_counts(n_samples=n_samples)
-    _check_sizes(noise=noise)
+    check_counts(n_samples=n_samples)
+    check_sizes(noise=noise)
     rng = check_random_state(random_state)
     offset = np.array([CRESCENT_RADIUS, CRESCENT_OVERLAP]) / 2
     upper = _half_circle(n_samples - n_samples // 2, rng) - offset
     lower = offset - _half_circle(n_samples // 2, rng)
-    X, y = _labelled([MIDDLE + upper, MIDDLE + lower], [0, 1])
+    X, y = labelled([MIDDLE + upper, MIDDLE + lower], [0, 1])
     return X + noise * rng.normal(size=X.shape), y
 
 
@@ -244,21 +229,3 @@ def _annulus(
 
 def _ring_radii(mean_radius: float, width: float) -> tuple[float, float]:
     return mean_radius - width / 2, mean_radius + width / 2
-
-
-def _labelled(parts: list[NDArray[np.float64]], labels: list[int]) -> Labelled:
-    return np.concatenate(parts), np.repeat(labels, [len(part) for part in parts])
-
-
-def _check_counts(**counts: Any) -> None:
-    for name, count in counts.items():
-        if type(count) is bool or not isinstance(count, Integral) or int(count) < 0:
-            raise ValueError(f"{name} must be a whole number, 0 or more, got {count!r}.")
-    if not any(counts.values()):
-        raise ValueError(f"No rows are asked for: make {' or '.join(counts)} more than 0.")
-
-
-def _check_sizes(**sizes: Any) -> None:
-    for name, size in sizes.items():
-        if not isinstance(size, Real) or not 0 <= float(size) < np.inf:
-            raise ValueError(f"{name} must be a finite number, 0 or more, got {size!r}.")

@@ -1,0 +1,25 @@
+"""Generators of the papers' synthetic data sets, in the manner of :mod:`sklearn.datasets`.
+
+Each returns the rows and their labels; -1 stands for rows that belong nowhere. Rows come in the
+order of the labels, noise last. A set that is not ours to ship is loaded from a folder of yours.
+"""
+
+from typicality.datasets.files import load_s2
+from typicality.datasets.gaussians import make_s2_like, make_three_gaussians
+from typicality.datasets.shapes import SIDE as SIDE
+from typicality.datasets.shapes import (
+    make_ball_and_ring,
+    make_crescents,
+    make_dense_regions,
+    make_discs_banana_ring,
+)
+
+__all__ = [
+    "load_s2",
+    "make_ball_and_ring",
+    "make_crescents",
+    "make_dense_regions",
+    "make_discs_banana_ring",
+    "make_s2_like",
+    "make_three_gaussians",
+]
