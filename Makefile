@@ -32,7 +32,7 @@ papers: $(READY)
 	$(RUN) papers/filippone2007/figure_1.py
 	$(RUN) papers/filippone2010/figure_1.py
 	$(RUN) papers/miyamoto2003/figures.py
-	PYTHONPATH=papers:tests $(RUN) -m xenaki2014.tables
+	PYTHONPATH=papers $(RUN) -m xenaki2014.tables
 
 docs: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[docs]"

@@ -43,6 +43,9 @@ def measures(truth, found):
     )
 
 
+# Some end in a cycle, some are looked at before the end.
+@pytest.mark.filterwarnings("ignore:Not converged:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
 @over(row for row in IRIS + WINE + S2 if row.method in ADAPTIVE)
 def test_adaptive_row(row, data):
     """The number of clusters, RM, GRM and SR; some rows are printed before the iteration ended."""

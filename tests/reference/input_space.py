@@ -9,7 +9,10 @@ def sqdist(X, centers):
 
 
 def step(rule, X, sample_weight, centers):
-    """Next centers (NaN where nothing pulls), objective, mass, and weighted squared distances to the old centers."""
+    """Next centers, objective, mass, and weighted squared distances to the old centers.
+
+    A center that pulls at no row is NaN.
+    """
     d = sqdist(X, centers)
     u = rule.memberships(d)
     w = rule.weights(u) * sample_weight[:, None]
