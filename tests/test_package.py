@@ -27,7 +27,7 @@ LAYERS = [
     ["bandwidth", "solve"],
     ["_checks"],
     ["levelsets"],
-    ["cluster"],
+    ["cluster", "plot"],
     ["demo"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -47,6 +47,7 @@ PUBLIC_MODULES = [
     "typicality.operators",
     "typicality.minimax",
     "typicality.plan",
+    "typicality.plot",
     "typicality.solve",
     "typicality.solve.initial",
 ]

@@ -41,6 +41,7 @@ _MODULES = (
     "minimax",
     "operators",
     "plan",
+    "plot",
     "solve",
 )
 

@@ -9,6 +9,7 @@ from typicality._checks.pairs import (
 )
 from typicality._checks.parameters import (
     check_alpha,
+    check_has_path,
     check_kernel,
     check_kernel_of_distance,
     check_one_cut,
@@ -31,6 +32,7 @@ __all__ = [
     "check_diagonal",
     "check_dissimilarities",
     "check_distinct_rows",
+    "check_has_path",
     "check_kernel",
     "check_kernel_matrix",
     "check_kernel_of_distance",

@@ -1,0 +1,363 @@
+"""What the adaptive estimators promise: APCM, SAPCM and SeqSAPCM."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+from instances import ADAPTIVE
+from reference import adaptive as reference
+from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
+from typicality.exceptions import EmptyClustersWarning, FeatureWarning
+
+every_estimator = pytest.mark.parametrize("estimator", ADAPTIVE, ids=str)
+IN_INPUT_SPACE = [e for e in ADAPTIVE if e.kernel == "linear"]
+in_input_space = pytest.mark.parametrize("estimator", IN_INPUT_SPACE, ids=str)
+SPARSE = [SparseAdaptivePCM(lam=0.05), SequentialPCM(lam=0.05), SequentialPCM()]
+either_sparse = pytest.mark.parametrize("estimator", SPARSE, ids=str)
+
+
+# ---- against the slow twin ----------------------------------------------------------------------
+
+
+def clusters(rng, n_clusters, d):
+    centers = rng.uniform(0, 10, size=(n_clusters, d))
+    rows = [rng.normal(c, rng.uniform(0.3, 0.8), size=(40, d)) for c in centers]
+    return np.concatenate(rows)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("root", ["exact", "bisection"])
+@pytest.mark.parametrize("max_iter", [1, 5, 60])
+def test_from_above_as_the_twin(seed, root, max_iter):
+    X = clusters(np.random.default_rng(seed), 4, 2 + seed % 3)
+    roots = {"exact": reference.larger_root, "bisection": reference.larger_root_by_bisection}
+    how = {"tol": 0.0, "max_iter": max_iter}
+    boxed = reference.boxed(X)
+    twin = reference.top_down(boxed, 8, 0.1, 0.2, root=roots[root], **how)
+    model = SparseAdaptivePCM(
+        8, lam=0.1, beta=0.2, root=root, init="paper", assign="all", **how
+    ).fit(X)
+    assert_allclose(model.eta_, twin.eta, rtol=1e-6)
+    assert_allclose(reference_units(model.cluster_centers_, X), twin.theta, rtol=1e-6, atol=1e-6)
+    assert_array_equal(model.predict_memberships(X), model.memberships_)
+    assert_allclose(model.memberships_, reference.memberships(boxed, twin), rtol=1e-5, atol=1e-9)
+
+
+def reference_units(points, X):
+    low, high = X.min(axis=0), X.max(axis=0)
+    return 10 * (points - low) / (high - low)
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("lam", [0.02, 0.2])
+def test_from_below_as_the_twin(seed, lam):
+    X = clusters(np.random.default_rng(seed), 5, 2 + seed % 3)
+    boxed = reference.boxed(X)
+    twin = reference.sequential(boxed, lam, tol=1e-9)
+    model = SequentialPCM(lam=lam, init="paper", assign="all", tol=1e-10).fit(X)
+    assert len(model.cluster_centers_) == len(twin.theta)
+    assert_allclose(model.eta_, twin.eta, rtol=1e-5)
+    assert_array_equal(model.labels_, reference.labels(boxed, twin))
+
+
+def test_without_sparsity_as_the_twin(rng):
+    X = clusters(rng, 4, 3)
+    twin = reference.top_down(reference.boxed(X), 7, 0.0, 0.1, tol=1e-9)
+    model = AdaptivePCM(7, beta=0.1, init="paper", tol=1e-10).fit(X)
+    assert_allclose(model.eta_, twin.eta, rtol=1e-6)
+
+
+# ---- what every one of them promises ------------------------------------------------------------
+
+
+@every_estimator
+def test_finds_the_blobs(estimator, blobs):
+    X, truth = blobs
+    model = clone(estimator).fit(X)
+    kept = model.labels_ >= 0
+    assert adjusted_rand_score(truth[kept], model.labels_[kept]) == 1.0
+    assert kept.mean() > 0.9
+    assert model.n_clusters_ == 3
+    assert model.status_ == "converged"
+    assert model.n_iter_ == len(model.objective_path_)
+
+
+@every_estimator
+def test_fit_predict_is_predict_after_fit(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator)
+    labels = model.fit_predict(X)
+    assert_array_equal(labels, model.predict(X))
+    assert_array_equal(labels, model.labels_)
+    assert labels.dtype == np.int32
+    assert_allclose(model.score(X), -model.objective_, rtol=1e-9)
+
+
+@every_estimator
+def test_labels_and_memberships_agree(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).fit(X)
+    u = model.predict_memberships(X)
+    nowhere = model.labels_ == -1
+    assert not u[nowhere].any()
+    assert_array_equal(u[~nowhere].argmax(axis=1), model.labels_[~nowhere])
+    assert_array_equal(np.unique(model.labels_[~nowhere]), np.arange(model.n_clusters_))
+    assert list(model.get_feature_names_out()) == [f"typicality_{k}" for k in range(u.shape[1])]
+
+
+@every_estimator
+def test_weight_k_is_k_copies_in_any_order(estimator, blobs, rng):
+    X, _ = blobs
+    weight = rng.integers(0, 4, size=len(X))
+    copies = rng.permutation(np.repeat(np.arange(len(X)), weight))
+    weighted = clone(estimator).fit(X, sample_weight=weight)
+    repeated = clone(estimator).fit(X[copies])
+    assert_array_equal(weighted.predict(X), repeated.predict(X))
+    assert_allclose(weighted.eta_, repeated.eta_, rtol=1e-6)
+
+
+@every_estimator
+def test_order_of_rows_does_not_matter(estimator, blobs, rng):
+    X, _ = blobs
+    order = rng.permutation(len(X))
+    one, other = clone(estimator).fit(X), clone(estimator).fit(X[order])
+    assert_array_equal(one.labels_[order], other.labels_)
+
+
+@every_estimator
+def test_float32_stays(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(store_memberships=True).fit(X.astype(np.float32))
+    double = clone(estimator).fit(X)
+    assert model.memberships_.dtype == np.float32
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    assert np.mean(model.labels_ != double.labels_) < 0.01  # rows at the edge of a cluster
+
+
+@every_estimator
+def test_pickle_predicts_bit_identically(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(model.predict_memberships(X), again.predict_memberships(X))
+
+
+@every_estimator
+def test_memberships_dense_sparse_or_left_out(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator)
+    dense = model.set_params(store_memberships=True).fit(X).memberships_
+    sparse = model.set_params(store_memberships="sparse").fit(X).memberships_
+    assert issparse(sparse)
+    assert_array_equal(sparse.toarray(), dense)
+    assert not hasattr(model.set_params(store_memberships=False).fit(X), "memberships_")
+
+
+@pytest.mark.parametrize("kind", [AdaptivePCM, SparseAdaptivePCM])
+def test_more_clusters_than_distinct_rows_will_do(kind):
+    X = np.array([[0.0], [0.1], [5.0], [5.1], [9.9], [10.0]])
+    model = kind(50).fit(np.repeat(X, 3, axis=0))
+    assert 1 <= model.n_clusters_ <= 6
+
+
+@every_estimator
+def test_equal_rows_are_an_error(estimator):
+    with pytest.raises(ValueError, match="All rows of X are the same"):
+        clone(estimator).fit(np.ones((5, 2)))
+
+
+# ---- the box ------------------------------------------------------------------------------------
+
+
+@in_input_space
+def test_scale_of_the_features_does_not_matter(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_params(box=10.0).fit(X)
+    scaled = clone(model).fit(X * [1e-3, 1e4] + [5.0, -2e6])
+    assert_array_equal(model.labels_, scaled.labels_)
+    assert_allclose(
+        scaled.cluster_centers_, model.cluster_centers_ * [1e-3, 1e4] + [5.0, -2e6], rtol=1e-6
+    )
+    assert_allclose(scaled.eta_, model.eta_, rtol=1e-4)
+
+
+@in_input_space
+def test_a_constant_feature_does_nothing_but_warn(estimator, blobs):
+    X, _ = blobs
+    plain = clone(estimator).set_params(box=10.0).fit(X)
+    padded = np.column_stack([X, np.full(len(X), 7.5)])
+    with pytest.warns(FeatureWarning, match="Constant: feature 2"):
+        model = clone(plain).fit(padded)
+    assert_array_equal(model.labels_, plain.labels_)
+    assert_allclose(model.cluster_centers_[:, 2], 7.5)
+    elsewhere = padded + [0.0, 0.0, 1e3]
+    assert_array_equal(model.predict(elsewhere), plain.labels_)
+
+
+def test_without_a_box_units_are_those_of_the_data(blobs):
+    boxed = reference.boxed(blobs[0])
+    inside = AdaptivePCM(6).fit(boxed)
+    outside = AdaptivePCM(6, box=None).fit(boxed)
+    assert_allclose(inside.eta_, outside.eta_, rtol=1e-9)
+    half = AdaptivePCM(6, box=5.0).fit(boxed)
+    assert not np.allclose(half.eta_, inside.eta_ / 2, rtol=1e-2)  # spreads are not squared
+    assert_allclose(AdaptivePCM(6, box=None).fit(boxed / 2).eta_, half.eta_, rtol=1e-6)
+
+
+# ---- what can go wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "connectivity"])
+@pytest.mark.parametrize("kind", [SparseAdaptivePCM, SequentialPCM])
+@pytest.mark.parametrize("assign", ["core", "all"])
+def test_a_collapse_is_a_warning_and_no_crash(kind, kernel, assign, blobs):
+    X, _ = blobs
+    model = kind(lam=50.0, kernel=kernel, assign=assign)
+    with pytest.warns(EmptyClustersWarning, match=r"lam=50 is too large.*Try lam=12"):
+        model.fit(X)
+    assert model.n_clusters_ == 0
+    assert (model.labels_ == -1).all()
+    assert (model.predict(X[:3]) == -1).all()
+    assert model.memberships_.shape == model.transform(X).shape == (len(X), 0)
+    assert model.score(X) == 0
+    assert model.eta_.shape == (0,)
+    assert list(model.get_feature_names_out()) == []
+
+
+def test_a_cycle_ends_by_the_cap():
+    model = SparseAdaptivePCM(2, lam=0.1, init="paper", max_iter=300)
+    with pytest.warns(ConvergenceWarning, match="max_iter=300"):
+        model.fit(load_iris().data)
+    assert model.status_ == "max_iter"
+    assert model.n_clusters_ == 2
+
+
+@either_sparse
+def test_rows_between_and_far_from_clusters_belong_nowhere(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).fit(X)
+    assert model.predict([[3.0, 3.0], [50.0, 50.0]]).tolist() == [-1, -1]
+    everywhere = clone(estimator).set_params(assign="all").fit(X)
+    assert (everywhere.predict([[3.0, 3.0], [50.0, 50.0]]) >= 0).all()
+    d = np.sum((X[:, None] - everywhere.cluster_centers_) ** 2 / np.ptp(X, axis=0) ** 2, axis=2)
+    assert_allclose(everywhere.predict_memberships(X), np.exp(-100 * d / everywhere.eta_))
+    assert_allclose(everywhere.eta_, model.eta_, rtol=1e-9)
+
+
+def test_no_more_clusters_than_are_allowed(s2_like):
+    X, _ = s2_like
+    assert SequentialPCM(lam=0.1, max_clusters=5).fit(X).n_clusters_ == 5
+
+
+@pytest.fixture
+def s2_like():
+    from typicality.datasets import make_s2_like
+
+    return make_s2_like(1500, random_state=0)
+
+
+# ---- starts -------------------------------------------------------------------------------------
+
+
+def test_starts_at_given_points(blobs):
+    X, truth = blobs
+    points = [[0.0, 1.0], [5.0, 0.0], [0.0, 5.0], [1.0, 1.0]]
+    model = AdaptivePCM(4, init=points).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+    sequential = SequentialPCM(lam=0.05, init=points[1:2], assign="all").fit(X)
+    assert adjusted_rand_score(truth, sequential.labels_) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (AdaptivePCM(3, init=[[0.0, 1.0]]), r"init has 1 prototype\(s\), but n_clusters=3"),
+        (AdaptivePCM(1, init=[[0.0, 1.0, 2.0]]), r"init has shape \(1, 3\).*n_features=2"),
+        (SequentialPCM(init=[[0.0, 1.0], [0.0, 1.0]]), "identical prototypes"),
+        (SequentialPCM(init=[[0.0, np.nan]]), "init contains NaN"),
+        (SequentialPCM(init=[[0.0, 1.0]], kernel="connectivity"), "no coordinates"),
+    ],
+)
+def test_bad_starts_are_errors(estimator, message, blobs):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(blobs[0])
+
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def test_precomputed_is_the_kernel(blobs):
+    X, _ = blobs
+    gamma = 0.1
+    sigma = 1 / np.sqrt(2 * gamma)
+    for model in (AdaptivePCM(), SequentialPCM(lam=0.05)):
+        by_name = clone(model).set_params(kernel="gaussian", sigma=sigma).fit(X)
+        given = clone(model).set_params(kernel="precomputed").fit(rbf_kernel(X, gamma=gamma))
+        assert_array_equal(by_name.labels_, given.labels_)
+        assert_allclose(by_name.eta_, given.eta_, rtol=1e-6)
+
+
+def test_linear_kernel_is_the_input_space(blobs):
+    X = blobs[0] - blobs[0].mean(axis=0)
+    for model in (AdaptivePCM(box=None), SequentialPCM(lam=0.05, box=None)):
+        plain = clone(model).fit(X)
+        given = clone(model).set_params(kernel="precomputed").fit(X @ X.T)
+        assert_array_equal(plain.labels_, given.labels_)
+        assert_allclose(plain.eta_, given.eta_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_connectivity_finds_crescents(seed):
+    X, truth = make_moons(200, noise=0.05, random_state=seed)
+    model = SequentialPCM(lam=0.05, kernel="connectivity", box=3.0, assign="all").fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+
+
+# ---- lam = "auto" -------------------------------------------------------------------------------
+
+
+def test_the_path_is_kept_with_the_best_of_it(blobs):
+    X, _ = blobs
+    model = SequentialPCM().fit(X)
+    path = model.lambda_path_
+    assert (np.diff(path.lam) > 0).all()
+    assert path.n_clusters[-1] == 0
+    assert path.criterion == "BIC"
+    assert path.chosen == np.nanargmin(path.index)
+    assert path.lam[path.chosen] == model.lam_
+    assert path.n_clusters[path.chosen] == model.n_clusters_
+    assert np.isnan(path.index[-1])
+
+
+def test_the_path_in_a_kernel_space_is_judged_by_variances(blobs):
+    X, truth = blobs
+    model = SequentialPCM(kernel="gaussian", assign="all").fit(X)
+    path = model.lambda_path_
+    assert path.criterion == "Calinski-Harabasz"
+    assert path.chosen == np.nanargmax(path.index)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_a_given_lambda_has_no_path(blobs):
+    X, _ = blobs
+    model = SequentialPCM().fit(X)
+    model.set_params(lam=0.07).fit(X)
+    assert model.lam_ == 0.07
+    assert not hasattr(model, "lambda_path_")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_cluster_is_one_cluster(seed):
+    X = np.random.default_rng(seed).normal(size=(300, 2))
+    assert SequentialPCM().fit(X).n_clusters_ == 1
