@@ -32,6 +32,7 @@ _MODULES = (
     "kernels",
     "levelsets",
     "membership",
+    "metrics",
     "minimax",
     "operators",
     "plan",
