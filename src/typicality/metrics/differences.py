@@ -53,7 +53,7 @@ def _n_pairs(n_rows: int) -> int:
     return n_rows * (n_rows - 1) // 2
 
 
-# ---- against classes: a closed form --------------------------------------------------------------
+# ---- against classes: a closed form -------------------------------------------------------------
 
 
 def _soft_and_crisp(soft: Soft, crisp: Crisp) -> Differences:
@@ -73,7 +73,7 @@ def _soft_and_crisp(soft: Soft, crisp: Crisp) -> Differences:
     return Differences(paired, together * mean + (1 - together) * (1 - mean))
 
 
-# ---- sums over all pairs -------------------------------------------------------------------------
+# ---- sums over all pairs ------------------------------------------------------------------------
 
 
 def _n_items(n_rows: int) -> int:
@@ -124,7 +124,7 @@ def mean_difference_to(values: Doubles, others: Doubles) -> Doubles:
     return mean
 
 
-# ---- histograms ----------------------------------------------------------------------------------
+# ---- histograms ---------------------------------------------------------------------------------
 
 
 def _by_histograms(first: Soft, second: Soft) -> Differences:
@@ -151,8 +151,8 @@ def independent_difference(counts: Counts, steps: Counts) -> tuple[float, float]
     apart = _between_bins(share, mean)
     s, t = place
     least, most = np.abs(s - t), s * (1 - t) + t * (1 - s)
-    same = share[0] * share[1] * width
-    return apart + float(same @ (least + most) / 2), float(same @ (most - least) / 2)
+    same = share[0] * share[1] * width / 2
+    return apart + float(np.sum(same * (least + most))), float(np.sum(same * (most - least)))
 
 
 def _bins(counts: Counts, steps: Counts) -> tuple[Doubles, Doubles, Doubles]:
@@ -172,6 +172,5 @@ def _between_bins(share: Doubles, mean: Doubles) -> float:
     """The sum over pairs of different bins of the product of shares times the difference."""
     mass = share * mean
     share_below, mass_below = (np.cumsum(x, axis=1) - x for x in (share, mass))
-    higher_first = mass[0] @ share_below[1] - share[0] @ mass_below[1]
-    higher_second = mass[1] @ share_below[0] - share[1] @ mass_below[0]
-    return float(higher_first + higher_second)
+    # Each bin of one side with all lower bins of the other; no BLAS, whose sums know of threads.
+    return float(np.sum(mass * share_below[::-1] - share * mass_below[::-1]))

@@ -157,7 +157,7 @@ def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) ->
     sqdist = cdist(points, centers, "sqeuclidean")
     within = _weighted_mean(np.einsum("hk,hk->h", shares**m, sqdist), weights)
     gap = float(pdist(centers, "sqeuclidean").min())
-    return within / gap if gap > 0 or np.isnan(within) else float("inf")
+    return within / gap if gap > 0 else within + float("inf")  # not a number stays so
 
 
 def fuzzy_silhouette_score(
@@ -236,4 +236,5 @@ def _check_silhouette_labels(labels: NDArray[np.intp]) -> None:
 
 def _weighted_mean(values: Doubles, weights: Doubles) -> float:
     total = float(weights.sum())
-    return float(weights @ values) / total if total > 0 else float("nan")
+    # Not a product of vectors: sums of BLAS depend on the number of threads.
+    return float(np.sum(weights * values)) / total if total > 0 else float("nan")
