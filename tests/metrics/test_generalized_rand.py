@@ -212,8 +212,8 @@ def test_histograms_are_within_their_error_of_sorted_distances(rng, spread):
     exact, found = parts._by_sorting(first, second), parts._by_histograms(first, second)
     assert_allclose(found.paired, exact.paired, rtol=1e-11, atol=1e-15)
     assert abs(found.independent - exact.independent) <= found.error + 4e-9
-    assert found.error <= 2e-4 * exact.independent
-    assert found.error < 1.3e-4
+    assert found.error <= 3e-4 * exact.independent
+    assert found.error < 1.7e-4
 
 
 @given(st.lists(st.tuples(st.integers(0, N_BINS - 2), st.floats(0, 1)), min_size=1, max_size=30))
@@ -223,7 +223,7 @@ def test_the_error_is_never_above_what_is_stated(values):
     for side in (0, 1):
         np.add.at(counts[side], bins, 1)
         np.add.at(steps[side], bins, (places * (STEPS_PER_BIN - 1)).astype(int))
-    assert parts.independent_difference(counts, steps)[1] < 1.3e-4
+    assert parts.independent_difference(counts, steps)[1] < 1.7e-4
 
 
 def test_many_rows_take_histograms_and_few_do_not(rng, monkeypatch):
