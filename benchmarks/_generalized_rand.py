@@ -32,9 +32,13 @@ Doubles = NDArray[np.float64]
 
 
 class Measured(NamedTuple):
-    """What a measure took: seconds, bytes above the imports and in all; its value; other load."""
+    """What a measure took, its value, and the share of the machine that others used.
+
+    Seconds by the clock and of all processors together; bytes above the imports and in all.
+    """
 
     seconds: float
+    processor: float
     growth: int
     peak: int
     value: float
@@ -76,10 +80,10 @@ def _watch(name: str, n_rows: int) -> Measured:
     measure(draw(_WARM_ROWS))
     with ResidentPeak(_INTERVAL) as resident, watch_load() as load:
         partitions = draw(n_rows)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         value = measure(partitions)
-        seconds = time.perf_counter() - start
-    return Measured(seconds, resident.growth, resident.peak, value, load.share)
+        seconds, processor = time.perf_counter() - start, time.process_time() - busy
+    return Measured(seconds, processor, resident.growth, resident.peak, value, load.share)
 
 
 def main(name: str, n_rows: str) -> None:

@@ -37,7 +37,8 @@ def show_costs(n_rows: int, report: Report) -> list[Verdict]:
     for name in MEASURES:
         report.progress(f"{n_rows:,} x 10 against {name}")
         found[name] = measure(name, n_rows)
-    columns = [f"{n_rows:,} x 10 against", "seconds", "ns a pair", "MB", "in all, MB", "value"]
+    columns = [f"{n_rows:,} x 10 against", "seconds", "of processors", "ns a pair", "MB"]
+    columns += ["in all, MB", "value"]
     report.table("Cost", columns, [_row(name, n_rows, found[name]) for name in found])
     pairs = n_rows * (n_rows - 1) / 2
     report.line(f"The distances of all pairs would take {8 * pairs / 1e9:,.0f} GB for each side.")
@@ -54,7 +55,8 @@ def show_costs(n_rows: int, report: Report) -> list[Verdict]:
 
 def _row(name: str, n_rows: int, one: Measured) -> list[str]:
     n_pairs = 1e6 if "pairs" in name else n_rows * (n_rows - 1) / 2
-    cost = [f"{one.seconds:.1f}", f"{one.seconds / n_pairs * 1e9:.1f}"]
+    per_pair = one.processor / n_pairs * 1e9
+    cost = [f"{one.seconds:.1f}", f"{one.processor:.1f}", f"{per_pair:.1f}"]
     return [name, *cost, f"{one.growth / 1e6:.0f}", f"{one.peak / 1e6:.0f}", f"{one.value:.6f}"]
 
 

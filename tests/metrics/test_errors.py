@@ -26,6 +26,7 @@ PARTITIONS = {
     "no rows of memberships": ([0], np.empty((0, 2)), "memberships has no rows"),
     "too many dimensions": ([0], np.ones((1, 1, 1)), r"shape \(1, 1, 1\), expected \(n_samples"),
     "a number": (3, SOFT, r"reference has shape \(\), expected \(n_samples, n_clusters\)"),
+    "ragged": ([0, 1], [[1.0], [0.5, 0.5]], "memberships: setting an array element"),
     "text": ([0], [["a", "b"]], "memberships: could not convert"),
 }
 MEASURES = [

@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics import adjusted_rand_score, rand_score
 from threadpoolctl import threadpool_limits
 
-from metrics.strategies import labels, memberships, two_partitions
+from metrics.strategies import labels, memberships, two_partitions, typicalities
 from reference import metrics as slow
 from typicality.metrics import adjusted_generalized_rand_score, generalized_rand_score
 from typicality.metrics import differences as parts
@@ -145,14 +145,22 @@ def test_outliers_that_are_known_as_such_are_worth_keeping():
 
 @both_scores
 @given(two=two_partitions(most=20), seed=st.integers(0, 99))
-def test_order_of_rows_of_clusters_and_of_arguments_does_not_matter(score, two, seed):
+def test_order_of_rows_and_of_arguments_does_not_matter(score, two, seed):
     first, second = two
     expected = score(first, second)
     assert_allclose(score(second, first), expected, atol=1e-9)
     order = np.random.default_rng(seed).permutation(len(first))
     assert_allclose(score(first[order], second[order]), expected, atol=1e-9)
-    turned = [x if x.ndim == 1 else x[:, ::-1] for x in two]
-    assert_allclose(score(*turned), expected, atol=1e-9)
+
+
+@both_scores
+@given(two=two_partitions(kind=typicalities, most=20), y=labels(20))
+def test_order_of_clusters_and_names_of_classes_do_not_matter(score, two, y):
+    first, second = two
+    expected = score(first, second)
+    assert_allclose(score(first[:, ::-1], second[:, ::-1]), expected, atol=1e-9)
+    classes = y[: len(first)]
+    assert score(7 - classes, second) == score(np.where(classes < 0, 9, classes), second)
 
 
 @both_scores

@@ -119,6 +119,12 @@ def test_rows_that_belong_nowhere_are_failures():
     assert success_rate(["a", "b"], ["b", "a"]) == 1
 
 
+def test_whole_numbers_of_any_type_know_minus_one():
+    true, pred = np.array([0, 0, 1], np.uint8), np.array([-1, 5, 6])
+    for same in (pred.astype(object), pred.astype(float), pred.astype(np.int8), pred.tolist()):
+        assert success_rate(true, same) == 2 / 3
+
+
 def test_many_clusters_take_no_time(rng):
     y = rng.permutation(50_000)
     assert success_rate(y, y) == 1

@@ -28,7 +28,12 @@ _ROUNDING = 1e-5  # a membership this much above one is one, rounded in float32
 
 def is_labels(partition: Any) -> bool:
     """Whether a partition is given by labels, one for each row, and not by memberships."""
-    return not issparse(partition) and np.ndim(partition) == 1
+    if issparse(partition):
+        return False
+    try:
+        return np.ndim(partition) == 1
+    except ValueError:  # rows of different lengths
+        return False
 
 
 def check_labels(labels: Any, name: str) -> NDArray[Any]:
@@ -45,6 +50,8 @@ def check_labels(labels: Any, name: str) -> NDArray[Any]:
         return _whole_numbers(array, name)
     if array.dtype.kind in "biuUS":
         return array
+    if all(isinstance(label, Integral) for label in array):  # e.g. of a data frame
+        return array.astype(np.int64)
     try:
         np.unique(array)
         missing = array != array

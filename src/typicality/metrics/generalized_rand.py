@@ -55,8 +55,8 @@ def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool 
     -----
     Exact, by a compiled loop over all pairs on all cores, in memory of a few times the memberships;
     the bits do not depend on the number of threads. Time grows with the square of n and with c:
-    100,000 x 10 against labels takes about ten seconds on two cores, against memberships twice as
-    long. Two crisp partitions take no time.
+    100,000 x 10 takes 12 seconds of processor time against labels, 23 against memberships, shared
+    by all cores. Two crisp partitions take no time.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def adjusted_generalized_rand_score(
     Exact where one of the two is crisp, and up to 1024 rows. For more rows and two soft
     partitions E[GRM] comes from two histograms of 40,962 bins. Its error is less than 1.7e-4 for
     any data, and as a rule less than 1e-6: only values that fall into the same bin have one.
-    Cost as for :func:`generalized_rand_score`, half as much again with histograms.
+    Cost as for :func:`generalized_rand_score`, with histograms two thirds more.
 
     Examples
     --------

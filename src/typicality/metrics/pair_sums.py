@@ -15,7 +15,6 @@ from numpy import empty, int64, sqrt
 
 __all__ = [
     "BINS_PER_OCTAVE",
-    "FIRST_BIT",
     "N_BINS",
     "N_OCTAVES",
     "STEPS_PER_BIN",
@@ -31,8 +30,8 @@ N_OCTAVES = 40
 _BIN_BITS, _STEP_BITS = 10, 17
 BINS_PER_OCTAVE, STEPS_PER_BIN = 2**_BIN_BITS, 2**_STEP_BITS
 N_BINS = N_OCTAVES * BINS_PER_OCTAVE + 2  # all below the lowest octave, and exactly 1
-FIRST_BIT = 52 - _BIN_BITS - _STEP_BITS
-_LOWEST = ((1023 - N_OCTAVES) << (52 - FIRST_BIT)) - STEPS_PER_BIN  # leading bits of bin 0
+_FIRST_BIT = 52 - _BIN_BITS - _STEP_BITS
+_LOWEST = ((1023 - N_OCTAVES) << (52 - _FIRST_BIT)) - STEPS_PER_BIN  # leading bits of bin 0
 
 # Sums may be reordered (vector lanes) and products fused; helpers are inlined, so that a process
 # that compiles and one that finds the loop in the cache round alike.
@@ -110,7 +109,7 @@ def _count(distance, counts, steps):
     """Count distances, and the steps of each above the lower end of its bin."""
     bits = distance.view(int64)
     for j in range(bits.size):
-        leading = (bits[j] >> FIRST_BIT) - _LOWEST
+        leading = (bits[j] >> _FIRST_BIT) - _LOWEST
         if leading < STEPS_PER_BIN:
             counts[0] += 1
         else:
