@@ -26,6 +26,7 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/alpha_cut_time.py
+	$(RUN) benchmarks/generalized_rand.py
 
 # The figures of the papers, to papers/results; tables go to RESULTS.md beside their scripts.
 papers: $(READY)

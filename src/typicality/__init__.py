@@ -38,6 +38,7 @@ _MODULES = (
     "kernels",
     "levelsets",
     "membership",
+    "metrics",
     "minimax",
     "operators",
     "plan",

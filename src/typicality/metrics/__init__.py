@@ -1,0 +1,47 @@
+"""Measures: agreement with known classes or another clustering, and validity of soft partitions.
+
+`rand_score` and `adjusted_rand_score` are scikit-learn's.
+"""
+
+from sklearn.metrics import adjusted_rand_score, rand_score
+
+from typicality.metrics.estimate import RandEstimate, generalized_rand_estimate
+from typicality.metrics.flags import jaccard_score
+from typicality.metrics.generalized_rand import (
+    adjusted_generalized_rand_score,
+    generalized_rand_score,
+)
+from typicality.metrics.matching import success_rate
+from typicality.metrics.pairs import (
+    PairConfusion,
+    pair_confusion,
+    pair_f1_score,
+    pair_precision_score,
+    pair_recall_score,
+)
+from typicality.metrics.validity import (
+    fuzzy_silhouette_score,
+    partition_coefficient,
+    partition_entropy,
+    xie_beni_index,
+)
+
+__all__ = [
+    "PairConfusion",
+    "RandEstimate",
+    "adjusted_generalized_rand_score",
+    "adjusted_rand_score",
+    "fuzzy_silhouette_score",
+    "generalized_rand_estimate",
+    "generalized_rand_score",
+    "jaccard_score",
+    "pair_confusion",
+    "pair_f1_score",
+    "pair_precision_score",
+    "pair_recall_score",
+    "partition_coefficient",
+    "partition_entropy",
+    "rand_score",
+    "success_rate",
+    "xie_beni_index",
+]

@@ -1,0 +1,42 @@
+"""Agreement of two sets of outliers."""
+
+from typing import Any
+
+import numpy as np
+
+from typicality._checks import check_flags, check_same_length
+
+__all__ = ["jaccard_score"]
+
+
+def jaccard_score(flags_a: Any, flags_b: Any) -> float:
+    """The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.
+
+        J(A, B) = |A and B| / |A or B|
+
+    in [0, 1], larger is more alike; 1 where neither flags any row, since they agree. Rows flagged
+    by neither do not count, so it does not rise because outliers are few.
+
+    Implements the Jaccard coefficient of :cite:`filippone2010`, eq. (37).
+
+    Parameters
+    ----------
+    flags_a, flags_b : array-like of shape (n,)
+        Truth values, True for an outlier; or +1 and -1 as `predict` of an outlier detector gives
+        them, -1 for an outlier. The two may be given differently.
+
+    Returns
+    -------
+    float
+        The index.
+
+    Examples
+    --------
+    >>> from typicality.metrics import jaccard_score
+    >>> jaccard_score([True, True, False, False], [-1, 1, -1, 1])
+    0.3333333333333333
+    """
+    a, b = check_flags(flags_a, "flags_a"), check_flags(flags_b, "flags_b")
+    check_same_length(len(a), "flags_a", len(b), "flags_b")
+    either = int(np.count_nonzero(a | b))
+    return int(np.count_nonzero(a & b)) / either if either else 1.0

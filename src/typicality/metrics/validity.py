@@ -1,0 +1,240 @@
+"""Validity of soft partitions without known classes, defined for typicalities as well.
+
+All are means over rows of a function of the *shares* of a row, p = u / sum of the row, in which a
+row counts with the *weight* min(1, sum of the row). In a partition shares are the memberships and
+all weights are one: these are the classical indices. Typicalities of an outlier are small, so it
+counts little, and a row of zeros does not count.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist, pdist
+from scipy.special import entr
+from sklearn.metrics import silhouette_samples
+
+from typicality._checks import (
+    check_centers,
+    check_exponent,
+    check_memberships,
+    check_points,
+    check_same_length,
+)
+from typicality.metrics.partitions import shares_and_weights
+
+__all__ = [
+    "fuzzy_silhouette_score",
+    "partition_coefficient",
+    "partition_entropy",
+    "xie_beni_index",
+]
+
+Doubles = NDArray[np.float64]
+
+
+def partition_coefficient(memberships: Any, *, rescale: bool = False) -> float:
+    """The partition coefficient: how crisp memberships are.
+
+        PC = sum_h w_h sum_k p_hk^2 / sum_h w_h
+
+    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk). For a partition it
+    is the mean over rows of sum_k u_hk^2. In [1/c, 1], larger is crisper: 1 where each row belongs
+    to one cluster only, 1/c where all memberships are alike. It falls as c grows.
+
+    Implements :cite:`bezdek1981`, and with `rescale` :cite:`dave1996`. The weights, for
+    typicalities, are original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    memberships : array-like or sparse matrix of shape (n, c)
+        Memberships or typicalities, in [0, 1]. Rows need not sum to one; rows of zeros, which
+        belong nowhere, do not count.
+    rescale : bool, default=False
+        Give (c PC - 1) / (c - 1), in [0, 1] whatever c is (1 for one cluster).
+
+    Returns
+    -------
+    float
+        The coefficient; nan where no row belongs anywhere.
+
+    Examples
+    --------
+    >>> from typicality.metrics import partition_coefficient
+    >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5]])
+    0.75
+    >>> partition_coefficient([[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]])
+    0.75
+    """
+    u = check_memberships(memberships)
+    shares, weights = shares_and_weights(u)
+    value = _weighted_mean(np.einsum("hk,hk->h", shares, shares), weights)
+    n_clusters: int = u.shape[1]
+    if not rescale or n_clusters < 2:
+        return value
+    return (n_clusters * value - 1) / (n_clusters - 1)
+
+
+def partition_entropy(memberships: Any, *, rescale: bool = False) -> float:
+    """The partition entropy: how undecided memberships are.
+
+        PE = -sum_h w_h sum_k p_hk log p_hk / sum_h w_h
+
+    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk); natural logarithms.
+    For a partition it is the mean over rows of the entropy of the memberships. In [0, log c],
+    smaller is crisper: 0 where each row belongs to one cluster only, log c where all memberships
+    are alike. It rises as c grows.
+
+    Implements :cite:`bezdek1981`. The weights, for typicalities, are original to
+    typicality, see docs/theory.
+
+    Parameters
+    ----------
+    memberships : array-like or sparse matrix of shape (n, c)
+        Memberships or typicalities, as in :func:`partition_coefficient`.
+    rescale : bool, default=False
+        Divide by log c, which gives a number in [0, 1] whatever c is (0 for one cluster).
+
+    Returns
+    -------
+    float
+        The entropy; nan where no row belongs anywhere.
+
+    Examples
+    --------
+    >>> from typicality.metrics import partition_entropy
+    >>> partition_entropy([[1.0, 0.0], [0.5, 0.5]], rescale=True)
+    0.5
+    """
+    u = check_memberships(memberships)
+    shares, weights = shares_and_weights(u)
+    value = _weighted_mean(entr(shares).sum(axis=1), weights)
+    n_clusters = u.shape[1]
+    return value / float(np.log(n_clusters)) if rescale and n_clusters > 1 else value
+
+
+def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> float:
+    """The Xie-Beni index: how wide clusters are beside the gap between the nearest two.
+
+        XB = sum_h w_h sum_k p_hk^m |x_h - v_k|^2 / (sum_h w_h * min_{k != l} |v_k - v_l|^2)
+
+    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk). For a partition it
+    is the sum of u_hk^m |x_h - v_k|^2 over n times the smallest squared distance of two centres. In
+    [0, inf], smaller is better; infinite where two centres coincide.
+
+    Implements :cite:`xie1991`, whose m is 2. Differs from the paper: shares and weights,
+    original to typicality, see docs/theory. Typicalities in their place would be rewarded for
+    vanishing.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    centers : array-like of shape (c, d)
+        A centre for each cluster, two at least: `cluster_centers_`.
+    memberships : array-like or sparse matrix of shape (n, c)
+        Memberships or typicalities, as in :func:`partition_coefficient`.
+    m : float, default=2.0
+        The power of the shares, above 0: the fuzzifier of the partition.
+
+    Returns
+    -------
+    float
+        The index; nan where no row belongs anywhere.
+
+    Examples
+    --------
+    >>> from typicality.metrics import xie_beni_index
+    >>> xie_beni_index([[0.0], [2.0], [9.0]], [[1.0], [9.0]], [[1, 0], [1, 0], [0, 1]])
+    0.010416666666666666
+    """
+    u = check_memberships(memberships)
+    points = check_points(X)
+    check_same_length(points.shape[0], "X", len(u), "memberships")
+    centers = check_centers(centers, u.shape[1], points.shape[1])
+    m = check_exponent(m, "m", above=0)
+    shares, weights = shares_and_weights(u)
+    sqdist = cdist(points, centers, "sqeuclidean")
+    within = _weighted_mean(np.einsum("hk,hk->h", shares**m, sqdist), weights)
+    gap = float(pdist(centers, "sqeuclidean").min())
+    return within / gap if gap > 0 else within + float("inf")  # not a number stays so
+
+
+def fuzzy_silhouette_score(
+    X: Any, memberships: Any, *, alpha: float = 1.0, metric: str = "euclidean"
+) -> float:
+    """The fuzzy silhouette: the mean silhouette, in which rows between clusters count little.
+
+        FS = sum_h q_h s_h / sum_h q_h,    q_h = w_h (p_h(1) - p_h(2))^alpha
+
+    where s_h is the silhouette of row h with each row in the cluster of its largest membership,
+    p_h(1) and p_h(2) are the largest and the second largest share of the row, p_hk = u_hk / sum_l
+    u_hl, and w_h = min(1, sum_k u_hk). For a partition q_h is the difference of the two largest
+    memberships, to the power alpha; with alpha = 1 it is so for typicalities whose sum is at most
+    one. In [-1, 1], larger is better; 0 where every row is torn between two clusters.
+
+    Implements :cite:`campello2006`. The weights, for typicalities, are original to
+    typicality, see docs/theory.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d), or (n, n) for `metric="precomputed"`
+        The rows, or the distances of each row to each.
+    memberships : array-like or sparse matrix of shape (n, c)
+        Memberships or typicalities, as in :func:`partition_coefficient`. Rows of zeros, which
+        belong nowhere, are left out altogether.
+    alpha : float, default=1.0
+        How much rows between clusters are held back, above 0 (0 would be the plain silhouette).
+    metric : str, default="euclidean"
+        A metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+
+    Returns
+    -------
+    float
+        The score.
+
+    Notes
+    -----
+    Silhouettes are scikit-learn's: time grows with the square of the number of rows, memory is
+    bounded by its `working_memory`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality.metrics import fuzzy_silhouette_score
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0], [5.0]])
+    >>> memberships = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.5, 0.5]])
+    >>> round(fuzzy_silhouette_score(X, memberships), 3)
+    0.781
+    """
+    u = check_memberships(memberships)
+    points = check_points(X, accept_sparse=True)
+    check_same_length(points.shape[0], "X", len(u), "memberships")
+    alpha = check_exponent(alpha, "alpha", above=0)
+    shares, weights = shares_and_weights(u)
+    counted = weights > 0
+    labels = shares[counted].argmax(axis=1) if u.shape[1] else np.empty(0, np.intp)
+    _check_silhouette_labels(labels)
+    silhouettes = silhouette_samples(_rows(points, counted, metric), labels, metric=metric)
+    second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
+    preference = weights[counted] * (largest - second) ** alpha
+    return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
+
+
+def _rows(points: Any, counted: NDArray[np.bool_], metric: str) -> Any:
+    return points[counted][:, counted] if metric == "precomputed" else points[counted]
+
+
+def _check_silhouette_labels(labels: NDArray[np.intp]) -> None:
+    n_clusters, n_rows = len(np.unique(labels)), len(labels)
+    if not 2 <= n_clusters < n_rows:
+        raise ValueError(
+            f"memberships put {n_rows} rows into {n_clusters} cluster(s), and silhouettes need at "
+            "least two clusters, and more rows than clusters. Ask for other clusters."
+        )
+
+
+def _weighted_mean(values: Doubles, weights: Doubles) -> float:
+    total = float(weights.sum())
+    # Not a product of vectors: sums of BLAS depend on the number of threads.
+    return float(np.sum(weights * values)) / total if total > 0 else float("nan")

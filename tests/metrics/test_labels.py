@@ -1,0 +1,158 @@
+"""Pairs, success rate, flags, and what comes from scikit-learn."""
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.cluster import KMeans
+from sklearn.metrics import make_scorer
+
+from metrics.strategies import labels, two_partitions
+from reference import metrics as slow
+from typicality import OneClusterPCM, metrics
+from typicality.metrics import (
+    jaccard_score,
+    pair_confusion,
+    pair_f1_score,
+    pair_precision_score,
+    pair_recall_score,
+    success_rate,
+)
+
+two_labels = two_partitions(kind=labels, most=14)
+
+
+def test_rand_scores_are_those_of_scikit_learn():
+    assert metrics.rand_score is sklearn.metrics.rand_score
+    assert metrics.adjusted_rand_score is sklearn.metrics.adjusted_rand_score
+
+
+# ---- pairs --------------------------------------------------------------------------------------
+
+
+@given(two_labels)
+def test_counts_are_those_of_all_pairs(two):
+    found = pair_confusion(*two)
+    both, pred_only, true_only, neither = slow.pair_counts(*two)
+    assert (found.true_positives, found.false_positives) == (both, pred_only)
+    assert (found.false_negatives, found.true_negatives) == (true_only, neither)
+
+
+@given(two_labels)
+def test_pair_scores(two):
+    found = pair_confusion(*two)
+    together_true = found.true_positives + found.false_negatives
+    together_pred = found.true_positives + found.false_positives
+    assert found.precision * together_pred == pytest.approx(found.true_positives)
+    assert found.recall * together_true == pytest.approx(found.true_positives)
+    assert pair_precision_score(*two) == found.precision == pair_recall_score(*two[::-1])
+    assert pair_recall_score(*two) == found.recall
+    assert pair_f1_score(*two) == found.f1 == pair_f1_score(*two[::-1])
+
+
+def test_f1_is_the_harmonic_mean(rng):
+    found = pair_confusion(rng.integers(0, 3, 50), rng.integers(0, 4, 50))
+    assert_allclose(found.f1, 2 / (1 / found.precision + 1 / found.recall))
+
+
+def test_shares_of_no_pairs_are_one():
+    alone, together = [0, 1, 2], [0, 0, 0]
+    assert pair_confusion(alone, [5, 4, 3]).f1 == 1
+    assert (pair_precision_score(together, alone), pair_recall_score(together, alone)) == (1, 0)
+    assert (pair_precision_score(alone, together), pair_recall_score(alone, together)) == (0, 1)
+    assert pair_f1_score(together, alone) == 0
+    assert pair_f1_score([0], [0]) == 1
+
+
+def test_counts_of_many_rows_are_exact():
+    n = 3_000_001  # its pairs have an odd number beyond 2 ** 42
+    found = pair_confusion(np.zeros(n, np.int8), np.arange(n) % 2)
+    half = [(n + 1) // 2, n // 2]
+    assert found.true_positives == sum(k * (k - 1) // 2 for k in half)
+    assert found.true_positives + found.false_negatives == n * (n - 1) // 2
+    assert isinstance(found.true_positives, int)
+
+
+def test_pair_scores_serve_as_scorers(blobs):
+    X, y = blobs
+    model = KMeans(3, n_init=1, random_state=0).fit(X)
+    for score in (pair_precision_score, pair_recall_score, pair_f1_score, success_rate):
+        assert make_scorer(score)(model, X, y) == 1
+
+
+# ---- success rate -------------------------------------------------------------------------------
+
+
+@given(two_labels)
+def test_greedy_and_optimal_are_those_of_the_slow_twins(two):
+    true, pred = (labels.tolist() for labels in two)
+    assert success_rate(true, pred) == pytest.approx(slow.success_rate(true, pred))
+    best = slow.best_success_rate(true, pred)
+    assert success_rate(true, pred, matching="optimal") == pytest.approx(best)
+    assert best >= success_rate(true, pred)
+
+
+def test_greedy_may_miss_what_optimal_finds():
+    true, pred = [0] * 7 + [1] * 3, [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    assert success_rate(true, pred) == 4 / 10
+    assert success_rate(true, pred, matching="optimal") == 6 / 10
+
+
+def test_of_equals_the_first_class_is_matched_with_its_first_cluster():
+    true, pred = [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]  # three cells of two rows
+    assert success_rate(true, pred) == 2 / 6
+    assert success_rate(true, [1 - k for k in pred]) == 4 / 6
+
+
+@given(labels(12), st.permutations(range(4)))
+def test_names_of_clusters_do_not_matter_where_they_are_the_same(true, names):
+    pred = np.append(names, -1)[true]
+    expected = np.mean(true != -1)
+    assert success_rate(true, pred) == success_rate(true, pred, matching="optimal") == expected
+
+
+def test_rows_that_belong_nowhere_are_failures():
+    assert success_rate([0, 0, 1, 1], [-1, -1, -1, -1]) == 0
+    assert success_rate([-1, -1, 1, 1], [-1, 0, 1, 1]) == 0.5
+    assert success_rate(["a", "b"], ["b", "a"]) == 1
+
+
+def test_whole_numbers_of_any_type_know_minus_one():
+    true, pred = np.array([0, 0, 1], np.uint8), np.array([-1, 5, 6])
+    for same in (pred.astype(object), pred.astype(float), pred.astype(np.int8), pred.tolist()):
+        assert success_rate(true, same) == 2 / 3
+
+
+def test_many_clusters_take_no_time(rng):
+    y = rng.permutation(50_000)
+    assert success_rate(y, y) == 1
+
+
+# ---- flags --------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1))
+def test_jaccard_is_that_of_two_sets(flags):
+    a, b = np.array(flags).T
+    expected = slow.jaccard(a, b)
+    assert jaccard_score(a, b) == jaccard_score(b, a) == expected
+    assert jaccard_score(np.where(a, -1, 1), b) == expected
+    assert jaccard_score(np.where(a, -1.0, 1.0), np.where(b, -1, 1)) == expected
+
+
+def test_jaccard_is_scikit_learns_for_truth_values(rng):
+    a, b = rng.random((2, 50)) < 0.3
+    assert jaccard_score(a, b) == sklearn.metrics.jaccard_score(a, b)
+
+
+def test_detectors_that_flag_nothing_agree():
+    assert jaccard_score([False, False], [1, 1]) == 1
+    assert jaccard_score([False, True], [1, 1]) == 0
+
+
+def test_flags_of_a_detector(blobs):
+    X, _ = blobs
+    wide, narrow = (OneClusterPCM(contamination=0.1, sigma=s).fit_predict(X) for s in (2.0, 1.5))
+    assert 0.5 < jaccard_score(wide, narrow) <= 1
