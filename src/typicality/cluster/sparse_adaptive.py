@@ -201,4 +201,4 @@ class SparseAdaptivePCM(Sparsity, _Shrinking):
         return self._sparse_rule(eta, float(self.lam) * unit**2)
 
     def _collapse_remedy(self, space: Geometry[Any]) -> str:
-        return vanished_remedy(self.lam)
+        return vanished_remedy(self.lam) + " Or start with fewer clusters."
