@@ -21,6 +21,8 @@ from typicality.solve.sequential import Sequential
 
 __all__ = ["SequentialPCM"]
 
+_MOST_TRIES = 5
+
 
 @dataclass(frozen=True)
 class _FoundAtLambda(PicardResult[State]):
@@ -201,20 +203,27 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
             start=starts[0],
             at_most=self.max_clusters,
         )
+        path: LambdaPath | None = None
+        result: PicardResult[Any]
         if isinstance(self.lam, str):
             path, result = self._along_the_path(sequential, unit)
         else:
-            path, result = None, sequential.fit(float(self.lam))
+            result = sequential.fit(float(self.lam))
         rule: Any = result.state.rule
         found = _FoundAtLambda(**vars(result), lam=rule.lam / unit**2, path=path)
         return self._finished(found)
 
     def _along_the_path(
         self, sequential: Sequential[Any], unit: float
-    ) -> tuple[LambdaPath, PicardResult[State]]:
+    ) -> tuple[LambdaPath, PicardResult[Any]]:
         space = sequential.geometry
-        grid = lambda_grid(space, unit, float(self.p))
-        return follow_path(space, grid, sequential.fit, partition_index(space))
+        grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
+        for _ in range(_MOST_TRIES):
+            path, result = follow_path(space, grid, sequential.fit, index)
+            if path.n_clusters[0] > 0:
+                break
+            grid = grid / 10.0  # many features: all clusters vanish long before
+        return path, result
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
         super()._publish(opened, result)
