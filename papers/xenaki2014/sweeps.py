@@ -1,65 +1,74 @@
-"""The number of clusters along lambda on Iris, Wine and S2, and the value that is chosen.
+"""The number of clusters along lambda on Iris, Wine and S2: a table and a picture."""
 
-`PYTHONPATH=papers python -m xenaki2014.sweeps` prints a table and draws
-`papers/results/xenaki2014_sweeps.png`. S2 must be in the folder that TYPICALITY_DATA names; without
-it that part is left out.
-"""
-
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
-from sklearn.datasets import load_iris, load_wine
+from numpy.typing import NDArray
 
 from typicality import SequentialPCM
-from typicality.datasets import load_s2
 from typicality.metrics import rand_score
 from typicality.plot import LambdaPathDisplay
+from xenaki2014.printed import TABLES
 
 _PICTURE = Path(__file__).parents[1] / "results" / "xenaki2014_sweeps.png"
-PRINTED = {"Iris": (0.15, 3), "Wine": (0.08, 3), "S2": (0.1, 15)}
+_N_VALUES = 60
 
 
-def sets() -> dict[str, Any]:
-    """The data that are there."""
-    known = {"Iris": load_iris(return_X_y=True), "Wine": load_wine(return_X_y=True)}
-    try:
-        return known | {"S2": load_s2()}
-    except FileNotFoundError as missing:
-        print(missing)
-        return known
-
-
-def windows(model: SequentialPCM) -> str:
-    """The numbers of clusters along the path, each with the values of lambda that give it."""
-    path = model.lambda_path_
-    steps = zip(path.n_clusters.tolist(), path.lam.tolist(), strict=True)
-    runs = [(count, [lam for _, lam in run]) for count, run in groupby(steps, key=lambda s: s[0])]
-    return "; ".join(f"{count}: {lams[0]:.3f}-{lams[-1]:.3f}" for count, lams in runs)
-
-
-def main() -> None:
-    """Fit, print, draw."""
-    data = sets()
+def sweeps(data: Mapping[str, Any]) -> list[str]:
+    """The table, in Markdown; the picture goes to papers/results."""
     figure = Figure(figsize=(8, 3.2 * len(data)), layout="constrained")
-    axes = figure.subplots(len(data), 1)
-    print("| data | paper: lambda, m | chosen: lambda, m, RM | m along lambda |\n|---|---|---|---|")
+    axes = np.atleast_1d(figure.subplots(len(data), 1))
+    lines = [
+        '| | λ, m in the paper | m at each λ, by the paper\'s start | λ, m, RM by `lam="auto"` |',
+        "|---|---|---|---|",
+    ]
     for ax, (name, (X, truth)) in zip(axes, data.items(), strict=True):
         model = SequentialPCM(assign="all").fit(X)
-        LambdaPathDisplay.from_estimator(model, ax=ax)
-        ax.set_title(f"{name}: {ax.get_title()}")
-        lam, m = PRINTED[name]
-        ax.plot(lam, m, "k*", markersize=12, label="paper")
-        ax.legend(loc="upper left")
-        found = (
-            f"{model.lam_:.3f}, {model.n_clusters_}, {100 * rand_score(truth, model.labels_):.2f}"
-        )
-        print(f"| {name} | {lam}, {m} | {found} | {windows(model)} |")
+        path = model.lambda_path_
+        lams = np.geomspace(path.lam[0], path.lam[-1], _N_VALUES)
+        counts = np.array([_n_clusters(X, lam) for lam in lams])
+        row = next(r for rows in TABLES.values() for r in rows if _is_sequential(r, name))
+        _draw(ax, name, model, lams, counts, row)
+        rand = 100 * rand_score(truth, model.labels_)
+        chosen = f"{model.lam_:.3f}, {model.n_clusters_}, {rand:.2f}"
+        windows = _windows(lams, counts)
+        lines.append(f"| {name} | {row.lam}, {row.m_final} | {windows} | {chosen} |")
     _PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(_PICTURE, dpi=120)
-    print(_PICTURE)
+    return lines
 
 
-if __name__ == "__main__":
-    main()
+def _n_clusters(X: NDArray[np.float64], lam: float) -> int:
+    return int(SequentialPCM(lam=lam, init="paper", assign="all").fit(X).n_clusters_)
+
+
+def _is_sequential(row: Any, name: str) -> bool:
+    return bool(row.data == name and row.method == "SeqSAPCM")
+
+
+def _windows(lams: NDArray[np.float64], counts: NDArray[np.int_]) -> str:
+    """The numbers of clusters, each with the values of lambda that give it."""
+    steps = zip(counts.tolist(), lams.tolist(), strict=True)
+    runs = [(m, [lam for _, lam in run]) for m, run in groupby(steps, key=lambda step: step[0])]
+    return "; ".join(f"{m}: {lams[0]:.3f}-{lams[-1]:.3f}" for m, lams in runs)
+
+
+def _draw(
+    ax: Any,
+    name: str,
+    model: SequentialPCM,
+    lams: NDArray[np.float64],
+    counts: NDArray[np.int_],
+    row: Any,
+) -> None:
+    LambdaPathDisplay.from_estimator(model, ax=ax)
+    ax.lines[0].set_label('path of lam="auto"')
+    ax.step(lams, counts, where="mid", color="0.6", lw=1, zorder=0, label="each λ on its own")
+    ax.plot(row.lam, row.m_final, "k*", markersize=11, label="paper")
+    ax.set_title(f"{name}: {ax.get_title()}")
+    ax.set_ylim(0, 1.1 * max(counts.max(), model.lambda_path_.n_clusters.max()) + 0.5)
+    ax.legend(loc="lower left", fontsize=8)

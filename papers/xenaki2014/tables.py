@@ -23,6 +23,7 @@ from typicality.metrics import generalized_rand_score, rand_score, success_rate
 from xenaki2014.adaptive_rows import AFTER_STEPS, BY_BISECTION, OTHER_COUNT, Outcome, fitted, key
 from xenaki2014.other_rows import by_fuzzy_c_means, by_kmeans, by_possibilistic_c_means
 from xenaki2014.printed import TABLES, THREE_GAUSSIANS, Row
+from xenaki2014.sweeps import sweeps
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _N_SAMPLES = 24
@@ -186,6 +187,14 @@ _TITLES = {
 }
 
 
+_SWEEPS = """## Lambda
+
+SeqSAPCM at 60 values of lambda, each on its own, and what `SequentialPCM(lam="auto")` chooses. The
+windows of the right number are narrow, and end in a collapse to no cluster. The picture is
+`papers/results/xenaki2014_sweeps.png`.
+"""
+
+
 def page(numbers: list[int]) -> str:
     """All tables, in Markdown."""
     parts = [_PREFACE.format(**boxed_wine())]
@@ -197,6 +206,9 @@ def page(numbers: list[int]) -> str:
     parts.append(
         "\n".join([f"## Experiment 1, {_N_SAMPLES} fresh samples\n", *fresh_samples(), ""])
     )
+    names = [TABLES[number][0].data for number in numbers if number > 1]
+    lines = sweeps({name: LOADERS[name]() for name in names})
+    parts.append("\n".join([_SWEEPS, *lines, ""]))
     return "\n".join(parts)
 
 
