@@ -27,6 +27,7 @@ bench: $(READY)
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/alpha_cut_time.py
+	$(RUN) benchmarks/adaptive_large.py
 	$(RUN) benchmarks/generalized_rand.py
 
 # The figures of the papers, to papers/results; tables go to RESULTS.md beside their scripts.

@@ -65,10 +65,13 @@ def _draw(
     counts: NDArray[np.int_],
     row: Any,
 ) -> None:
-    LambdaPathDisplay.from_estimator(model, ax=ax)
+    display = LambdaPathDisplay.from_estimator(model, ax=ax)
     ax.lines[0].set_label('path of lam="auto"')
     ax.step(lams, counts, where="mid", color="0.6", lw=1, zorder=0, label="each λ on its own")
     ax.plot(row.lam, row.m_final, "k*", markersize=11, label="paper")
     ax.set_title(f"{name}: {ax.get_title()}")
     ax.set_ylim(0, 1.1 * max(counts.max(), model.lambda_path_.n_clusters.max()) + 0.5)
-    ax.legend(loc="lower left", fontsize=8)
+    # On the upper of the two axes, so that no line crosses it.
+    display.index_ax_.legend(
+        handles=ax.get_legend_handles_labels()[0], loc="lower left", fontsize=8
+    )

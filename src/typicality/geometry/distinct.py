@@ -55,9 +55,9 @@ class DistinctRows:
         _, first, copy_of = np.unique(keys[chosen], return_index=True, return_inverse=True)
         weight = None if sample_weight is None else sample_weight[chosen]
         total = np.bincount(copy_of, weights=weight).astype(np.float64)
-        rows = X[chosen[first]]
-        order = np.lexsort(rows.T[::-1])
-        return cls(rows[order], total[order], chosen[first][order])
+        index = chosen[first]
+        order = np.lexsort(X[index].T[::-1])
+        return cls(X[index[order]], total[order], index[order])
 
     def places_of(self, X: Floats) -> NDArray[np.intp]:
         """Where each row of X stands among these; -1 for rows that are not there."""

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import Floats
+from typicality.geometry.base import Floats, row_blocks
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.geometry.nearest import NearestRows
@@ -55,14 +55,13 @@ class InputGaps:
     def _bounds(self) -> NDArray[np.float64]:
         """Squared distances to the nearest of a few rows."""
         order = self._search.order
-        rows = self.rows[order]
-        nearest = np.full(len(rows), np.inf)
-        for step in range(1, min(_MATES, len(rows) - 1) + 1):
-            sqdist = _sqdist(rows[step:], rows[:-step])
-            np.minimum(nearest[step:], sqdist, out=nearest[step:])
-            np.minimum(nearest[:-step], sqdist, out=nearest[:-step])
-        bounds = np.empty_like(nearest)
-        bounds[order] = nearest
+        bounds = np.full(len(order), np.inf)
+        for step in range(1, min(_MATES, len(order) - 1) + 1):
+            for block in row_blocks(len(order) - step):
+                ahead, behind = order[step:][block], order[:-step][block]
+                sqdist = _sqdist(self.rows[ahead], self.rows[behind])
+                bounds[ahead] = np.minimum(bounds[ahead], sqdist)
+                bounds[behind] = np.minimum(bounds[behind], sqdist)
         return bounds
 
     def around(self, prototypes: Centroids, n_neighbors: int) -> NDArray[np.float64]:
