@@ -24,6 +24,7 @@ bench: $(READY)
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/alpha_cut_quality.py
 	$(RUN) benchmarks/alpha_cut_nulls.py
+	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/alpha_cut_time.py
 	$(RUN) benchmarks/generalized_rand.py

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import HDBSCAN
 from sklearn.metrics import adjusted_rand_score
-from sklearn.neighbors import KNeighborsClassifier
 
+from _filling import fill
 from _kinds import KINDS, Kind
 from _report import Report, machine
 from typicality import AlphaCutClustering
@@ -82,15 +82,6 @@ def label(X: Doubles, warned: Counter[str]) -> dict[str, Labels]:
     labels[_OURS] = _fit_ours(AlphaCutClustering(assign="core"), X, warned)
     labels[_OURS_ALL] = _fit_ours(AlphaCutClustering(assign="all"), X, warned)
     return labels
-
-
-def fill(X: Doubles, labels: Labels) -> Labels:
-    """Rows of no cluster go to that of the nearest row that has one."""
-    kept = labels >= 0
-    if not kept.any():
-        return labels
-    filled: Labels = KNeighborsClassifier(1).fit(X[kept], labels[kept]).predict(X)
-    return filled
 
 
 def _fit_ours(estimator: Any, X: Doubles, warned: Counter[str]) -> Labels:

@@ -19,8 +19,8 @@ from sklearn.preprocessing import minmax_scale
 
 from typicality.datasets import load_s2, make_three_gaussians
 from typicality.exceptions import ClusteringWarning
+from typicality.metrics import generalized_rand_score, rand_score, success_rate
 from xenaki2014.adaptive_rows import AFTER_STEPS, BY_BISECTION, OTHER_COUNT, Outcome, fitted, key
-from xenaki2014.measures import generalized_rand_score, rand_score, success_rate
 from xenaki2014.other_rows import by_fuzzy_c_means, by_kmeans, by_possibilistic_c_means
 from xenaki2014.printed import TABLES, THREE_GAUSSIANS, Row
 

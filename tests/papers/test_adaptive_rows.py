@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
+from typicality.metrics import generalized_rand_score, rand_score, success_rate
 from xenaki2014.adaptive_rows import AFTER_STEPS, MAX_ITER, OTHER_COUNT, fitted, key
 from xenaki2014.kmeans_single_point import kmeans_single_point
-from xenaki2014.measures import generalized_rand_score, rand_score, success_rate
 from xenaki2014.other_rows import as_for_kmeans, by_fuzzy_c_means, by_possibilistic_c_means
 from xenaki2014.printed import IRIS, S2, TABLES, WINE
 

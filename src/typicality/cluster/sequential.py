@@ -12,14 +12,18 @@ from typicality.cluster._adaptive import AdaptiveClusterer
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
-from typicality.geometry import Geometry
+from typicality.geometry import Geometry, InputSpace
+from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import Sequential
+from typicality.solve.sequential import GrownState, Sequential
 
 __all__ = ["SequentialPCM"]
+
+_MOST_TRIES = 5
+_PATH_ROWS = 2**15  # of more rows, lambda is chosen on a sample
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     the clusters found at the one before, until none is left. Kept is the result with the smallest
     Bayesian information criterion of Gaussian clusters that share their covariance, every row
     assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
-    Calinski-Harabasz index. The path is kept in `lambda_path_`.
+    Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 distinct rows
+    lambda is chosen on a sample, and the clusters found there are the start on all rows.
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
     rounding, the default start does not depend on the order of the rows, copies of a row count as
@@ -194,27 +199,40 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         unit = self._unit(space)
-        sequential = Sequential(
-            space,
-            run=self._iterate(space, unit, progress),
-            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
-            start=starts[0],
-            at_most=self.max_clusters,
-        )
-        if isinstance(self.lam, str):
-            path, result = self._along_the_path(sequential, unit)
+
+        def sequential(space: Geometry[Any], start: Any) -> Sequential[Any]:
+            return Sequential(
+                space,
+                run=self._iterate(space, unit, progress),
+                rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
+                start=start,
+                at_most=self.max_clusters,
+            )
+
+        everything = sequential(space, starts[0])
+        if not isinstance(self.lam, str):
+            found = everything.fit(float(self.lam))
+            return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
+        few = _thinned(space)
+        if few is space:
+            path, found = self._along_the_path(everything, unit)
         else:
-            path, result = None, sequential.fit(float(self.lam))
-        rule: Any = result.state.rule
-        found = _FoundAtLambda(**vars(result), lam=rule.lam / unit**2, path=path)
-        return self._finished(found)
+            path, found = self._along_the_path(sequential(few, few.at(starts[0].centers)), unit)
+            found = everything.fit(path.lam[path.chosen], _moved(found.state, space))
+        lam = float(path.lam[path.chosen])
+        return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
 
     def _along_the_path(
         self, sequential: Sequential[Any], unit: float
-    ) -> tuple[LambdaPath, PicardResult[State]]:
+    ) -> tuple[LambdaPath, PicardResult[Any]]:
         space = sequential.geometry
-        grid = lambda_grid(space, unit, float(self.p))
-        return follow_path(space, grid, sequential.fit, partition_index(space))
+        grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
+        for _ in range(_MOST_TRIES):
+            path, found = follow_path(space, grid, sequential.fit, index)
+            if path.n_clusters[0] > 0:
+                break
+            grid = grid / 10.0  # many features: all clusters vanish long before
+        return path, found
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
         super()._publish(opened, result)
@@ -228,3 +246,16 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if isinstance(self.lam, str):
             return "every lam tried left none. Look at the data, or give lam and box."
         return vanished_remedy(self.lam)
+
+
+def _thinned(space: Geometry[Any]) -> Geometry[Any]:
+    """The space of a sample of the distinct rows, where there are many; else the space itself."""
+    if not isinstance(space, InputSpace) or len(space.X) <= _PATH_ROWS:
+        return space
+    rows = DistinctRows.of(space.X, space.sample_weight, at_most=_PATH_ROWS)
+    return InputSpace(rows.rows, rows.weight.astype(space.X.dtype))
+
+
+def _moved(state: Any, space: Geometry[Any]) -> GrownState[Any]:
+    """A state of one space in another with the same coordinates."""
+    return GrownState(space.at(state.prototypes.centers), state.rule, tried=None)

@@ -73,7 +73,7 @@ class LambdaPathDisplay:
         self
         """
         import matplotlib.pyplot as plt
-        from matplotlib.ticker import MaxNLocator
+        from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
         path = self.path
         if ax is None:
@@ -83,6 +83,9 @@ class LambdaPathDisplay:
         ax.plot(path.lam, path.n_clusters, ".", color=_CLUSTERS)
         ax.set(xscale="log", xlabel="lambda", ylim=(0, 1.1 * path.n_clusters.max() + 0.5))
         ax.set_ylabel("clusters", color=_CLUSTERS)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         self.index_ax_ = ax.twinx()
         finite = np.isfinite(path.index)

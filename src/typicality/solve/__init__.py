@@ -12,13 +12,14 @@ from typicality.solve.indices import (
 from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.restarts import best_of
-from typicality.solve.sequential import Sequential
+from typicality.solve.sequential import GrownState, Sequential
 
 __all__ = [
     "Alternation",
     "ByMemberships",
     "ByWeights",
     "ClusterState",
+    "GrownState",
     "LambdaPath",
     "PartitionIndex",
     "PicardResult",

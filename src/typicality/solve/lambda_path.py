@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from typicality.solve.picard import PicardResult, Status
 
 __all__ = ["LambdaPath", "follow_path", "lambda_grid"]
 
-State = ClusterState[Any]
-Result = PicardResult[State]
+State = TypeVar("State", bound=ClusterState[Any])
 
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _STEP = 0.15
@@ -75,9 +74,9 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> NDArray[np.fl
 def follow_path(
     geometry: Geometry[Any],
     grid: Iterable[float],
-    fit: Callable[[float, State | None], Result],
+    fit: Callable[[float, State | None], PicardResult[State]],
     index: PartitionIndex,
-) -> tuple[LambdaPath, Result]:
+) -> tuple[LambdaPath, PicardResult[State]]:
     """Fit at rising values of lambda, each from the result before, until no cluster is left.
 
     Parameters
@@ -99,7 +98,7 @@ def follow_path(
         The result that was chosen.
     """
     record: list[tuple[float, int, float]] = []
-    best: list[Result] = []
+    best: list[PicardResult[State]] = []
     chosen, least = 0, np.inf
     state: State | None = None
     for lam in grid:
@@ -116,7 +115,7 @@ def follow_path(
     return LambdaPath(values, counts, indices, index.name, chosen), best[0]
 
 
-def _value(geometry: Geometry[Any], index: PartitionIndex, state: State) -> float:
+def _value(geometry: Geometry[Any], index: PartitionIndex, state: ClusterState[Any]) -> float:
     if state.prototypes.n_clusters == 0:
         return np.nan
     rule: Any = state.rule

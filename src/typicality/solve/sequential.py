@@ -1,7 +1,7 @@
 """One cluster more at a time, at one lambda or along a path of them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic
 
 import numpy as np
@@ -12,16 +12,36 @@ from typicality.membership.spread import smallest_spread, spread_from_gaps
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["Sequential"]
+__all__ = ["GrownState", "Sequential"]
 
 _N_NEIGHBORS = 10
+_IN_TURN = 3  # rows that are tried one after the other
+
+
+@dataclass(frozen=True, eq=False)
+class GrownState(ClusterState[P]):
+    """A state that no further row could add a cluster to.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+        The prototypes.
+    rule : MembershipRule
+        The rule.
+    tried : Prototypes, optional
+        Rows that were tried in vain, for these prototypes.
+    """
+
+    tried: P | None
 
 
 @dataclass(frozen=True, eq=False)
 class Sequential(Generic[P]):
     """Add the farthest row as a cluster, iterate, and go on while clusters become more.
 
-    Implements :cite:`xenaki2014`, section 3 (SeqSAPCM).
+    Implements :cite:`xenaki2014`, section 3 (SeqSAPCM). Original to typicality, see docs/theory:
+    from one lambda to the next three rows take turns, where the first was tried in vain the one
+    farthest from the prototypes and from that one, and so on.
 
     Parameters
     ----------
@@ -44,25 +64,27 @@ class Sequential(Generic[P]):
     at_most: int
 
     def fit(
-        self, lam: float, before: ClusterState[P] | None = None
-    ) -> PicardResult[ClusterState[P]]:
+        self, lam: float, before: "GrownState[P] | None" = None
+    ) -> PicardResult["GrownState[P]"]:
         """All rounds at one lambda, from the start or from the result at another lambda.
 
         The result is that of the last round, with the residuals and objectives of all.
         """
         result = self.run(self._begin(lam, before))
-        n_before = 0
-        while n_before < result.state.prototypes.n_clusters < self.at_most:
-            if result.status is Status.STOPPED:
+        n_clusters = result.state.prototypes.n_clusters
+        known = before is not None and n_clusters == before.prototypes.n_clusters
+        tried = before.tried if before is not None and known else None
+        residuals, objectives = result.residuals, result.objectives
+        while 0 < n_clusters < self.at_most and result.status is not Status.STOPPED:
+            new = self._farthest(result.state.prototypes, tried)
+            result = self.run(self._joined(result.state, new))
+            residuals, objectives = residuals + result.residuals, objectives + result.objectives
+            n_before, n_clusters = n_clusters, result.state.prototypes.n_clusters
+            tried = _tried(tried, new) if n_clusters == n_before else None
+            if n_clusters <= n_before:
                 break
-            n_before = result.state.prototypes.n_clusters
-            following = self.run(self._with_one_more(result.state))
-            result = replace(
-                following,
-                residuals=result.residuals + following.residuals,
-                objectives=result.objectives + following.objectives,
-            )
-        return result
+        state = GrownState(result.state.prototypes, result.state.rule, tried)
+        return PicardResult(state, result.status, residuals, objectives)
 
     def _begin(self, lam: float, before: ClusterState[P] | None) -> ClusterState[P]:
         if before is None:
@@ -70,10 +92,13 @@ class Sequential(Generic[P]):
         known: Any = before.rule
         return ClusterState(before.prototypes, self.rule(known.eta, lam))
 
-    def _with_one_more(self, state: ClusterState[P]) -> ClusterState[P]:
+    def _farthest(self, prototypes: P, tried: P | None) -> P:
+        known = prototypes if tried is None else prototypes.join(tried)
+        row = np.array([self.geometry.farthest_row(known)])
+        return self.geometry.near_rows(row, share=0.0)
+
+    def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
         known: Any = state.rule
-        row = np.array([self.geometry.farthest_row(state.prototypes)])
-        new = self.geometry.near_rows(row, share=0.0)
         eta = np.concatenate([known.eta, self._first_spread(new)])
         return ClusterState(state.prototypes.join(new), known.with_spread(eta))
 
@@ -83,3 +108,9 @@ class Sequential(Generic[P]):
         smallest = smallest_spread(self.geometry.total_variance)
         spreads = (spread_from_gaps(gaps.largest, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])
+
+
+def _tried(before: P | None, new: P) -> P | None:
+    """The rows tried in vain; after the last of a turn the first may be tried again."""
+    together = new if before is None else before.join(new)
+    return together if together.n_clusters < _IN_TURN else None
