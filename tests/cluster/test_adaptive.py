@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -367,3 +367,19 @@ def test_a_given_lambda_has_no_path(blobs):
 def test_one_cluster_is_one_cluster(seed):
     X = np.random.default_rng(seed).normal(size=(300, 2))
     assert SequentialPCM().fit(X).n_clusters_ == 1
+
+
+def test_large_data_choose_lambda_on_a_sample(rng):
+    centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
+    truth = rng.integers(4, size=40_000)
+    X = centers[truth] + rng.normal(size=(40_000, 2))
+    model = SequentialPCM(assign="all", store_memberships=False).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > 0.99
+    order = rng.permutation(len(X))
+    assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
+
+
+def test_many_features_begin_with_less_sparsity():
+    X, truth = make_blobs(200, n_features=100, centers=4, cluster_std=1.5, random_state=0)
+    model = SequentialPCM(assign="all").fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0

@@ -6,11 +6,14 @@ from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 
 from typicality import (
+    AdaptivePCM,
     AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
+    SequentialPCM,
+    SparseAdaptivePCM,
 )
 
 ESTIMATORS = [
@@ -145,6 +148,26 @@ def test_alpha_cuts_can_be_watched_and_stopped(blobs):
 def test_detectors_can_be_stopped(blobs):
     model = OneClusterPCM().set_callbacks(Watcher(stop_after=2)).fit(blobs[0])
     assert (model.n_iter_, model.status_) == (2, "stopped")
+
+
+@pytest.mark.parametrize(
+    "estimator", [AdaptivePCM(), SparseAdaptivePCM(), SequentialPCM(lam=0.05), SequentialPCM()]
+)
+def test_adaptive_estimators_can_be_watched(estimator, blobs):
+    X, _ = blobs
+    recorder = Recorder()
+    model = clone(estimator).set_callbacks(recorder).fit(X)
+    assert sorted(recorder.begun) == sorted(recorder.ended)
+    assert recorder.begun.count("iteration") >= model.n_iter_
+    assert np.array_equal(model.labels_, clone(estimator).fit(X).labels_)
+
+
+@pytest.mark.parametrize("estimator", [SparseAdaptivePCM(), SequentialPCM(lam=0.05)])
+def test_adaptive_estimators_can_be_stopped(estimator, blobs):
+    X, _ = blobs
+    model = clone(estimator).set_callbacks(Recorder(stop_after=2)).fit(X)
+    assert (model.n_iter_, model.status_) == (2, "stopped")
+    assert np.array_equal(model.predict(X), model.labels_)
 
 
 def test_annealing_can_be_watched(blobs):

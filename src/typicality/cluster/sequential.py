@@ -23,6 +23,7 @@ from typicality.solve.sequential import GrownState, Sequential
 __all__ = ["SequentialPCM"]
 
 _MOST_TRIES = 5
+_DECADE = 10.0  # the path begins so far below the collapse
 _PATH_ROWS = 2**15  # of more rows, lambda is chosen on a sample
 
 
@@ -230,9 +231,9 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
         for _ in range(_MOST_TRIES):
             path, found = follow_path(space, grid, sequential.fit, index)
-            if path.n_clusters[0] > 0:
+            if path.lam[-1] > _DECADE * path.lam[0]:
                 break
-            grid = grid / 10.0  # many features: all clusters vanish long before
+            grid = grid / _DECADE  # many features: clusters vanish much earlier
         return path, found
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
