@@ -151,11 +151,14 @@ def test_public_functions_are_typed(function):
 
 
 ESTIMATORS = {
+    "AdaptivePCM": {},
     "AlphaCutClustering": {},
     "EntropyCMeans": {"n_clusters": 3, "random_state": 0},
     "FuzzyCMeans": {"n_clusters": 3, "random_state": 0},
     "OneClusterPCM": {},
     "PossibilisticCMeans": {"n_clusters": 3, "random_state": 0},
+    "SequentialPCM": {},
+    "SparseAdaptivePCM": {},
 }
 
 

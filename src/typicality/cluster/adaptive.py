@@ -125,7 +125,8 @@ class AdaptivePCM(_Shrinking):
     n_clusters_ : int
         The number of labels in use; 0 when all clusters have vanished.
     eta_ : array of shape (n_prototypes,)
-        The spread of each cluster, in the unit of squared distances in the box.
+        The spread of each cluster, in the unit of squared distances in the box; with a kernel, in
+        that of squared distances in its space, which are not scaled.
     n_iter_ : int
         The number of iterations.
     status_ : str

@@ -115,7 +115,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     n_clusters_ : int
         The number of labels in use; 0 when all clusters have vanished.
     eta_ : array of shape (n_prototypes,)
-        The spread of each cluster, in the unit of squared distances in the box.
+        The spread of each cluster, in the unit of squared distances in the box; with a kernel, in
+        that of squared distances in its space, which are not scaled.
     lam_ : float
         The weight of sparsity that was used.
     lambda_path_ : LambdaPath

@@ -53,15 +53,15 @@ def generalized_rand_estimate(
     normalize: bool = True,
     random_state: Any = None,
 ) -> RandEstimate:
-    """Estimate the generalised Rand index, and the adjusted one, from pairs drawn at random.
+    r"""Estimate the generalised Rand index, and the adjusted one, from pairs drawn at random.
 
     Pairs of different rows are drawn with replacement, independently and uniformly. With a and b
-    the distances of a pair in the two partitions, d the mean of |a - b| over the pairs drawn and e
-    the mean over all combinations of different ones,
+    the distances of a pair in the two partitions, d the mean of \|a - b\| over the pairs drawn and
+    e the mean over all combinations of different ones,
 
-        score = 1 - d,    adjusted = 1 - d / e.
+    .. math:: \mathrm{score} = 1 - d, \qquad \mathrm{adjusted} = 1 - d / e.
 
-    The standard error is the standard deviation of |a - b| over sqrt(n_pairs); that of `adjusted`
+    The standard error is the standard deviation of \|a - b\| over sqrt(n_pairs); that of `adjusted`
     is the same of the influence of a pair on d / e (see docs/theory). A million pairs give the
     score to 5e-4 or better, whatever the number of rows, in a second or two.
 

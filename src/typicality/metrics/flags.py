@@ -10,9 +10,9 @@ __all__ = ["jaccard_score"]
 
 
 def jaccard_score(flags_a: Any, flags_b: Any) -> float:
-    """The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.
+    r"""The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.
 
-        J(A, B) = |A and B| / |A or B|
+    .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}
 
     in [0, 1], larger is more alike; 1 where neither flags any row, since they agree. Rows flagged
     by neither do not count, so it does not rise because outliers are few.

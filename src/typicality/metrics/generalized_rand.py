@@ -11,15 +11,15 @@ __all__ = ["adjusted_generalized_rand_score", "generalized_rand_score"]
 
 
 def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool = True) -> float:
-    """The generalised Rand index: how far two partitions, crisp or soft, agree about pairs of rows.
+    r"""The generalised Rand index: how far two partitions, crisp or soft, agree on pairs of rows.
 
     With p the shares of a row, which sum to one,
 
-        E(i, j) = 1 - |p_i - p_j| / sqrt(2)
+    .. math:: E(i, j) = 1 - \lVert p_i - p_j \rVert / \sqrt 2
 
     is how far rows i and j are together, and
 
-        GRM = mean over i < j of 1 - |E_U(i, j) - E_P(i, j)|
+    .. math:: \mathrm{GRM} = \operatorname{mean}_{i < j} \big( 1 - |E_U(i, j) - E_P(i, j)| \big)
 
     is in [0, 1], larger is better, 1 for the same partition. For two crisp partitions it is
     :func:`sklearn.metrics.rand_score`. It does not depend on the order of the clusters, nor on
@@ -83,14 +83,15 @@ def _unit(value: float) -> float:
 def adjusted_generalized_rand_score(
     reference: Any, memberships: Any, *, normalize: bool = True
 ) -> float:
-    """The generalised Rand index adjusted for chance: 0 in the mean over all orders of the rows.
+    r"""The generalised Rand index adjusted for chance: 0 in the mean over all orders of the rows.
 
-        (GRM - E[GRM]) / (1 - E[GRM])
+    .. math:: \frac{\mathrm{GRM} - \mathrm E[\mathrm{GRM}]}{1 - \mathrm E[\mathrm{GRM}]}
 
     with the expectation over permutations of the rows of one of the two. A permutation takes a
     pair of rows to every pair equally often, so
 
-        E[GRM] = 1 - mean over independent pairs (i, j), (k, l) of |E_U(i, j) - E_P(k, l)|.
+    .. math:: \mathrm E[\mathrm{GRM}] =
+        1 - \operatorname{mean}_{i < j, \, k < l} |E_U(i, j) - E_P(k, l)|.
 
     At most 1, larger is better: 1 for the same partition, about 0 for independent ones, negative
     for such as agree less than by chance. For two crisp partitions it is

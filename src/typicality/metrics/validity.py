@@ -114,13 +114,15 @@ def partition_entropy(memberships: Any, *, rescale: bool = False) -> float:
 
 
 def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) -> float:
-    """The Xie-Beni index: how wide clusters are beside the gap between the nearest two.
+    r"""The Xie-Beni index: how wide clusters are beside the gap between the nearest two.
 
-        XB = sum_h w_h sum_k p_hk^m |x_h - v_k|^2 / (sum_h w_h * min_{k != l} |v_k - v_l|^2)
+    .. math:: \mathrm{XB} = \frac{\sum_h w_h \sum_k p_{hk}^m \lVert x_h - v_k \rVert^2}
+        {\sum_h w_h \, \min_{k \ne l} \lVert v_k - v_l \rVert^2}
 
-    with shares p_hk = u_hk / sum_l u_hl and weights w_h = min(1, sum_k u_hk). For a partition it
-    is the sum of u_hk^m |x_h - v_k|^2 over n times the smallest squared distance of two centres. In
-    [0, inf], smaller is better; infinite where two centres coincide.
+    with shares :math:`p_{hk} = u_{hk} / \sum_l u_{hl}` and weights
+    :math:`w_h = \min(1, \sum_k u_{hk})`. For a partition it is the weighted sum of squared
+    distances over n times the smallest squared distance of two centres. In [0, inf], smaller is
+    better; infinite where two centres coincide.
 
     Implements :cite:`xie1991`, whose m is 2. Differs from the paper: shares and weights,
     original to typicality, see docs/theory. Typicalities in their place would be rewarded for
