@@ -273,6 +273,15 @@ def s2_like():
     return make_s2_like(1500, random_state=0)
 
 
+@pytest.mark.parametrize("outliers", [[[12, 12]], [[12, 12], [-9, 12]], [[12, 12], [12.2, 12]]])
+def test_outliers_do_not_end_the_search(blobs, outliers):
+    X = np.vstack([blobs[0], outliers])
+    model = SequentialPCM().fit(X)
+    assert model.n_clusters_ == 3
+    assert (model.labels_[180:] == -1).all()
+    assert np.mean(model.labels_[:180] == -1) < 0.1
+
+
 # ---- starts -------------------------------------------------------------------------------------
 
 
@@ -340,7 +349,7 @@ def test_the_path_is_kept_with_the_best_of_it(blobs):
     assert (np.diff(path.lam) > 0).all()
     assert path.n_clusters[-1] == 0
     assert path.criterion == "BIC"
-    assert path.chosen == np.nanargmin(path.index)
+    assert_allclose(path.index[path.chosen], np.nanmin(path.index), rtol=1e-6)
     assert path.lam[path.chosen] == model.lam_
     assert path.n_clusters[path.chosen] == model.n_clusters_
     assert np.isnan(path.index[-1])
@@ -351,7 +360,7 @@ def test_the_path_in_a_kernel_space_is_judged_by_variances(blobs):
     model = SequentialPCM(kernel="gaussian", assign="all").fit(X)
     path = model.lambda_path_
     assert path.criterion == "Calinski-Harabasz"
-    assert path.chosen == np.nanargmax(path.index)
+    assert_allclose(path.index[path.chosen], np.nanmax(path.index), rtol=1e-6)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
 
 
@@ -369,11 +378,12 @@ def test_one_cluster_is_one_cluster(seed):
     assert SequentialPCM().fit(X).n_clusters_ == 1
 
 
-def test_large_data_choose_lambda_on_a_sample(rng):
+@pytest.mark.parametrize("init", ["max-min", [[0.0, 0.0], [8.0, 8.0], [8.0, 0.0]]])
+def test_large_data_choose_lambda_on_a_sample(rng, init):
     centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
     truth = rng.integers(4, size=40_000)
     X = centers[truth] + rng.normal(size=(40_000, 2))
-    model = SequentialPCM(assign="all", store_memberships=False).fit(X)
+    model = SequentialPCM(assign="all", init=init, store_memberships=False).fit(X)
     assert adjusted_rand_score(truth, model.labels_) > 0.99
     order = rng.permutation(len(X))
     assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])

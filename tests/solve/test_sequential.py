@@ -1,5 +1,6 @@
 """One cluster more at a time, at one lambda and along a path."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -31,6 +32,7 @@ def sequential(blobs):
     step = Alternation(space, AdaptedSpread(smallest=1e-12))
     return Sequential(
         space,
+        space.gaps(),
         run=partial(picard, step, tol=1e-6, max_iter=500),
         rule=SparsePossibilistic,
         start=space.near_rows(np.array([0, 70]), share=0.0),
@@ -47,7 +49,7 @@ def test_finds_all_clusters_from_two(sequential):
 
 
 def test_stops_at_the_most_clusters(sequential):
-    few = Sequential(sequential.geometry, sequential.run, sequential.rule, sequential.start, 2)
+    few = replace(sequential, at_most=2)
     assert few.fit(0.05).state.prototypes.n_clusters == 2
 
 
@@ -55,7 +57,7 @@ def test_a_stopped_run_ends_the_rounds(sequential):
     def stopped(state):
         return PicardResult(state, Status.STOPPED, (1.0,), (0.0,))
 
-    once = Sequential(sequential.geometry, stopped, sequential.rule, sequential.start, 20)
+    once = replace(sequential, run=stopped)
     assert len(once.fit(0.05).residuals) == 1
 
 
@@ -98,6 +100,21 @@ def test_path_keeps_the_best(sequential, larger_is_better):
     assert path.index.tolist() == [5.0, 1.0, 9.0, 9.0, 1.0]
     assert path.criterion == "made up"
     assert_allclose(result.state.rule.lam, path.lam[path.chosen])
+
+
+@pytest.mark.parametrize(
+    ("losses", "chosen"),
+    [
+        ([np.inf, 5.0, 5.0 - 1e-9], 1),  # one cluster has no index; rounding does not choose
+        ([-3.0, -3.0 - 1e-9, -4.0], 2),
+        ([np.inf, np.inf, np.inf], 0),
+    ],
+)
+def test_path_does_not_choose_by_rounding(sequential, losses, chosen):
+    values = iter(losses)
+    index = PartitionIndex("made up", False, lambda space, members: next(values))
+    path, _ = follow_path(sequential.geometry, [0.02, 0.03, 0.04], sequential.fit, index)
+    assert path.chosen == chosen
 
 
 def test_path_ends_where_no_cluster_is_left(sequential):

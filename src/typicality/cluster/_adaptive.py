@@ -53,10 +53,9 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         """The rule of the result."""
         return rule
 
-    @property
     @abstractmethod
-    def _n_starts(self) -> int:
-        """How many prototypes there are at the start."""
+    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
+        """The start that `init` names."""
 
     # ---- shared steps ----------------------------------------------------------------------------
 
@@ -75,15 +74,10 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         )
 
     def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
-        space = opened.space
-        if given is not None:
-            points = opened.reader.read(given.astype(training.rows.dtype), None)
-            return [space.at(points)]
-        if self.init == "paper":
-            return [_from_the_first_row(space, self._n_starts)]
-        data = space.candidates(self._n_starts)
-        chosen = max_min(data, min(self._n_starts, len(data.index)))
-        return [space.near_rows(data.index[chosen], share=0.0)]
+        if given is None:
+            return self._named_starts(opened.space)
+        points = opened.reader.read(given.astype(training.rows.dtype), None)
+        return [opened.space.at(points)]
 
     def _iterate(
         self, space: Geometry[Any], unit: float, progress: FitProgress
@@ -146,23 +140,3 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
 
     def _coincidence_advice(self) -> str:
         return ""
-
-
-def _from_the_first_row(space: Geometry[Any], n_clusters: int) -> Any:
-    """The row farthest from the first, the row farthest from that, and so on.
-
-    Implements :cite:`xenaki2014`, section 2 (Max-Min) and section 3, note 6.
-    """
-    weight = space.sample_weight
-    first = 0 if weight is None else int(np.flatnonzero(weight)[0])
-    prototypes = _at_row(space, space.farthest_row(_at_row(space, first)))
-    while prototypes.n_clusters < n_clusters:
-        farthest = space.farthest_row(prototypes)
-        if prototypes.sqdist(space.X[[farthest]]).min() <= 0:  # no more distinct rows
-            break
-        prototypes = prototypes.join(_at_row(space, farthest))
-    return prototypes
-
-
-def _at_row(space: Geometry[Any], row: int) -> Any:
-    return space.near_rows(np.array([row]), share=0.0)

@@ -18,6 +18,7 @@ from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_from_separation
 from typicality.solve.alternation import ClusterState
+from typicality.solve.initial import at_the_first_row, farthest_rows, max_min
 from typicality.solve.picard import PicardResult
 
 __all__ = ["AdaptivePCM"]
@@ -36,9 +37,13 @@ class _Shrinking(AdaptiveClusterer):
     def _rule_with(self, eta: NDArray[np.float64], unit: float) -> Any:
         """The rule of the iterations."""
 
-    @property
-    def _n_starts(self) -> int:
-        return int(self.n_clusters)
+    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
+        if self.init == "paper":
+            gaps = space.gaps(all_rows=True)
+            return [farthest_rows(space, gaps, at_the_first_row(space), self.n_clusters)]
+        data = space.candidates(self.n_clusters)
+        chosen = max_min(data, min(self.n_clusters, len(data.index)))
+        return [space.near_rows(data.index[chosen], share=0.0)]
 
     def _given_start(self, training: TrainingRows) -> Any:
         given = super()._given_start(training)

@@ -12,10 +12,11 @@ from typicality.cluster._adaptive import AdaptiveClusterer
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
-from typicality.geometry import Geometry, InputSpace
+from typicality.geometry import Gaps, Geometry, InputSpace
 from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
+from typicality.solve.initial import at_the_first_row, farthest_rows
 from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
 from typicality.solve.picard import PicardResult
 from typicality.solve.sequential import GrownState, Sequential
@@ -190,9 +191,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self.tol = tol
         self.store_memberships = store_memberships
 
-    @property
-    def _n_starts(self) -> int:
-        return 2
+    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
+        return []  # they depend on the gaps, which are found once
 
     def _n_runs(self, n_starts: int) -> None:
         return None
@@ -202,16 +202,18 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     ) -> PicardResult[State]:
         unit = self._unit(space)
 
-        def sequential(space: Geometry[Any], start: Any) -> Sequential[Any]:
+        def sequential(space: Geometry[Any], starts: list[Any]) -> Sequential[Any]:
+            gaps = space.gaps(all_rows=isinstance(self.init, str) and self.init == "paper")
             return Sequential(
                 space,
+                gaps,
                 run=self._iterate(space, unit, progress),
                 rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
-                start=start,
+                start=starts[0] if starts else self._two_rows(space, gaps),
                 at_most=self.max_clusters,
             )
 
-        everything = sequential(space, starts[0])
+        everything = sequential(space, starts)
         if not isinstance(self.lam, str):
             found = everything.fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
@@ -219,10 +221,17 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if few is space:
             path, found = self._along_the_path(everything, unit)
         else:
-            path, found = self._along_the_path(sequential(few, few.at(starts[0].centers)), unit)
+            moved = [few.at(start.centers) for start in starts]
+            path, found = self._along_the_path(sequential(few, moved), unit)
             found = everything.fit(path.lam[path.chosen], _moved(found.state, space))
         lam = float(path.lam[path.chosen])
         return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
+
+    def _two_rows(self, space: Geometry[Any], gaps: Gaps[Any]) -> Any:
+        """Two rows that are far apart."""
+        if self.init == "paper":
+            return farthest_rows(space, gaps, at_the_first_row(space), 2)
+        return farthest_rows(space, gaps, space.prototypes(np.ones((len(space.X), 1))), 2)
 
     def _along_the_path(
         self, sequential: Sequential[Any], unit: float

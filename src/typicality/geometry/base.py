@@ -121,11 +121,17 @@ class LabelledSweep(Sweep[P]):
 
 
 class Gaps(Protocol[P_contra]):
-    """Squared distances to the nearest distinct rows of positive weight."""
+    """Squared distances to the nearest distinct rows of positive weight.
+
+    Rows that are isolated, if there are such, are left out of `largest` and `farthest`.
+    """
 
     @property
     def largest(self) -> float:
         """The largest of all distances from a row to its nearest row."""
+
+    def farthest(self, prototypes: P_contra) -> int:
+        """The row that is farthest from its nearest prototype."""
 
     def around(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
         """The distances from each prototype to its nearest rows, in rising order.
@@ -179,12 +185,8 @@ class Geometry(Protocol[P]):
     def labelled_sweep(self, rule: MembershipRule, prototypes: P) -> LabelledSweep[P]:
         """The same, with the rows sorted by the prototype they prefer."""
 
-    def farthest_row(self, prototypes: P) -> int:
-        """The row of positive weight that is farthest from its nearest prototype."""
-
-    @property
-    def gaps(self) -> Gaps[P]:
-        """Distances from rows to their nearest rows."""
+    def gaps(self, *, all_rows: bool = False) -> Gaps[P]:
+        """Distances from rows to their nearest rows, isolated rows left out or not."""
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: P

@@ -1,7 +1,9 @@
 """Gaps: how far rows are from the rows nearest to them, in either space."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,40 +19,98 @@ __all__ = ["InputGaps", "KernelGaps"]
 _AT_A_TIME = 256
 _MATES = 8  # neighbours in the order of the tree that bound a distance
 _BLOCK_ENTRIES = 2**22
+_SAMPLE_ROWS = 4096  # rows whose gaps stand for those of all
+_MOST_ROWS = 0.95
+_ISOLATED = 3.0  # times the gap of most rows
+_TIED = 1e-9  # differences of distances that may be rounding
 _NOTHING = 1e-12  # of the largest squared distance: below, rows are the same
 
 
+class _Gaps(ABC):
+    """What the two spaces share.
+
+    A row is isolated when it is more than three times as far from its nearest row as 95 of 100 rows
+    are: an outlier. Isolated rows do not count in the largest gap and are never the farthest.
+    """
+
+    @property
+    @abstractmethod
+    def _isolated(self) -> NDArray[np.bool_]:
+        """Which of the distinct rows are isolated."""
+
+    @abstractmethod
+    def _sqdist_to(self, prototypes: Any) -> NDArray[np.float64]:
+        """Squared distances of the distinct rows to their nearest prototype."""
+
+    index: NDArray[np.intp]
+
+    def farthest(self, prototypes: Any) -> int:
+        nearest = self._sqdist_to(prototypes)
+        nearest[self._isolated] = -np.inf
+        largest = nearest.max()
+        # Of rows that are equally far, but for rounding, the first in the order of the distinct.
+        return int(self.index[np.flatnonzero(nearest >= largest - _TIED * abs(largest))[0]])
+
+
 @dataclass(frozen=True, eq=False)
-class InputGaps:
+class InputGaps(_Gaps):
     """Squared distances to nearest rows, through a search tree.
 
     Parameters
     ----------
     rows : array of shape (n, d)
-        The distinct rows of positive weight.
+        The distinct rows of positive weight, in lexicographic order.
+    index : array of int
+        Where they stand among all rows.
+    all_rows : bool, default=False
+        Whether no row counts as isolated.
     """
 
     rows: Floats
+    index: NDArray[np.intp]
+    all_rows: bool = False
 
     @cached_property
     def _search(self) -> NearestRows:
         return NearestRows(self.rows, 2)
 
-    @cached_property
+    @property
     def largest(self) -> float:
-        # Rows that follow one another along the tree bound each other's distance from above; only
-        # rows whose bound is above the largest distance found so far are asked for their nearest.
+        return self._scan[0]
+
+    @property
+    def _isolated(self) -> NDArray[np.bool_]:
+        return self._scan[1]
+
+    @cached_property
+    def _scan(self) -> tuple[float, NDArray[np.bool_]]:
+        """The largest gap that is not isolated, and the rows that are.
+
+        Rows that follow one another along the tree bound each other's gap from above; only rows
+        whose bound is above the largest gap found so far are asked for their nearest row.
+        """
+        limit = np.inf if self.all_rows else _isolation(self._of_some())
         bound = self._bounds()
         order = np.argsort(-bound, kind="stable")
+        isolated = np.zeros(len(self.rows), bool)
         largest = 0.0
         for start in range(0, len(self.rows), _AT_A_TIME):
             asking = order[start : start + _AT_A_TIME]
             if bound[asking[0]] <= largest:
                 break
-            nearest = self._search.of(self.rows[asking], 2)
-            others = np.where(nearest[:, 0] == asking, nearest[:, 1], nearest[:, 0])
-            largest = max(largest, float(_sqdist(self.rows[asking], self.rows[others]).max()))
-        return largest
+            gaps = self._of(asking)
+            isolated[asking] = gaps > limit
+            largest = max(largest, float(gaps[gaps <= limit].max(initial=0.0)))
+        return largest, isolated
+
+    def _of(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The squared distances of some rows to their nearest row."""
+        nearest = self._search.of(self.rows[asking], 2)
+        others = np.where(nearest[:, 0] == asking, nearest[:, 1], nearest[:, 0])
+        return _sqdist(self.rows[asking], self.rows[others])
+
+    def _of_some(self) -> NDArray[np.float64]:
+        return self._of(np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS)))
 
     def _bounds(self) -> NDArray[np.float64]:
         """Squared distances to the nearest of a few rows."""
@@ -64,6 +124,11 @@ class InputGaps:
                 bounds[behind] = np.minimum(bounds[behind], sqdist)
         return bounds
 
+    def _sqdist_to(self, prototypes: Centroids) -> NDArray[np.float64]:
+        blocks = prototypes.blocks(self.rows)
+        nearest = [prototypes.sqdist(self.rows[block]).min(axis=1) for block in blocks]
+        return np.concatenate(nearest).astype(np.float64)
+
     def around(self, prototypes: Centroids, n_neighbors: int) -> NDArray[np.float64]:
         points = prototypes.centers
         nearest = self._search.of(points, n_neighbors + 1)
@@ -72,7 +137,7 @@ class InputGaps:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelGaps:
+class KernelGaps(_Gaps):
     """The same in a kernel-induced space, by all distances: O(n^2) time, O(n) memory.
 
     Parameters
@@ -83,25 +148,48 @@ class KernelGaps:
         The training rows.
     index : array of int
         Where the distinct ones of positive weight stand.
+    all_rows : bool, default=False
+        Whether no row counts as isolated.
     """
 
     columns: Columns
     rows: Floats
     index: NDArray[np.intp]
+    all_rows: bool = False
 
     @cached_property
     def largest(self) -> float:
+        return float(self._nearest[~self._isolated].max())
+
+    @cached_property
+    def _isolated(self) -> NDArray[np.bool_]:
+        limit = np.inf if self.all_rows else _isolation(self._nearest)
+        return np.asarray(self._nearest > limit)
+
+    @cached_property
+    def _nearest(self) -> NDArray[np.float64]:
         step = max(1, _BLOCK_ENTRIES // len(self.rows))
         parts = (self.index[first : first + step] for first in range(0, len(self.index), step))
-        return max(float(self._among(part)[:, 0].max()) for part in parts)
+        return np.concatenate([self._among(part)[:, 0] for part in parts])
 
     def _among(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
         sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
         return _others(sqdist.astype(np.float64))
 
+    def _sqdist_to(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
+        nearest: NDArray[np.float64] = self._from(prototypes).min(axis=1)
+        return nearest
+
     def around(self, prototypes: KernelPrototypes, n_neighbors: int) -> NDArray[np.float64]:
-        sqdist = sqdist_from_products(prototypes.products, prototypes.energy)
-        return _others(sqdist[self.index].T)[:, :n_neighbors]
+        return _others(self._from(prototypes).T)[:, :n_neighbors]
+
+    def _from(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
+        return sqdist_from_products(prototypes.products, prototypes.energy)[self.index]
+
+
+def _isolation(gaps: NDArray[np.float64]) -> float:
+    """The squared distance to the nearest row beyond which a row is isolated."""
+    return float(_ISOLATED**2 * np.quantile(gaps, _MOST_ROWS))
 
 
 def _others(sqdist: NDArray[np.float64]) -> NDArray[np.float64]:

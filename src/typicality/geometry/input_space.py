@@ -16,7 +16,6 @@ from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
 
 _SAMPLE_ROWS = 4096
-_TIED = 1e-9  # differences of distances that may be rounding
 
 
 class InputSpace:
@@ -150,19 +149,9 @@ class InputSpace:
             "shift": float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
         }
 
-    def farthest_row(self, prototypes: Centroids) -> int:
-        blocks = prototypes.blocks(self.X)
-        nearest = np.concatenate([prototypes.sqdist(self.X[b]).min(axis=1) for b in blocks])
-        if self.sample_weight is not None:
-            nearest[self.sample_weight == 0] = -np.inf
-        farthest = np.flatnonzero(nearest >= nearest.max() * (1.0 - _TIED))
-        # Of rows that are equally far the first in lexicographic order, not the first to come.
-        return int(farthest[np.lexsort(self.X[farthest].T[::-1])[0]])
-
-    @cached_property
-    def gaps(self) -> InputGaps:
+    def gaps(self, *, all_rows: bool = False) -> InputGaps:
         distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
-        return InputGaps(distinct.rows)
+        return InputGaps(distinct.rows, distinct.index, all_rows)
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: Centroids

@@ -282,15 +282,9 @@ class KernelSpace:
         distance = np.einsum("hk,hk->k", weights, np.sqrt(self.sqdist(means)))
         return Members(mass, means, distance, means.energy.clip(min=0.0))
 
-    def farthest_row(self, prototypes: KernelPrototypes) -> int:
-        nearest = self.sqdist(prototypes).min(axis=1)
-        nearest[self._row_weight == 0] = -np.inf
-        return int(nearest.argmax())
-
-    @cached_property
-    def gaps(self) -> KernelGaps:
+    def gaps(self, *, all_rows: bool = False) -> KernelGaps:
         distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
-        return KernelGaps(self.columns, self.X, distinct.index)
+        return KernelGaps(self.columns, self.X, distinct.index, all_rows)
 
     def _next_weights(
         self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from threadpoolctl import threadpool_limits
 
+from typicality.geometry.base import Gaps, Geometry, P
 from typicality.geometry.distinct import DistinctRows
 
 __all__ = [
     "Candidates",
+    "at_row",
+    "at_the_first_row",
+    "farthest_rows",
     "max_min",
     "named_start",
     "plus_plus",
@@ -85,6 +89,33 @@ def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState | None
         chosen.append(int(np.argmax(nearest)))
         nearest = np.minimum(nearest, data.sqdist_to(chosen[-1]))
     return np.array(chosen, dtype=np.intp)
+
+
+def farthest_rows(geometry: Geometry[P], gaps: Gaps[P], start: P, n_clusters: int) -> P:
+    """Prototypes at the row farthest from the start, at the row farthest from that, and so on.
+
+    Implements :cite:`xenaki2014`, section 2 (Max-Min); with its first row as the start, the two
+    rows that are farthest apart, but for an approximation, as in section 3. Fewer than asked for
+    where there are fewer rows.
+    """
+    prototypes = at_row(geometry, gaps.farthest(start))
+    while prototypes.n_clusters < n_clusters:
+        new = at_row(geometry, gaps.farthest(prototypes))
+        if not prototypes.join(new).mutual_sqdist()[-1, :-1].all():
+            break
+        prototypes = prototypes.join(new)
+    return prototypes
+
+
+def at_row(geometry: Geometry[P], row: int) -> P:
+    """A prototype at a row."""
+    return geometry.near_rows(np.array([row]), share=0.0)
+
+
+def at_the_first_row(geometry: Geometry[P]) -> P:
+    """A prototype at the first row of positive weight."""
+    weight = geometry.sample_weight
+    return at_row(geometry, 0 if weight is None else int(np.flatnonzero(weight)[0]))
 
 
 def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Chosen:

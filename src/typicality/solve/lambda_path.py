@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isclose
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ State = TypeVar("State", bound=ClusterState[Any])
 
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _STEP = 0.15
+_SAME_VALUE = 1e-6  # one partition has one value, but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def follow_path(
         value = _value(geometry, index, state)
         record.append((lam, state.prototypes.n_clusters, value))
         loss = -value if index.larger_is_better else value
-        if not best or loss < least:
+        if not best or (loss < least and not isclose(loss, least, rel_tol=_SAME_VALUE)):
             best, chosen, least = [result], len(record) - 1, loss
         if state.prototypes.n_clusters == 0 or result.status is Status.STOPPED:
             break

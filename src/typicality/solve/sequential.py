@@ -7,9 +7,10 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import Geometry, P
+from typicality.geometry.base import Gaps, Geometry, P
 from typicality.membership.spread import smallest_spread, spread_from_gaps
 from typicality.solve.alternation import ClusterState
+from typicality.solve.initial import at_row
 from typicality.solve.picard import PicardResult, Status
 
 __all__ = ["GrownState", "Sequential"]
@@ -47,6 +48,8 @@ class Sequential(Generic[P]):
     ----------
     geometry : Geometry
         The space of the rows.
+    gaps : Gaps
+        Its gaps, which say where clusters start and how wide.
     run : callable
         `run(state) -> result`: iterate to the end.
     rule : callable
@@ -58,6 +61,7 @@ class Sequential(Generic[P]):
     """
 
     geometry: Geometry[P]
+    gaps: Gaps[P]
     run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]]
     rule: Callable[[NDArray[np.float64], float], Any]
     start: P
@@ -94,8 +98,7 @@ class Sequential(Generic[P]):
 
     def _farthest(self, prototypes: P, tried: P | None) -> P:
         known = prototypes if tried is None else prototypes.join(tried)
-        row = np.array([self.geometry.farthest_row(known)])
-        return self.geometry.near_rows(row, share=0.0)
+        return at_row(self.geometry, self.gaps.farthest(known))
 
     def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
         known: Any = state.rule
@@ -103,10 +106,9 @@ class Sequential(Generic[P]):
         return ClusterState(state.prototypes.join(new), known.with_spread(eta))
 
     def _first_spread(self, prototypes: P) -> NDArray[np.float64]:
-        gaps = self.geometry.gaps
-        around = gaps.around(prototypes, _N_NEIGHBORS)
+        around = self.gaps.around(prototypes, _N_NEIGHBORS)
         smallest = smallest_spread(self.geometry.total_variance)
-        spreads = (spread_from_gaps(gaps.largest, sqdist) for sqdist in around)
+        spreads = (spread_from_gaps(self.gaps.largest, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])
 
 
