@@ -253,24 +253,28 @@ def test_numbers_of_the_generator_are_those_of_s2(s2):
     assert round(share_recovered(X, y), 3) == 0.976
 
 
+S2_LINES = ["f0,f1,label", "10,20,1", "30,40,15"] + ["50,60,7"] * 4998
+
+
 @pytest.fixture
-def two_rows(tmp_path):
+def like_s2(tmp_path):
     """A folder with a file of the form of S2."""
-    (tmp_path / "s2.csv").write_text("f0,f1,label\n10,20,1\n30,40,15\n")
+    (tmp_path / "s2.csv").write_text("\n".join(S2_LINES))
     return tmp_path
 
 
-def test_s2_is_read_from_the_folder_of_the_environment(two_rows, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", str(two_rows))
+def test_s2_is_read_from_the_folder_of_the_environment(like_s2, monkeypatch):
+    monkeypatch.setenv("TYPICALITY_DATA", str(like_s2))
     X, y = load_s2()
-    assert_array_equal(X, [[10.0, 20.0], [30.0, 40.0]])
-    assert_array_equal(y, [0, 14])
+    assert X.shape == (5000, 2)
+    assert_array_equal(X[:2], [[10.0, 20.0], [30.0, 40.0]])
+    assert_array_equal(y[:3], [0, 14, 6])
     assert (X.dtype, y.dtype) == (np.float64, np.int_)
 
 
-def test_a_folder_given_goes_before_that_of_the_environment(two_rows, monkeypatch):
+def test_a_folder_given_goes_before_that_of_the_environment(like_s2, monkeypatch):
     monkeypatch.setenv("TYPICALITY_DATA", "/nowhere")
-    assert len(load_s2(two_rows)[0]) == 2
+    assert len(load_s2(like_s2)[0]) == 5000
 
 
 @pytest.mark.parametrize("value", ["", None])
@@ -285,10 +289,33 @@ def test_a_folder_without_the_file_is_named(tmp_path):
         load_s2(tmp_path)
 
 
-def test_another_file_of_that_name_is_refused(two_rows):
-    (two_rows / "s2.csv").write_text("x,y\n1,2\n")
-    with pytest.raises(ValueError, match="its first line must be 'f0,f1,label', got 'x,y'"):
-        load_s2(two_rows)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["x,y", "1,2"],
+        S2_LINES[:1],
+        S2_LINES[:-1],
+        [*S2_LINES, "1,2,3"],
+        [*S2_LINES[:-1], "1,2,16"],
+        [*S2_LINES[:-1], "1,2,nan"],
+        [*S2_LINES[:-1], "1,inf,3"],
+        [*S2_LINES[:-1], "1,2"],
+        [*S2_LINES[:-1], "1,2,three"],
+        ["f0,f1", *["1,2"] * 5000],
+    ],
+    ids=lambda lines: f"{len(lines)} lines, {''.join(lines[-1:])!r}",
+)
+def test_another_file_of_that_name_is_refused(like_s2, lines):
+    (like_s2 / "s2.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
+        load_s2(like_s2)
+
+
+def test_a_file_that_is_no_text_is_refused(like_s2):
+    (like_s2 / "s2.csv").write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
+        load_s2(like_s2)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ A rule enters by three functions, chosen by the type of its parameters (the name
 gives the objective of each row; and `closeness` of a row to a cluster. Numba keeps one compiled
 sweep for each type in its cache, which a function handed over as an argument would never reach.
 
-All compiled code stands in this one file: numba's cache notices changes of the file that holds the
-cached function, not of the files it calls.
+All compiled code of the iterations stands in this one file, long as it is: numba's cache notices
+changes of the file that holds the cached function, not of the files it calls.
 """
 
 from llvmlite import ir

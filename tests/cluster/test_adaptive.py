@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -16,7 +16,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 from instances import ADAPTIVE
 from reference import adaptive as reference
 from typicality import AdaptivePCM, SequentialPCM, SparseAdaptivePCM
-from typicality.exceptions import EmptyClustersWarning, FeatureWarning
+from typicality.exceptions import (
+    ClusteringWarning,
+    EmptyClustersWarning,
+    FeatureWarning,
+    FragmentedClustersWarning,
+)
 
 every_estimator = pytest.mark.parametrize("estimator", ADAPTIVE, ids=str)
 IN_INPUT_SPACE = [e for e in ADAPTIVE if e.kernel == "linear"]
@@ -261,6 +266,46 @@ def test_rows_between_and_far_from_clusters_belong_nowhere(estimator, blobs):
     assert_allclose(everywhere.eta_, model.eta_, rtol=1e-9)
 
 
+def test_weights_may_be_shares(blobs):
+    X, _ = blobs
+    plain = SequentialPCM().fit(X)
+    shares = SequentialPCM().fit(X, sample_weight=np.full(len(X), 1 / len(X)))
+    assert_array_equal(plain.labels_, shares.labels_)
+
+
+def test_most_rows_nowhere_is_a_warning():
+    X = load_breast_cancer().data
+    with pytest.warns(ClusteringWarning, match=r"% of the rows belong to no cluster. Try box=3.7"):
+        SequentialPCM().fit(X)
+
+
+def test_clusters_of_single_rows_are_a_warning(rng):
+    with pytest.warns(FragmentedClustersWarning, match=r"clusters are single rows. Try box="):
+        AdaptivePCM(50).fit(rng.normal(size=(50, 3)))
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-307])
+def test_a_feature_too_narrow_for_the_box_is_an_error(scale, blobs):
+    X = np.column_stack([blobs[0], np.arange(180) % 2 * scale])
+    with pytest.raises(
+        ValueError, match=r"Feature 2 of X spans only .* too little to be stretched"
+    ):
+        AdaptivePCM().fit(X)
+
+
+def test_rows_that_overflow_in_the_box_are_an_error(blobs):
+    model = AdaptivePCM().fit(blobs[0] * 1e-100)
+    with pytest.raises(ValueError, match="too large in row 0"):
+        model.predict([[1e100, 0.0]])
+
+
+@every_estimator
+def test_one_point_in_the_space_of_a_kernel_is_an_error(estimator):
+    X = np.outer(np.arange(1, 31), [1.0, 2.0])
+    with pytest.raises(ValueError, match="one point in the space of the kernel"):
+        clone(estimator).set_params(kernel=lambda A, B: np.ones((len(A), len(B)))).fit(X)
+
+
 def test_no_more_clusters_than_are_allowed(s2_like):
     X, _ = s2_like
     assert SequentialPCM(lam=0.1, max_clusters=5).fit(X).n_clusters_ == 5
@@ -337,59 +382,3 @@ def test_connectivity_finds_crescents(seed):
     X, truth = make_moons(200, noise=0.05, random_state=seed)
     model = SequentialPCM(lam=0.05, kernel="connectivity", box=3.0, assign="all").fit(X)
     assert adjusted_rand_score(truth, model.labels_) > 0.95
-
-
-# ---- lam = "auto" -------------------------------------------------------------------------------
-
-
-def test_the_path_is_kept_with_the_best_of_it(blobs):
-    X, _ = blobs
-    model = SequentialPCM().fit(X)
-    path = model.lambda_path_
-    assert (np.diff(path.lam) > 0).all()
-    assert path.n_clusters[-1] == 0
-    assert path.criterion == "BIC"
-    assert_allclose(path.index[path.chosen], np.nanmin(path.index), rtol=1e-6)
-    assert path.lam[path.chosen] == model.lam_
-    assert path.n_clusters[path.chosen] == model.n_clusters_
-    assert np.isnan(path.index[-1])
-
-
-def test_the_path_in_a_kernel_space_is_judged_by_variances(blobs):
-    X, truth = blobs
-    model = SequentialPCM(kernel="gaussian", assign="all").fit(X)
-    path = model.lambda_path_
-    assert path.criterion == "Calinski-Harabasz"
-    assert_allclose(path.index[path.chosen], np.nanmax(path.index), rtol=1e-6)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
-
-
-def test_a_given_lambda_has_no_path(blobs):
-    X, _ = blobs
-    model = SequentialPCM().fit(X)
-    model.set_params(lam=0.07).fit(X)
-    assert model.lam_ == 0.07
-    assert not hasattr(model, "lambda_path_")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_one_cluster_is_one_cluster(seed):
-    X = np.random.default_rng(seed).normal(size=(300, 2))
-    assert SequentialPCM().fit(X).n_clusters_ == 1
-
-
-@pytest.mark.parametrize("init", ["max-min", [[0.0, 0.0], [8.0, 8.0], [8.0, 0.0]]])
-def test_large_data_choose_lambda_on_a_sample(rng, init):
-    centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 8.0]])
-    truth = rng.integers(4, size=40_000)
-    X = centers[truth] + rng.normal(size=(40_000, 2))
-    model = SequentialPCM(assign="all", init=init, store_memberships=False).fit(X)
-    assert adjusted_rand_score(truth, model.labels_) > 0.99
-    order = rng.permutation(len(X))
-    assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
-
-
-def test_many_features_begin_with_less_sparsity():
-    X, truth = make_blobs(200, n_features=100, centers=4, cluster_std=1.5, random_state=0)
-    model = SequentialPCM(assign="all").fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0

@@ -32,10 +32,12 @@ from typicality._checks.partitions import (
 )
 from typicality._checks.rows import (
     check_distinct_rows,
+    check_extents,
     check_magnitudes,
     check_reach,
     check_rows,
     check_sample_weight,
+    check_variance,
     check_varying_rows,
 )
 
@@ -47,6 +49,7 @@ __all__ = [
     "check_dissimilarities",
     "check_distinct_rows",
     "check_exponent",
+    "check_extents",
     "check_flags",
     "check_has_path",
     "check_kernel",
@@ -68,6 +71,7 @@ __all__ = [
     "check_start_array",
     "check_start_count",
     "check_start_points",
+    "check_variance",
     "check_varying_rows",
     "is_labels",
 ]

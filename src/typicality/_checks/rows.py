@@ -15,15 +15,18 @@ from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = [
     "check_distinct_rows",
+    "check_extents",
     "check_magnitudes",
     "check_reach",
     "check_rows",
     "check_sample_weight",
+    "check_variance",
     "check_varying_rows",
 ]
 
 Floats = NDArray[np.floating]
 
+_NARROWEST = 4.0
 OVERFLOW_MARGIN = 1e6
 
 
@@ -196,6 +199,15 @@ def check_varying_rows(X: Floats, sample_weight: Floats | None) -> None:
         )
 
 
+def check_variance(total_variance: float) -> None:
+    """Distinct rows may still be one point in the space of a kernel."""
+    if total_variance <= 0:
+        raise ValueError(
+            "All rows of positive weight are one point in the space of the kernel: there are no "
+            "clusters to find. Take another kernel."
+        )
+
+
 def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
     """Squared distances must neither overflow nor vanish in the type of the data."""
     with np.errstate(over="ignore"):
@@ -210,6 +222,18 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         raise ValueError(
             f"The values of X lie too close together: squared distances vanish in {dtype}. "
             "Rescale the features, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def check_extents(features: Features, box: float, dtype: np.dtype[Any]) -> None:
+    """Features must not be so narrow that stretching them to the box overflows."""
+    extent = features.high - features.low
+    narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
+    if narrow.any():
+        feature = int(narrow.argmax())
+        raise ValueError(
+            f"Feature {feature} of X spans only {extent[feature]:.3g}, too little to be stretched "
+            f"to a box of {box:g} in {dtype}. Drop the feature, or pass X in other units."
         )
 
 

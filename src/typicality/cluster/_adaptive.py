@@ -10,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from typicality._checks import check_start_points, check_varying_rows
+from typicality._checks import check_start_points, check_variance, check_varying_rows
 from typicality._compat import Interval, StrOptions
+from typicality._quantiles import unit_of_weight
 from typicality.cluster._base import PrototypeClusterer
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster._shell import TrainingRows
 from typicality.cluster._spaces import OpenSpace, has_points, open_space
-from typicality.cluster.diagnostics import warn_about_vanished_clusters
+from typicality.cluster.diagnostics import (
+    warn_about_fragments,
+    warn_about_labelling,
+    warn_about_rows_nowhere,
+    warn_about_vanished_clusters,
+)
 from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry, InputSpace
 from typicality.geometry.base import row_blocks
@@ -31,21 +37,25 @@ __all__ = ["AdaptiveClusterer"]
 
 Floats = NDArray[np.floating]
 
-_INHERITED = ("kernel", "sigma", "max_iter", "tol")
+_SIDE = 20.0  # of a box for one feature; 10 for four of them
+_SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
 
 
 class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
     """Base of the estimators whose spreads adapt in each step; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: PrototypeClusterer._parameter_constraints[name] for name in _INHERITED},
-        "box": [Interval(Real, 0, np.inf, closed="neither"), None],
+        **PrototypeClusterer._parameter_constraints,
+        "box": [Interval(Real, _SMALLEST_BOX, _LARGEST_BOX, closed="both"), None],
         "init": [StrOptions({"max-min", "paper"}), "array-like"],
         "store_memberships": ["boolean", StrOptions({"sparse"})],
     }
 
     _column_name = "typicality"
-    _can_collapse = False
+    _cap_advice = (
+        "The iteration may go in a cycle, which more iterations do not end: increase tol or "
+        "max_iter, or take the result as it is."
+    )
 
     # ---- what a subclass supplies ----------------------------------------------------------------
 
@@ -64,7 +74,9 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
 
     def _open(self, training: TrainingRows) -> OpenSpace:
         rows, weight = training.rows, training.sample_weight
-        return open_space(self.kernel, self.sigma, rows, weight, box=self.box)
+        opened = open_space(self.kernel, self.sigma, rows, weight, box=self.box)
+        check_variance(opened.space.total_variance)
+        return opened
 
     def _given_start(self, training: TrainingRows) -> Floats | None:
         if isinstance(self.init, str):
@@ -120,11 +132,30 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
     ) -> None:
         if labelling.n_clusters == 0:
-            warn_about_vanished_clusters(self._collapse_remedy(space))
+            warn_about_vanished_clusters(self._collapse_remedy())
         else:
             super()._warn(space, state, labelling, mass)
 
-    def _collapse_remedy(self, space: Geometry[Any]) -> str:
+    def _warn_about_result(
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
+    ) -> None:
+        warn_about_labelling(labelling, about_empty="The iteration passes through such states.")
+        narrower = self._smaller_box(space)
+        weight = space.sample_weight
+        copies = None if weight is None else weight / unit_of_weight(weight)
+        warn_about_fragments(self.labels_, copies, remedy=f"Try {narrower}.")
+        warn_about_rows_nowhere(
+            self.labels_,
+            remedy=f"Try {narrower}, a smaller lam, or assign='all', which leaves no row out.",
+        )
+
+    def _smaller_box(self, space: Geometry[Any]) -> str:
+        """A box in which clusters are wider: distances grow like the root of the dimension."""
+        if self.box is None:
+            return "a box, or smaller units"
+        return f"box={min(self.box / 2, _SIDE / np.sqrt(space.dimension)):.2g}"
+
+    def _collapse_remedy(self) -> str:
         """What to do when no cluster is left."""
         return "Check the parameters."
 
@@ -134,9 +165,3 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         rule: Any = self._final_rule(state.rule)
         state = ClusterState(state.prototypes, rule)
         return super()._prediction_attributes(state, reader, labelling) | {"eta_": rule.eta.copy()}
-
-    def _start_rule(self) -> MembershipRule:
-        raise TypeError("adaptive estimators start at points")
-
-    def _coincidence_advice(self) -> str:
-        return ""

@@ -1,39 +1,30 @@
 """The shell of every estimator with prototypes: check, start, iterate, publish, warn."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_distinct_rows, check_sample_weight, check_start_array
-from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
+from typicality._checks import check_sample_weight
+from typicality._compat import check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
-from typicality.cluster._spaces import OpenSpace, has_points, open_space
+from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
-    memberships_collapsed,
     require_finite,
-    warn_about_collapse,
     warn_about_convergence,
     warn_about_features,
     warn_about_kernel,
-    warn_about_labelling,
 )
-from typicality.cluster.labelling import Labelling, coincident_groups, label_prototypes
+from typicality.cluster.labelling import Labelling, label_prototypes
 from typicality.geometry import Geometry
 from typicality.membership.base import MembershipRule
-from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.annealing import anneal
-from typicality.solve.initial import NAMED_STARTS, named_start
+from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult
-from typicality.solve.restarts import best_of
 
 Floats = NDArray[np.floating]
 
@@ -43,14 +34,11 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SpaceEstimator._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
         "store_memberships": ["boolean"],
     }
 
     _column_name: ClassVar[str] = "membership"
+    _cap_advice: ClassVar[str] = "Increase max_iter, or tol if that is precise enough."
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -211,83 +199,39 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         """What `_parameter_constraints` cannot say."""
         return
 
+    @abstractmethod
     def _check_rows(self, training: TrainingRows) -> None:
         """Whether there are rows enough."""
-        check_distinct_rows(training.rows, training.sample_weight, self.n_clusters)
+
+    @abstractmethod
+    def _given_start(self, training: TrainingRows) -> Floats | None:
+        """`init` where it is an array, judged before any work begins."""
+
+    @abstractmethod
+    def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
+        """The prototypes to start from."""
+
+    @abstractmethod
+    def _coincident(
+        self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]
+    ) -> NDArray[np.intp]:
+        """For each prototype the first one it shares its label with."""
+
+    @abstractmethod
+    def _warn_about_result(
+        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
+    ) -> None:
+        """Say what is suspicious."""
 
     def _open(self, training: TrainingRows) -> OpenSpace:
         """The space of the training rows."""
         return open_space(self.kernel, self.sigma, training.rows, training.sample_weight)
 
-    @abstractmethod
-    def _start_rule(self) -> MembershipRule:
-        """The rule that turns memberships given as `init` into weights."""
-
-    @property
-    def _start_name(self) -> Any:
-        """The name of the start, or `init` where that is a function."""
-        return self.init
-
     def _n_runs(self, n_starts: int) -> int | None:
         """How many runs of the loop `_solve` makes at the most, where that is known."""
         return n_starts
 
-    def _collapse_advice(self, space: Geometry[Any]) -> str:
-        """What to do when all memberships are alike."""
-        return ""
-
-    _can_collapse: ClassVar[bool] = True  # memberships sum to one
-
-    @abstractmethod
-    def _coincidence_advice(self) -> str:
-        """What to do when prototypes coincide."""
-
     # ---- shared steps ----------------------------------------------------------------------------
-
-    def _given_start(self, training: TrainingRows) -> Floats | None:
-        """`init` where it is an array, judged before any work begins."""
-        if isinstance(self.init, str) or callable(self.init):
-            return None
-        return self._checked_start(self.init, training, source="init")
-
-    def _checked_start(self, init: Any, training: TrainingRows, *, source: str) -> Floats:
-        n_samples, n_features = training.rows.shape
-        return check_start_array(
-            init,
-            memberships=(n_samples, self.n_clusters),
-            points=(self.n_clusters, n_features) if has_points(self.kernel) else None,
-            sample_weight=training.sample_weight,
-            source=source,
-        )
-
-    def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
-        space = opened.space
-        if given is not None:
-            return [self._start_at(space, given)]
-        rng = check_random_state(self.random_state)
-        name = self._start_name
-        if callable(name):
-            drawn = [name(training.rows, self.n_clusters, rng) for _ in range(self.n_init)]
-            checked = [self._checked_start(a, training, source="init()") for a in drawn]
-            return [self._start_at(space, array) for array in checked]
-        data = space.candidates(self.n_clusters)
-        start = named_start(name, data)
-        n_starts = 1 if name == "max-min" else self.n_init
-        chosen = [start(data, self.n_clusters, rng) for _ in range(n_starts)]
-        return [space.near_rows(data.index[rows]) for rows in chosen]
-
-    def _start_at(self, space: Geometry[Any], array: Floats) -> Any:
-        """Prototypes from points, or from memberships."""
-        if has_points(self.kernel) and array.shape == (self.n_clusters, space.X.shape[1]):
-            return space.at(array)
-        # Only the ratios within a column matter; weights of tiny memberships would vanish.
-        return space.prototypes(self._start_rule().weights(array / array.max(axis=0)))
-
-    def _coincident(
-        self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]
-    ) -> NDArray[np.intp]:
-        """For each prototype the first one it shares its label with."""
-        return coincident_groups(prototypes, rule, space.total_variance)
 
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
@@ -320,7 +264,9 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         self.n_iter_ = result.n_iter
         self.status_ = result.status
         self.plan_ = space.plan(prototypes.n_clusters)
-        warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter)
+        warn_about_convergence(
+            result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
+        )
         self._warn(space, state, labelling, mass)
 
     def _memberships(self, space: Geometry[Any], state: State) -> Any:
@@ -348,34 +294,9 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
             "n_clusters_": n_clusters if labelling is None else labelling.n_clusters,
         } | _centers(prototypes, reader)
 
-    def _warn_about_result(
-        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
-    ) -> None:
-        if self._can_collapse and memberships_collapsed(space, state):
-            warn_about_collapse(self.n_clusters, advice=self._collapse_advice(space))
-            return
-        warn_about_labelling(labelling, advice=self._coincidence_advice())
-
 
 def _centers(prototypes: Any, reader: Any) -> dict[str, Floats]:
     """The attribute with the coordinates of the prototypes, where they have some."""
     if not hasattr(prototypes, "centers"):
         return {}
     return {"cluster_centers_": reader.restore(prototypes.centers)}
-
-
-def best_run(
-    space: Geometry[Any],
-    starts: list[Any],
-    rules: Sequence[MembershipRule],
-    progress: FitProgress,
-) -> PicardResult[State]:
-    """Iterate from every start, by the rules one after the other; the lowest objective wins."""
-    step: Alternation[Any] = Alternation(space)
-    result = best_of(
-        starts,
-        lambda start: anneal(start, rules, lambda state: progress.run(step, state)),
-        value=lambda result: result.objectives[-1],
-    )
-    require_finite(result)
-    return result

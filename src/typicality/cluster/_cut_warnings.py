@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from typicality.cluster.diagnostics import warn, warn_about_vanished_clusters
 from typicality.exceptions import (
     ClusteringWarning,
-    FragmentedClustersWarning,
 )
 from typicality.levelsets.graphs import components
 from typicality.levelsets.tree import AlphaTree
@@ -18,7 +17,6 @@ _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
 _ABOVE_ONE = 1.01  # more than rounding
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
-_FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 
 
 def warn_about_no_valley(valley: Valley) -> bool:
@@ -44,18 +42,6 @@ def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> 
     else:
         reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
     warn_about_vanished_clusters(reason)
-
-
-def warn_about_fragments(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """More clusters of a single row than others."""
-    size = np.bincount(node_labels[node_labels >= 0], weights=weight[node_labels >= 0])
-    alone = int(np.sum(size < 2))
-    if alone > _FRAGMENTS and alone > len(size) / 2:
-        warn(
-            f"{alone} of {len(size)} clusters are single rows. Use a larger min_cluster_size to "
-            "call them outliers, a larger sigma, or alpha='auto'.",
-            FragmentedClustersWarning,
-        )
 
 
 def warn_about_group_left_out(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from typicality._checks import (
     check_diagonal,
     check_dissimilarities,
+    check_extents,
     check_known,
     check_no_diagonal,
     check_reach,
@@ -69,13 +70,16 @@ class Box(Coordinates):
 
     @classmethod
     def of(cls, features: Features, origin: Floats, size: float) -> "Box":
+        check_extents(features, size, origin.dtype)
         extent = features.high - features.low
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
         return cls(origin, features.low.astype(origin.dtype), factor)
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         boxed: Floats = super().read(rows, diag) - self.low
-        boxed *= self.factor.astype(boxed.dtype)
+        with np.errstate(over="ignore"):
+            boxed *= self.factor.astype(boxed.dtype)
+        check_reach(boxed, np.zeros_like(self.low))
         return boxed
 
     def restore(self, points: Floats) -> Floats:

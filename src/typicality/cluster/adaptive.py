@@ -1,72 +1,19 @@
 """Adaptive possibilistic c-means: too many clusters in, the right number out."""
 
-from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import check_start_count
-from typicality._compat import Interval
-from typicality.cluster._adaptive import AdaptiveClusterer
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._shell import TrainingRows
-from typicality.geometry import Geometry
+from typicality.cluster._shrinking import ShrinkingClusterer
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_from_separation
-from typicality.solve.alternation import ClusterState
-from typicality.solve.initial import at_the_first_row, farthest_rows, max_min
-from typicality.solve.picard import PicardResult
 
 __all__ = ["AdaptivePCM"]
 
 
-class _Shrinking(AdaptiveClusterer):
-    """From too many clusters downwards."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AdaptiveClusterer._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "beta": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    @abstractmethod
-    def _rule_with(self, eta: NDArray[np.float64], unit: float) -> Any:
-        """The rule of the iterations."""
-
-    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
-        if self.init == "paper":
-            gaps = space.gaps(all_rows=True)
-            return [farthest_rows(space, gaps, at_the_first_row(space), self.n_clusters)]
-        data = space.candidates(self.n_clusters)
-        chosen = max_min(data, min(self.n_clusters, len(data.index)))
-        return [space.near_rows(data.index[chosen], share=0.0)]
-
-    def _given_start(self, training: TrainingRows) -> Any:
-        given = super()._given_start(training)
-        check_start_count(given, self.n_clusters)
-        return given
-
-    def _solve(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> PicardResult[State]:
-        unit = self._unit(space)
-        start = starts[0]
-        eta = self._first_spread(space, start)
-        run = self._iterate(space, unit, progress)
-        return self._finished(run(ClusterState(start, self._rule_with(eta, unit))))
-
-    def _first_spread(self, space: Geometry[Any], start: Any) -> NDArray[np.float64]:
-        if start.n_clusters == 1:
-            return np.array([space.total_variance])
-        eta = spread_from_separation(start.mutual_sqdist(), self.beta)
-        return np.maximum(eta, smallest_spread(space.total_variance))
-
-
-class AdaptivePCM(_Shrinking):
+class AdaptivePCM(ShrinkingClusterer):
     r"""Adaptive possibilistic c-means (APCM): too many clusters in, the right number out.
 
     Possibilistic c-means whose spreads follow the clusters. Each iteration is
@@ -99,9 +46,10 @@ class AdaptivePCM(_Shrinking):
     box : float or None, default=10.0
         In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
         the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
-        so that the two farthest rows are `box` apart. The scale matters, because spreads are
-        distances and are compared with squared distances: the larger the box, the narrower the
-        clusters. None leaves the data as they are.
+        so that the row farthest from the mean and the row farthest from that are `box` apart. The
+        scale matters, because spreads are distances and are compared with squared distances: the
+        larger the box, the narrower the clusters. With many features d try 20 / sqrt(d). None
+        leaves the data as they are.
     init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
         The start. "max-min" begins with the row farthest from the mean; each next point is the row
         farthest from those already chosen. It depends neither on the order of the rows nor on

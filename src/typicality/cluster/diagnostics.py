@@ -12,11 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from typicality.cluster.labelling import Labelling
 from typicality.exceptions import (
     BandwidthWarning,
+    ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
     DegenerateSpreadWarning,
     EmptyClustersWarning,
     FeatureWarning,
+    FragmentedClustersWarning,
     IndefiniteKernelWarning,
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
@@ -34,6 +36,8 @@ _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _LINEAR = ", or kernel='linear', which is the same and quicker"
+_TOO_MANY_NOWHERE = 0.5
+_FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
@@ -155,13 +159,13 @@ def warn_about_convergence(
     max_iter: int,
     stage: str = "",
     change: str = "the prototypes still move by {:.1e} of the spread of the data",
+    advice: str = "Increase max_iter, or tol if that is precise enough.",
 ) -> None:
     """An iteration that ran out of steps, unless that was asked for by tol = 0."""
     if result.status is Status.MAX_ITER and tol > 0:
         warn(
             f"{stage}Not converged after max_iter={max_iter} iterations: "
-            f"{change.format(result.residuals[-1])}, more than tol={tol:.1e}. Increase max_iter, "
-            "or tol if that is precise enough.",
+            f"{change.format(result.residuals[-1])}, more than tol={tol:.1e}. {advice}",
             ConvergenceWarning,
         )
 
@@ -248,7 +252,12 @@ def warn_about_vanished_spread(eta: NDArray[np.float64], smallest: float) -> Non
         )
 
 
-def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
+def warn_about_labelling(
+    labelling: Labelling,
+    *,
+    advice: str = "",
+    about_empty: str = "Use fewer clusters, or more starts (n_init).",
+) -> None:
     """Coincident and empty clusters."""
     n_prototypes = len(labelling.order)
     n_groups = n_prototypes - labelling.n_coincident
@@ -262,10 +271,29 @@ def warn_about_labelling(labelling: Labelling, *, advice: str) -> None:
     if n_empty:
         warn(
             f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
-            "they come last and are not counted in n_clusters_. Use fewer clusters, or more starts "
-            "(n_init).",
+            f"they come last and are not counted in n_clusters_. {about_empty}",
             EmptyClustersWarning,
         )
+
+
+def warn_about_fragments(
+    labels: NDArray[np.int32], weight: NDArray[np.floating] | None, *, remedy: str
+) -> None:
+    """More clusters of a single row than others."""
+    somewhere = labels >= 0
+    size = np.bincount(labels[somewhere], weights=None if weight is None else weight[somewhere])
+    alone = int(np.sum(size < 2))
+    if alone > _FRAGMENTS and alone > len(size) / 2:
+        warn(
+            f"{alone} of {len(size)} clusters are single rows. {remedy}", FragmentedClustersWarning
+        )
+
+
+def warn_about_rows_nowhere(labels: NDArray[np.int32], *, remedy: str) -> None:
+    """Most rows belong nowhere."""
+    share = float(np.mean(labels == -1))
+    if share > _TOO_MANY_NOWHERE:
+        warn(f"{share:.0%} of the rows belong to no cluster. {remedy}", ClusteringWarning)
 
 
 def warn_about_vanished_clusters(remedy: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster.diagnostics import (
@@ -28,7 +28,7 @@ __all__ = ["EntropyCMeans"]
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 
-class EntropyCMeans(PrototypeClusterer):
+class EntropyCMeans(NumberedClusterer):
     r"""Entropy-regularised fuzzy c-means: memberships by a softmax of squared distances.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
@@ -135,7 +135,7 @@ class EntropyCMeans(PrototypeClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **NumberedClusterer._parameter_constraints,
         "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from typicality._compat import Interval
-from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster.diagnostics import fuzzy_collapse_advice
 from typicality.geometry import Geometry
@@ -18,7 +18,7 @@ from typicality.solve.picard import PicardResult
 __all__ = ["FuzzyCMeans"]
 
 
-class FuzzyCMeans(PrototypeClusterer):
+class FuzzyCMeans(NumberedClusterer):
     r"""Fuzzy c-means: memberships in [0, 1] that sum to one over the clusters.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k u_{hk}^m \lVert x_h - v_k \rVert^2, \qquad
@@ -117,7 +117,7 @@ class FuzzyCMeans(PrototypeClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **NumberedClusterer._parameter_constraints,
         "m": [Interval(Real, 1, np.inf, closed="neither")],
     }
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._base import PrototypeClusterer, best_run
+from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster.diagnostics import (
@@ -33,7 +33,7 @@ from typicality.solve.picard import PicardResult
 __all__ = ["PossibilisticCMeans"]
 
 
-class PossibilisticCMeans(PrototypeClusterer):
+class PossibilisticCMeans(NumberedClusterer):
     r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.
 
     The 1996 form minimises
@@ -152,7 +152,7 @@ class PossibilisticCMeans(PrototypeClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
+        **NumberedClusterer._parameter_constraints,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],

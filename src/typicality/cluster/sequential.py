@@ -12,8 +12,8 @@ from typicality.cluster._adaptive import AdaptiveClusterer
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
-from typicality.geometry import Gaps, Geometry, InputSpace
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry import Gaps, Geometry
+from typicality.geometry.thinning import thinned
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.initial import at_the_first_row, farthest_rows
@@ -23,9 +23,7 @@ from typicality.solve.sequential import GrownState, Sequential
 
 __all__ = ["SequentialPCM"]
 
-_MOST_TRIES = 5
-_DECADE = 10.0  # the path begins so far below the collapse
-_PATH_ROWS = 2**15  # of more rows, lambda is chosen on a sample
+_PATH_ROWS, _KERNEL_PATH_ROWS = 2**15, 2**9  # of more, lambda is chosen on a sample
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class _FoundAtLambda(PicardResult[State]):
 class SequentialPCM(Sparsity, AdaptiveClusterer):
     r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): no number of clusters at all.
 
-    Starts with the two rows that are farthest apart and iterates :class:`SparseAdaptivePCM`; then
+    Starts with two rows that are far apart and iterates :class:`SparseAdaptivePCM`; then
     adds the row that is farthest from all prototypes as one more, and iterates again, until no new
     cluster is found. A new cluster begins with the spread
 
@@ -53,12 +51,15 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     the clusters found at the one before, until none is left. Kept is the result with the smallest
     Bayesian information criterion of Gaussian clusters that share their covariance, every row
     assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
-    Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 distinct rows
-    lambda is chosen on a sample, and the clusters found there are the start on all rows.
+    Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 rows
+    (512 in the space of a kernel, where an iteration costs two products of all pairs) lambda is
+    chosen on a sample, and the clusters found there are the start on all rows.
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
-    rounding, the default start does not depend on the order of the rows, copies of a row count as
-    one in the search for neighbours, and lambda can be chosen.
+    rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
+    unless ``init="paper"``, the start does not depend on the order of the rows, and isolated rows,
+    more than three times as far from their nearest row as 95 of 100 rows are, start no cluster and
+    do not count in :math:`d_{\max}`: one outlier would end the search.
 
     Parameters
     ----------
@@ -76,9 +77,10 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     box : float or None, default=10.0
         In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
         the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
-        so that the two farthest rows are `box` apart. The scale matters, because spreads are
-        distances and are compared with squared distances: the larger the box, the narrower the
-        clusters. None leaves the data as they are.
+        so that the row farthest from the mean and the row farthest from that are `box` apart. The
+        scale matters, because spreads are distances and are compared with squared distances: the
+        larger the box, the narrower the clusters. With many features d try 20 / sqrt(d). None
+        leaves the data as they are.
     assign : {"core", "all"}, default="core"
         "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
         "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
@@ -119,11 +121,13 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         The spread of each cluster, in the unit of squared distances in the box; with a kernel, in
         that of squared distances in its space, which are not scaled.
     lam_ : float
-        The weight of sparsity that was used.
+        The weight of sparsity that was used. With "auto" the clusters of smaller values were the
+        start, so ``SequentialPCM(lam=lam_)`` may find others; it finds these from
+        ``init=cluster_centers_``.
     lambda_path_ : LambdaPath
         With ``lam="auto"``: the values tried, the number of clusters and the index at each.
     n_iter_ : int
-        The number of iterations of all rounds.
+        The number of iterations of all rounds; with ``lam="auto"``, of those at the value chosen.
     status_ : str
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
@@ -217,13 +221,15 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if not isinstance(self.lam, str):
             found = everything.fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
-        few = _thinned(space)
-        if few is space:
+        sample = thinned(space, input_rows=_PATH_ROWS, kernel_rows=_KERNEL_PATH_ROWS)
+        if sample is None:
             path, found = self._along_the_path(everything, unit)
         else:
-            moved = [few.at(start.centers) for start in starts]
-            path, found = self._along_the_path(sequential(few, moved), unit)
-            found = everything.fit(path.lam[path.chosen], _moved(found.state, space))
+            few = sequential(sample.geometry, [sample.lower(start) for start in starts])
+            path, found = self._along_the_path(few, unit)
+            lifted = sample.lift(found.state.prototypes)
+            before = GrownState(lifted, found.state.rule, tried=None)
+            found = everything.fit(path.lam[path.chosen], before)
         lam = float(path.lam[path.chosen])
         return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
 
@@ -238,35 +244,20 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     ) -> tuple[LambdaPath, PicardResult[Any]]:
         space = sequential.geometry
         grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
-        for _ in range(_MOST_TRIES):
-            path, found = follow_path(space, grid, sequential.fit, index)
-            if path.lam[-1] > _DECADE * path.lam[0]:
-                break
-            grid = grid / _DECADE  # many features: clusters vanish much earlier
-        return path, found
+        return follow_path(space, grid, sequential.fit, index)
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
-        super()._publish(opened, result)
         self.lam_ = result.lam
         if result.path is not None:
             self.lambda_path_ = result.path
         elif hasattr(self, "lambda_path_"):
             del self.lambda_path_
+        super()._publish(opened, result)
 
-    def _collapse_remedy(self, space: Geometry[Any]) -> str:
+    def _collapse_remedy(self) -> str:
         if isinstance(self.lam, str):
-            return "every lam tried left none. Look at the data, or give lam and box."
+            return (
+                "every lam tried left none. Use a smaller box, or AdaptivePCM, which also keeps "
+                "clusters of equal rows, which have no spread."
+            )
         return vanished_remedy(self.lam)
-
-
-def _thinned(space: Geometry[Any]) -> Geometry[Any]:
-    """The space of a sample of the distinct rows, where there are many; else the space itself."""
-    if not isinstance(space, InputSpace) or len(space.X) <= _PATH_ROWS:
-        return space
-    rows = DistinctRows.of(space.X, space.sample_weight, at_most=_PATH_ROWS)
-    return InputSpace(rows.rows, rows.weight.astype(space.X.dtype))
-
-
-def _moved(state: Any, space: Geometry[Any]) -> GrownState[Any]:
-    """A state of one space in another with the same coordinates."""
-    return GrownState(space.at(state.prototypes.centers), state.rule, tried=None)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster.adaptive import _Shrinking
-from typicality.geometry import Geometry
+from typicality.cluster._shrinking import ShrinkingClusterer
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
@@ -26,8 +25,9 @@ SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
 def vanished_remedy(lam: float) -> str:
     """What to do when lambda was too large for all clusters."""
     return (
-        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, or let "
-        "SequentialPCM(lam='auto') choose it."
+        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box where "
+        "there are many features, or let SequentialPCM(lam='auto') choose lam. (Clusters of equal "
+        "rows have no spread and vanish at every lam; AdaptivePCM keeps them.)"
     )
 
 
@@ -46,7 +46,7 @@ class Sparsity:
         return Possibilistic1996(rule.eta) if self.assign == "all" else rule
 
 
-class SparseAdaptivePCM(Sparsity, _Shrinking):
+class SparseAdaptivePCM(Sparsity, ShrinkingClusterer):
     r"""Sparse adaptive possibilistic c-means (SAPCM): far rows do not belong to a cluster at all.
 
     As :class:`AdaptivePCM`, with a term that makes memberships sparse: each iteration minimises
@@ -85,9 +85,10 @@ class SparseAdaptivePCM(Sparsity, _Shrinking):
     box : float or None, default=10.0
         In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
         the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
-        so that the two farthest rows are `box` apart. The scale matters, because spreads are
-        distances and are compared with squared distances: the larger the box, the narrower the
-        clusters. None leaves the data as they are.
+        so that the row farthest from the mean and the row farthest from that are `box` apart. The
+        scale matters, because spreads are distances and are compared with squared distances: the
+        larger the box, the narrower the clusters. With many features d try 20 / sqrt(d). None
+        leaves the data as they are.
     assign : {"core", "all"}, default="core"
         "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
         "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
@@ -162,7 +163,7 @@ class SparseAdaptivePCM(Sparsity, _Shrinking):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_Shrinking._parameter_constraints,
+        **ShrinkingClusterer._parameter_constraints,
         **SPARSITY_CONSTRAINTS,
         "lam": [Interval(Real, 0, np.inf, closed="neither")],
     }
@@ -201,5 +202,5 @@ class SparseAdaptivePCM(Sparsity, _Shrinking):
     def _rule_with(self, eta: NDArray[np.float64], unit: float) -> SparsePossibilistic:
         return self._sparse_rule(eta, float(self.lam) * unit**2)
 
-    def _collapse_remedy(self, space: Geometry[Any]) -> str:
+    def _collapse_remedy(self) -> str:
         return vanished_remedy(self.lam) + " Or start with fewer clusters."

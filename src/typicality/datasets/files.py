@@ -8,7 +8,7 @@ import numpy as np
 from typicality.datasets._labelled import Labelled
 
 FOLDER_VARIABLE = "TYPICALITY_DATA"
-S2_FILE, S2_HEADER = "s2.csv", "f0,f1,label"
+S2_FILE, S2_HEADER, S2_ROWS = "s2.csv", "f0,f1,label", 5000
 
 
 def load_s2(folder: str | os.PathLike[str] | None = None) -> Labelled:
@@ -35,15 +35,24 @@ def load_s2(folder: str | os.PathLike[str] | None = None) -> Labelled:
         0 to 14.
     """
     path = _find(S2_FILE, folder)
-    with path.open() as file:
-        header = file.readline().strip()
-    if header != S2_HEADER:
-        raise ValueError(
-            f"{path} is not S2 as load_s2 reads it: its first line must be {S2_HEADER!r}, "
-            f"got {header!r}."
-        )
-    table = np.loadtxt(path, delimiter=",", skiprows=1)
-    return table[:, :2], table[:, 2].astype(np.int_) - 1
+    try:
+        header, *lines = path.read_text(encoding="utf-8-sig").splitlines()
+        table = np.loadtxt(lines, delimiter=",", ndmin=2) if len(lines) == S2_ROWS else None
+    except ValueError as error:
+        raise _not_s2(path) from error
+    if header != S2_HEADER or table is None or table.shape[1] != 3:
+        raise _not_s2(path)
+    X, labels = table[:, :2], table[:, 2]
+    if not np.isfinite(X).all() or not np.isin(labels, np.arange(1, 16)).all():
+        raise _not_s2(path)
+    return X, labels.astype(np.int_) - 1
+
+
+def _not_s2(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is not S2 as load_s2 reads it: a line {S2_HEADER!r}, then {S2_ROWS} lines of two "
+        "coordinates and a label from 1 to 15. Get the file anew."
+    )
 
 
 def _find(name: str, folder: str | os.PathLike[str] | None) -> Path:

@@ -22,8 +22,8 @@ _BLOCK_ENTRIES = 2**22
 _SAMPLE_ROWS = 4096  # rows whose gaps stand for those of all
 _MOST_ROWS = 0.95
 _ISOLATED = 3.0  # times the gap of most rows
-_TIED = 1e-9  # differences of distances that may be rounding
-_NOTHING = 1e-12  # of the largest squared distance: below, rows are the same
+_TIED = 100.0  # units in the last place, of distances that may be the same
+_NOTHING = 0.01  # units in the last place of the largest squared distance: the same row
 
 
 class _Gaps(ABC):
@@ -42,14 +42,15 @@ class _Gaps(ABC):
     def _sqdist_to(self, prototypes: Any) -> NDArray[np.float64]:
         """Squared distances of the distinct rows to their nearest prototype."""
 
+    rows: Floats
     index: NDArray[np.intp]
 
     def farthest(self, prototypes: Any) -> int:
         nearest = self._sqdist_to(prototypes)
         nearest[self._isolated] = -np.inf
-        largest = nearest.max()
         # Of rows that are equally far, but for rounding, the first in the order of the distinct.
-        return int(self.index[np.flatnonzero(nearest >= largest - _TIED * abs(largest))[0]])
+        limit = (1.0 - _TIED * np.finfo(self.rows.dtype).eps) * nearest.max()
+        return int(self.index[np.flatnonzero(nearest >= limit)[0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ class InputGaps(_Gaps):
         points = prototypes.centers
         nearest = self._search.of(points, n_neighbors + 1)
         differences = self.rows[nearest].astype(np.float64) - points[:, None]
-        return _others(np.sum(differences**2, axis=2))[:, :n_neighbors]
+        return _others(np.sum(differences**2, axis=2), self.rows)[:, :n_neighbors]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,14 +175,14 @@ class KernelGaps(_Gaps):
 
     def _among(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
         sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
-        return _others(sqdist.astype(np.float64))
+        return _others(sqdist.astype(np.float64), self.rows)
 
     def _sqdist_to(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
         nearest: NDArray[np.float64] = self._from(prototypes).min(axis=1)
         return nearest
 
     def around(self, prototypes: KernelPrototypes, n_neighbors: int) -> NDArray[np.float64]:
-        return _others(self._from(prototypes).T)[:, :n_neighbors]
+        return _others(self._from(prototypes).T, self.rows)[:, :n_neighbors]
 
     def _from(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
         return sqdist_from_products(prototypes.products, prototypes.energy)[self.index]
@@ -192,10 +193,10 @@ def _isolation(gaps: NDArray[np.float64]) -> float:
     return float(_ISOLATED**2 * np.quantile(gaps, _MOST_ROWS))
 
 
-def _others(sqdist: NDArray[np.float64]) -> NDArray[np.float64]:
+def _others(sqdist: NDArray[np.float64], rows: Floats) -> NDArray[np.float64]:
     """Each row sorted, without the distance to the row itself where it is among them."""
     ordered = np.sort(sqdist, axis=1)
-    itself = ordered[:, 0] <= _NOTHING * ordered[:, -1]
+    itself = ordered[:, 0] <= _NOTHING * np.finfo(rows.dtype).eps * ordered[:, -1]
     return np.where(itself[:, None], ordered[:, 1:], ordered[:, :-1])
 
 

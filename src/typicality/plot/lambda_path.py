@@ -92,7 +92,7 @@ class LambdaPathDisplay:
         self.index_ax_.plot(path.lam[finite], path.index[finite], color=_INDEX, lw=1.5)
         self.index_ax_.set_ylabel(path.criterion, color=_INDEX)
         ax.axvline(path.lam[path.chosen], color=_CHOSEN, lw=1, ls="--")
-        ax.set_title(
-            f"{path.n_clusters[path.chosen]} clusters at lambda = {path.lam[path.chosen]:.3g}"
-        )
+        count = path.n_clusters[path.chosen]
+        clusters = "1 cluster" if count == 1 else f"{count} clusters"
+        ax.set_title(f"{clusters} at lambda = {path.lam[path.chosen]:.3g}")
         return self

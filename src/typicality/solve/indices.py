@@ -12,6 +12,7 @@ from typicality.geometry import Geometry, InputSpace, Members
 __all__ = ["PartitionIndex", "calinski_harabasz", "partition_index", "pooled_bic"]
 
 _SMALLEST_VARIANCE = 1e-10  # of the largest: directions below carry no information
+_ROWS_A_DIRECTION = 2.0  # with fewer rows the covariance says little
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,12 @@ def calinski_harabasz(space: Geometry[Any], members: Members[Any]) -> float:
         The rows of each cluster.
     """
     alive = members.mass > 0
-    n_clusters, total = int(alive.sum()), float(members.mass.sum())
+    n_clusters, n_rows = int(alive.sum()), _count(space, members)
     if n_clusters < 2:
         return -np.inf
-    within = float(members.mass[alive] @ members.sqdist[alive])
-    between = max(total * space.total_variance - within, 0.0)
-    ratio = between * (total - n_clusters) / (n_clusters - 1)
+    within = float(members.mass[alive] @ members.sqdist[alive] / members.mass.sum())
+    between = max(space.total_variance - within, 0.0)
+    ratio = between * (n_rows - n_clusters) / (n_clusters - 1)
     return ratio / within if within > 0 else np.inf
 
 
@@ -75,7 +76,8 @@ def pooled_bic(space: InputSpace, members: Members[Any]) -> float:
 
     up to a constant, with :math:`\Sigma_W` the covariance within clusters, :math:`\Sigma_T` that of
     all rows and r its rank. Smaller is better. It is defined for a single cluster, and no linear
-    map of the features changes it.
+    map of the features changes it. With fewer than two rows for each dimension both covariances are
+    taken to be diagonal.
 
     Implements :cite:`schwarz1978` for a classification likelihood. As a rule for lambda it is
     original to typicality, see docs/theory.
@@ -87,21 +89,35 @@ def pooled_bic(space: InputSpace, members: Members[Any]) -> float:
     members : Members
         The rows of each cluster.
     """
-    mass = members.mass[members.mass > 0]
-    total = float(mass.sum())
-    unexplained = _unexplained(space, members).clip(min=1.0 / total)
-    n_parameters = len(mass) * len(unexplained) + len(mass) - 1
-    misfit = total * np.log(unexplained).sum() - 2.0 * mass @ np.log(mass / total)
-    return float(misfit + n_parameters * np.log(total))
+    share = members.mass[members.mass > 0] / members.mass.sum()
+    n_rows = _count(space, members)
+    unexplained = _unexplained(space, members, n_rows).clip(min=1.0 / n_rows)
+    n_parameters = len(share) * len(unexplained) + len(share) - 1
+    misfit = np.log(unexplained).sum() - 2.0 * share @ np.log(share)
+    return float(n_rows * misfit + n_parameters * np.log(n_rows))
 
 
-def _unexplained(space: InputSpace, members: Members[Any]) -> NDArray[np.float64]:
-    """Eigenvalues of the covariance within clusters relative to that of all rows, in [0, 1]."""
+def _count(space: Geometry[Any], members: Members[Any]) -> float:
+    """The number of rows: the sum of their weights, unless these are shares of a row."""
+    weight = space.sample_weight
+    n_rows = len(space.X) if weight is None else int(np.count_nonzero(weight))
+    return max(float(members.mass.sum()), float(n_rows))
+
+
+def _unexplained(space: InputSpace, members: Members[Any], n_rows: float) -> NDArray[np.float64]:
+    """The variances within clusters relative to those of all rows, in [0, 1].
+
+    Those along the directions that tell clusters and rows apart; along the features, where there
+    are too few rows to know the directions.
+    """
+    alive = members.mass > 0
+    means = members.means.offsets[alive] - space.centre
+    share = members.mass[alive] / members.mass.sum()
     variances, directions = np.linalg.eigh(space.covariance)
     used = variances > _SMALLEST_VARIANCE * variances[-1]
-    whitening = directions[:, used] / np.sqrt(variances[used])
-    alive = members.mass > 0
-    means = (members.means.offsets[alive] - space.centre) @ whitening
-    share = members.mass[alive] / members.mass.sum()
+    if n_rows < _ROWS_A_DIRECTION * used.sum():
+        spread = space.features.variance
+        return np.asarray(1.0 - (share @ means**2)[spread > 0] / spread[spread > 0])
+    means = means @ (directions[:, used] / np.sqrt(variances[used]))
     explained: NDArray[np.float64] = np.linalg.eigvalsh((means.T * share) @ means)
     return 1.0 - explained

@@ -20,7 +20,8 @@ __all__ = ["LambdaPath", "follow_path", "lambda_grid"]
 State = TypeVar("State", bound=ClusterState[Any])
 
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
-_STEP = 0.15
+_REACH = 1.5  # times the mean squared distance: the path begins where most rows belong somewhere
+_N_VALUES = 80
 _SAME_VALUE = 1e-6  # one partition has one value, but for rounding
 
 
@@ -53,8 +54,9 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> NDArray[np.fl
     r"""Values of lambda from little sparsity to the collapse, in rising order.
 
     At :math:`\lambda = \frac{\eta}{e p (1-p)} e^{-(1-p) \rho}` a cluster of spread :math:`\eta`
-    reaches as far as :math:`R^2 = \rho \eta`. The grid is even in :math:`\rho`, from 12 to 0, with
-    the spread that all data would have as a single cluster.
+    reaches as far as :math:`R^2 = \rho \eta`. The grid is even in :math:`\rho`, with the spread
+    that all data would have as a single cluster: from 12, or from what reaches most rows where that
+    is more (in many dimensions it is), down to 0.
 
     Parameters
     ----------
@@ -67,9 +69,11 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> NDArray[np.fl
     """
     everything = geometry.prototypes(np.ones((len(geometry.X), 1)))
     alone = Possibilistic1996(np.array([geometry.total_variance]))
-    spread = geometry.labelled_sweep(alone, everything).members.distance[0] / unit
-    radius = np.arange(_LARGEST_RADIUS, 0.0, -_STEP)
-    grid: NDArray[np.float64] = collapse_weight(spread, p) * np.exp(-(1.0 - p) * radius)
+    rows = geometry.labelled_sweep(alone, everything).members
+    spread = float(rows.distance[0])
+    largest = max(_LARGEST_RADIUS, _REACH * float(rows.sqdist[0]) / (unit * spread))
+    radius = np.linspace(largest, 0.0, _N_VALUES, endpoint=False)
+    grid: NDArray[np.float64] = collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
     return grid
 
 
