@@ -205,19 +205,7 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         unit = self._unit(space)
-
-        def sequential(space: Geometry[Any], starts: list[Any]) -> Sequential[Any]:
-            gaps = space.gaps(all_rows=isinstance(self.init, str) and self.init == "paper")
-            return Sequential(
-                space,
-                gaps,
-                run=self._iterate(space, unit, progress),
-                rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
-                start=starts[0] if starts else self._two_rows(space, gaps),
-                at_most=self.max_clusters,
-            )
-
-        everything = sequential(space, starts)
+        everything = self._sequential(space, starts, unit, progress)
         if not isinstance(self.lam, str):
             found = everything.fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
@@ -225,13 +213,28 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if sample is None:
             path, found = self._along_the_path(everything, unit)
         else:
-            few = sequential(sample.geometry, [sample.lower(start) for start in starts])
+            lowered = [sample.lower(start) for start in starts]
+            few = self._sequential(sample.geometry, lowered, unit, progress)
             path, found = self._along_the_path(few, unit)
             lifted = sample.lift(found.state.prototypes)
             before = GrownState(lifted, found.state.rule, tried=None)
             found = everything.fit(path.lam[path.chosen], before)
         lam = float(path.lam[path.chosen])
         return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
+
+    def _sequential(
+        self, space: Geometry[Any], starts: list[Any], unit: float, progress: FitProgress
+    ) -> Sequential[Any]:
+        """The rounds in a space, at any lambda."""
+        gaps = space.gaps(all_rows=isinstance(self.init, str) and self.init == "paper")
+        return Sequential(
+            space,
+            gaps,
+            run=self._iterate(space, unit, progress),
+            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
+            start=starts[0] if starts else self._two_rows(space, gaps),
+            at_most=self.max_clusters,
+        )
 
     def _two_rows(self, space: Geometry[Any], gaps: Gaps[Any]) -> Any:
         """Two rows that are far apart."""
