@@ -95,3 +95,11 @@ def test_ties_along_the_path_do_not_depend_on_the_order():
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(X))
         assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
+
+
+@pytest.mark.parametrize(("n_clusters", "n_rows"), [(3, 200), (5, 3000)])
+@pytest.mark.parametrize("seed", range(3))
+def test_small_gaps_do_not_make_clusters_vanish(n_clusters, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(10 * k, 1, n_rows) for k in range(n_clusters)])[:, None]
+    assert SequentialPCM().fit(X).n_clusters_ == n_clusters

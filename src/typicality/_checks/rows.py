@@ -225,9 +225,8 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_extents(features: Features, box: float, dtype: np.dtype[Any]) -> None:
+def check_extents(extent: NDArray[np.float64], box: float, dtype: np.dtype[Any]) -> None:
     """Features must not be so narrow that stretching them to the box overflows."""
-    extent = features.high - features.low
     narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
     if narrow.any():
         feature = int(narrow.argmax())

@@ -69,12 +69,19 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
 
     # ---- shared steps ----------------------------------------------------------------------------
 
+    @property
+    def _by_the_paper(self) -> bool:
+        """Whether nothing of our own is done to the data and the start."""
+        return isinstance(self.init, str) and self.init == "paper"
+
     def _check_rows(self, training: TrainingRows) -> None:
         check_varying_rows(training.rows, training.sample_weight)
 
     def _open(self, training: TrainingRows) -> OpenSpace:
         rows, weight = training.rows, training.sample_weight
-        opened = open_space(self.kernel, self.sigma, rows, weight, box=self.box)
+        opened = open_space(
+            self.kernel, self.sigma, rows, weight, box=self.box, trim=not self._by_the_paper
+        )
         check_variance(opened.space.total_variance)
         return opened
 

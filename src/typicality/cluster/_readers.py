@@ -14,7 +14,6 @@ from typicality._checks import (
     check_no_diagonal,
     check_reach,
 )
-from typicality.geometry import Features
 from typicality.geometry.distinct import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
@@ -51,9 +50,10 @@ class Coordinates:
 class Box(Coordinates):
     r"""Rows are points, each feature scaled to the same range.
 
-    .. math:: x_j \mapsto b \, (x_j - \min x_j) / (\max x_j - \min x_j)
+    .. math:: x_j \mapsto b \, (x_j - l_j) / (h_j - l_j)
 
-    A constant feature becomes zero.
+    from the range of each feature to [0, b], and no farther than b outside of it: extreme values
+    are outliers however extreme they are. A constant feature becomes zero.
 
     Implements :cite:`xenaki2014`, section 3, with b = 10.
 
@@ -63,24 +63,26 @@ class Box(Coordinates):
         The mean of the rows, for checks.
     low, factor : arrays of shape (d,)
         The smallest values, and what differences from them are multiplied by.
+    size : float
+        The side of the box.
     """
 
     low: Floats
     factor: Floats
+    size: float
 
     @classmethod
-    def of(cls, features: Features, origin: Floats, size: float) -> "Box":
-        check_extents(features, size, origin.dtype)
-        extent = features.high - features.low
+    def of(cls, low: Floats, high: Floats, origin: Floats, size: float) -> "Box":
+        extent = high - low
+        check_extents(extent, size, origin.dtype)
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
-        return cls(origin, features.low.astype(origin.dtype), factor)
+        return cls(origin, low.astype(origin.dtype), factor, size)
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         boxed: Floats = super().read(rows, diag) - self.low
         with np.errstate(over="ignore"):
             boxed *= self.factor.astype(boxed.dtype)
-        check_reach(boxed, np.zeros_like(self.low))
-        return boxed
+        return np.clip(boxed, -self.size, 2.0 * self.size, out=boxed)
 
     def restore(self, points: Floats) -> Floats:
         extent = np.divide(1.0, self.factor, out=np.zeros_like(self.factor), where=self.factor > 0)

@@ -35,7 +35,7 @@ class ShrinkingClusterer(AdaptiveClusterer, metaclass=ABCMeta):
         """The rule of the iterations."""
 
     def _named_starts(self, space: Geometry[Any]) -> list[Any]:
-        if self.init == "paper":
+        if self._by_the_paper:
             gaps = space.gaps(all_rows=True)
             return [farthest_rows(space, gaps, at_the_first_row(space), self.n_clusters)]
         data = space.candidates(self.n_clusters)

@@ -24,6 +24,7 @@ from typicality.cluster._readers import (
 )
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
+from typicality.geometry.features import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
@@ -90,6 +91,7 @@ def open_space(
     explicit: bool = True,
     rtol: float = 0.0,
     box: float | None = None,
+    trim: bool = True,
 ) -> OpenSpace:
     """The space of the training rows.
 
@@ -109,6 +111,8 @@ def open_space(
         How far means of kernel values may be off.
     box : float, optional
         The range each feature is scaled to, in the input space.
+    trim : bool, default=True
+        Whether extreme values are left out of that range.
     """
     check_kernel(kernel)
     if is_pairwise(kernel):
@@ -124,7 +128,9 @@ def open_space(
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear) and box is not None:
-        return _open_box(Box.of(features, coordinates.origin, box), rows, sample_weight, built)
+        low, high = typical_range(rows, sample_weight) if trim else (features.low, features.high)
+        reader = Box.of(low, high, coordinates.origin, box)
+        return _open_box(reader, rows, sample_weight, built)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
     own = rows.copy()  # a model must not see X change

@@ -44,12 +44,14 @@ class AdaptivePCM(ShrinkingClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`).
     box : float or None, default=10.0
-        In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
-        the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
-        so that the row farthest from the mean and the row farthest from that are `box` apart. The
-        scale matters, because spreads are distances and are compared with squared distances: the
-        larger the box, the narrower the clusters. With many features d try 20 / sqrt(d). None
-        leaves the data as they are.
+        In the input space the range of each feature is scaled to [0, box]; a constant feature
+        becomes zero. Extreme values, farther beyond a quartile than five times the distance between
+        the quartiles, do not count in the range (they do with ``init="paper"``), and no value lies
+        farther outside the box than it is wide. In the space of a kernel, which cannot be scaled
+        feature by feature, all distances are scaled so that the row farthest from the mean and the
+        row farthest from that are `box` apart. The scale matters, because spreads are distances and
+        are compared with squared distances: the larger the box, the narrower the clusters. With
+        many features d try 20 / sqrt(d). None leaves the data as they are.
     init : {"max-min", "paper"} or array-like of shape (n_clusters, n_features), default="max-min"
         The start. "max-min" begins with the row farthest from the mean; each next point is the row
         farthest from those already chosen. It depends neither on the order of the rows nor on

@@ -23,6 +23,7 @@ from typicality.solve.sequential import GrownState, Sequential
 
 __all__ = ["SequentialPCM"]
 
+_LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _PATH_ROWS, _KERNEL_PATH_ROWS = 2**15, 2**9  # of more, lambda is chosen on a sample
 
 
@@ -59,7 +60,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
     unless ``init="paper"``, the start does not depend on the order of the rows, and isolated rows,
     more than three times as far from their nearest row as 95 of 100 rows are, start no cluster and
-    do not count in :math:`d_{\max}`: one outlier would end the search.
+    do not count in :math:`d_{\max}`, because one outlier would end the search; and new clusters are
+    at least four times as wide as lambda lets live, because gaps between many rows are small.
 
     Parameters
     ----------
@@ -75,12 +77,14 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`).
     box : float or None, default=10.0
-        In the input space each feature is scaled to [0, box]; a constant feature becomes zero. In
-        the space of a kernel, which cannot be scaled feature by feature, all distances are scaled
-        so that the row farthest from the mean and the row farthest from that are `box` apart. The
-        scale matters, because spreads are distances and are compared with squared distances: the
-        larger the box, the narrower the clusters. With many features d try 20 / sqrt(d). None
-        leaves the data as they are.
+        In the input space the range of each feature is scaled to [0, box]; a constant feature
+        becomes zero. Extreme values, farther beyond a quartile than five times the distance between
+        the quartiles, do not count in the range (they do with ``init="paper"``), and no value lies
+        farther outside the box than it is wide. In the space of a kernel, which cannot be scaled
+        feature by feature, all distances are scaled so that the row farthest from the mean and the
+        row farthest from that are `box` apart. The scale matters, because spreads are distances and
+        are compared with squared distances: the larger the box, the narrower the clusters. With
+        many features d try 20 / sqrt(d). None leaves the data as they are.
     assign : {"core", "all"}, default="core"
         "core" gives label -1 to rows that belong to no cluster: all their typicalities are zero.
         "all" drops the sparsity once the clusters are found, as the paper does to evaluate them:
@@ -226,7 +230,7 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self, space: Geometry[Any], starts: list[Any], unit: float, progress: FitProgress
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda."""
-        gaps = space.gaps(all_rows=isinstance(self.init, str) and self.init == "paper")
+        gaps = space.gaps(all_rows=self._by_the_paper)
         return Sequential(
             space,
             gaps,
@@ -234,11 +238,12 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
             rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
             start=starts[0] if starts else self._two_rows(space, gaps),
             at_most=self.max_clusters,
+            least_width=0.0 if self._by_the_paper else _LEAST_WIDTH,
         )
 
     def _two_rows(self, space: Geometry[Any], gaps: Gaps[Any]) -> Any:
         """Two rows that are far apart."""
-        if self.init == "paper":
+        if self._by_the_paper:
             return farthest_rows(space, gaps, at_the_first_row(space), 2)
         return farthest_rows(space, gaps, space.prototypes(np.ones((len(space.X), 1))), 2)
 

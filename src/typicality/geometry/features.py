@@ -7,7 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._quantiles import weighted_quantile
 from typicality.geometry.base import Floats, row_blocks
+
+_EXTREME = 5.0  # times the distance between the quartiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +53,26 @@ class Features:
                 [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in blocks()], axis=0
             )
         return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))
+
+
+def typical_range(
+    X: Floats, sample_weight: Floats | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest and the largest value of each feature, extreme values left out.
+
+    Extreme is what lies farther beyond a quartile than five times the distance between the
+    quartiles; nothing is where half of the values are the same. One feature at a time, O(n log n).
+    """
+    ranges = [_typical_range(column, sample_weight) for column in X.T]
+    low, high = np.array(ranges, dtype=np.float64).T
+    return low, high
+
+
+def _typical_range(column: Floats, sample_weight: Floats | None) -> tuple[float, float]:
+    counted = slice(None) if sample_weight is None else sample_weight > 0
+    values = column[counted].astype(np.float64)
+    weight = None if sample_weight is None else sample_weight[counted]
+    first, third = (weighted_quantile(values, rate, weight) for rate in (0.25, 0.75))
+    fence = _EXTREME * (third - first)
+    usual = values[(values >= first - fence) & (values <= third + fence)] if fence > 0 else values
+    return float(usual.min()), float(usual.max())

@@ -1,7 +1,7 @@
 """Sparse possibilistic memberships: beyond a radius a row does not belong to a cluster at all."""
 
 from dataclasses import dataclass
-from math import exp, log2
+from math import e, log2
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,11 @@ class SparsePossibilistic(WithSpread):
         """The squared radius of each cluster in units of its spread; not positive: it is empty."""
         eta = np.asarray(self.eta, dtype=np.float64)
         return -(np.log(self.lam * self.p * (1.0 - self.p) / eta) + 1.0) / (1.0 - self.p)
+
+    @property
+    def least_spread(self) -> float:
+        r"""The spread below which a cluster reaches no row, :math:`e p (1 - p) \lambda`."""
+        return self.lam * e * self.p * (1.0 - self.p)
 
     def memberships(self, sqdist: Array) -> Array:
         xp = namespace(sqdist)
@@ -172,4 +177,4 @@ def collapse_weight(eta: float, p: float) -> float:
 
     Implements :cite:`xenaki2014`, section 2, "Sparsity".
     """
-    return eta / (exp(1.0) * p * (1.0 - p))
+    return eta / (e * p * (1.0 - p))

@@ -58,6 +58,10 @@ class Sequential(Generic[P]):
         The first prototypes.
     at_most : int
         No cluster is added beyond this number.
+    least_width : float, default=4.0
+        New clusters begin at least so many times as wide as they must be to reach any row. Between
+        many rows gaps are small, and clusters as wide as a gap would vanish at once. Original to
+        typicality; 0 is the paper's way.
     """
 
     geometry: Geometry[P]
@@ -66,6 +70,7 @@ class Sequential(Generic[P]):
     rule: Callable[[NDArray[np.float64], float], Any]
     start: P
     at_most: int
+    least_width: float = 4.0
 
     def fit(
         self, lam: float, before: "GrownState[P] | None" = None
@@ -92,7 +97,8 @@ class Sequential(Generic[P]):
 
     def _begin(self, lam: float, before: ClusterState[P] | None) -> ClusterState[P]:
         if before is None:
-            return ClusterState(self.start, self.rule(self._first_spread(self.start), lam))
+            rule = self.rule(np.ones(self.start.n_clusters), lam)
+            return ClusterState(self.start, rule.with_spread(self._first_spread(self.start, rule)))
         known: Any = before.rule
         return ClusterState(before.prototypes, self.rule(known.eta, lam))
 
@@ -102,12 +108,13 @@ class Sequential(Generic[P]):
 
     def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
         known: Any = state.rule
-        eta = np.concatenate([known.eta, self._first_spread(new)])
+        eta = np.concatenate([known.eta, self._first_spread(new, known)])
         return ClusterState(state.prototypes.join(new), known.with_spread(eta))
 
-    def _first_spread(self, prototypes: P) -> NDArray[np.float64]:
+    def _first_spread(self, prototypes: P, rule: Any) -> NDArray[np.float64]:
         around = self.gaps.around(prototypes, _N_NEIGHBORS)
-        smallest = smallest_spread(self.geometry.total_variance)
+        alive = self.least_width * rule.least_spread
+        smallest = max(alive, smallest_spread(self.geometry.total_variance))
         spreads = (spread_from_gaps(self.gaps.largest, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])
 
