@@ -59,6 +59,11 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
 
     # ---- what a subclass supplies ----------------------------------------------------------------
 
+    @property
+    def _less_sparse(self) -> str:
+        """What else brings rows in: a smaller lam, unless that was chosen."""
+        return "" if isinstance(getattr(self, "lam", "auto"), str) else ", a smaller lam"
+
     def _final_rule(self, rule: Any) -> Any:
         """The rule of the result."""
         return rule
@@ -153,7 +158,7 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
         warn_about_fragments(self.labels_, copies, remedy=f"Try {narrower}.")
         warn_about_rows_nowhere(
             self.labels_,
-            remedy=f"Try {narrower}, a smaller lam, or assign='all', which leaves no row out.",
+            remedy=f"Try {narrower}{self._less_sparse}, or assign='all', which leaves no row out.",
         )
 
     def _smaller_box(self, space: Geometry[Any]) -> str:

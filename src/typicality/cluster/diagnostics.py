@@ -36,7 +36,7 @@ _LONELY_WEIGHT = 0.5
 _LOST_SHARE = 1e-6  # of the variance: more is not what the user means
 _NARROW_FUZZIFIER = 1.45  # a bound below: the kernel, more than m, is what keeps clusters together
 _LINEAR = ", or kernel='linear', which is the same and quicker"
-_TOO_MANY_NOWHERE = 0.5
+_TOO_MANY_NOWHERE = 1 / 3
 _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
@@ -290,7 +290,7 @@ def warn_about_fragments(
 
 
 def warn_about_rows_nowhere(labels: NDArray[np.int32], *, remedy: str) -> None:
-    """Most rows belong nowhere."""
+    """Many rows belong nowhere."""
     share = float(np.mean(labels == -1))
     if share > _TOO_MANY_NOWHERE:
         warn(f"{share:.0%} of the rows belong to no cluster. {remedy}", ClusteringWarning)

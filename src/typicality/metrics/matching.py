@@ -19,7 +19,7 @@ def success_rate(labels_true: Any, labels_pred: Any, *, matching: str = "greedy"
         SR = (1 / n) * sum over matched (class, cluster) of the rows that are in both,
 
     in [0, 1], larger is better. It is 1 exactly where the labellings are the same but for the
-    names of the clusters.
+    names of the clusters, and no row is labelled -1.
 
     Implements SR of :cite:`xenaki2014`, section 4.
 
