@@ -13,6 +13,7 @@ from reference import input_space as reference
 from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
 from typicality.geometry.centroids import layout
+from typicality.geometry.features import typical_range
 from typicality.membership import (
     Entropic,
     Fuzzy,
@@ -332,3 +333,18 @@ def test_prototypes_from_weights_are_weighted_means(rng):
     means = InputSpace(X, weight).prototypes(w).centers
     expected = (w * weight[:, None]).T @ X / (w * weight[:, None]).sum(axis=0)[:, None]
     assert_allclose(means, expected, rtol=1e-12)
+
+
+def test_typical_range_leaves_extreme_values_out(rng):
+    X = rng.normal(size=(200, 3))
+    X[:, 2] = rng.integers(2, size=200)  # half of the values are the same
+    low, high = typical_range(X)
+    assert_array_equal(low, X.min(axis=0))
+    assert_array_equal(high, X.max(axis=0))
+    far = np.vstack([X, [[1e6, -1e9, 7.0]]])
+    assert_array_equal(typical_range(far)[1], [X[:, 0].max(), X[:, 1].max(), 7.0])
+    weight = np.append(np.ones(200), 0.0)
+    assert_array_equal(typical_range(far, weight)[1], high)
+    copies = rng.integers(1, 4, size=201)
+    repeated = np.repeat(far, copies, axis=0)
+    assert_array_equal(typical_range(far, copies.astype(float))[1], typical_range(repeated)[1])

@@ -85,6 +85,14 @@ def test_beyond_the_collapse_nothing_belongs_anywhere(p):
     assert labels(below, d[:1]).tolist() == [1]
 
 
+@pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
+def test_least_spread_is_that_of_the_collapse(p):
+    rule = SparsePossibilistic(np.array([1.0]), 0.3, p)
+    assert_allclose(collapse_weight(rule.least_spread, p), 0.3)
+    assert membership(0.0, 1.001 * rule.least_spread, 0.3, p) > 0
+    assert membership(0.0, 0.999 * rule.least_spread, 0.3, p) == 0
+
+
 def test_little_sparsity_is_none(rng):
     eta = np.array([0.5, 2.0])
     d = rng.uniform(0, 10, size=(50, 2))

@@ -5,7 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.cluster.diagnostics import warn, warn_about_vanished_clusters
+from typicality.cluster.diagnostics import (
+    warn,
+    warn_about_fragments,
+    warn_about_vanished_clusters,
+)
 from typicality.exceptions import (
     ClusteringWarning,
 )
@@ -42,6 +46,12 @@ def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> 
     else:
         reason = f"no component has min_cluster_size={min_cluster_size} rows. Use a smaller one."
     warn_about_vanished_clusters(reason)
+
+
+def warn_about_small_pieces(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+    """A cut into single rows."""
+    remedy = "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
+    warn_about_fragments(node_labels, weight, remedy=remedy)
 
 
 def warn_about_group_left_out(

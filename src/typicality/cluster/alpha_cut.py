@@ -20,16 +20,13 @@ from typicality.cluster._cut_warnings import (
     warn_about_low_level,
     warn_about_no_cluster,
     warn_about_no_valley,
+    warn_about_small_pieces,
     warn_about_small_share,
 )
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
 from typicality.cluster._spaces import OpenSpace, open_space
-from typicality.cluster.diagnostics import (
-    warn_about_features,
-    warn_about_fragments,
-    warn_about_lonely_row,
-)
+from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
 from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
 from typicality.levelsets.landscape import Landscape
@@ -44,9 +41,6 @@ Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
 
 _RELATIVE_ERROR = 1e-8  # of the height of a row that stands alone
-_AGAINST_FRAGMENTS = (
-    "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
-)
 
 
 class AlphaCutClustering(ClusterMixin, SpaceEstimator):
@@ -376,7 +370,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         if self.n_clusters_ == 0:
             warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
         elif self.rejection_rate is not None:
-            warn_about_fragments(self._cut.node_labels, tree.weight, remedy=_AGAINST_FRAGMENTS)
+            warn_about_small_pieces(self._cut.node_labels, tree.weight)
         elif self.alpha == "auto":
             self._warn_about_selection(training)
         elif self.alpha == "valley":
@@ -385,7 +379,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         else:
             empty_space = float(landscape.typicality(np.zeros(1))[0])
             warn_about_low_level(float(self.alpha), empty_space)
-            warn_about_fragments(self._cut.node_labels, tree.weight, remedy=_AGAINST_FRAGMENTS)
+            warn_about_small_pieces(self._cut.node_labels, tree.weight)
 
     def _warn_about_selection(self, training: TrainingRows) -> None:
         tree: AlphaTree = self.tree_
