@@ -162,6 +162,10 @@ def test_adaptive_estimators_can_be_watched(estimator, blobs):
     assert np.array_equal(model.labels_, clone(estimator).fit(X).labels_)
 
 
+# So early many rows belong nowhere yet.
+@pytest.mark.filterwarnings(
+    "ignore:.* belong to no cluster:typicality.exceptions.ClusteringWarning"
+)
 @pytest.mark.parametrize("estimator", [SparseAdaptivePCM(), SequentialPCM(lam=0.05)])
 def test_adaptive_estimators_can_be_stopped(estimator, blobs):
     X, _ = blobs
