@@ -26,7 +26,7 @@ __all__ = [
 
 Floats = NDArray[np.floating]
 
-_NARROWEST = 4.0
+_NARROWEST = 4.0  # times the extent whose factor overflows
 OVERFLOW_MARGIN = 1e6
 
 

@@ -47,14 +47,18 @@ class MembershipRule(Protocol):
         """Parameters of the compiled twin in `typicality.compiled`, or None without one."""
 
 
+def relative_to_largest(weights: Array) -> Array:
+    """Each column over its largest entry; a column of zeros stays one."""
+    xp = namespace(weights)
+    largest = xp.max(weights, axis=-2, keepdims=True)
+    return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
+
+
 class NearestPrototype:
     """For rules that treat all clusters alike: a row prefers its nearest prototype."""
 
     def pull(self: Any, sqdist: Array) -> Array:
-        xp = namespace(sqdist)
-        weights = self.weights(self.memberships(sqdist))
-        largest = xp.max(weights, axis=-2, keepdims=True)
-        return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
+        return relative_to_largest(self.weights(self.memberships(sqdist)))
 
     def closeness(self, sqdist: Array) -> Array:
         return sqdist

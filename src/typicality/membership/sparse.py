@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from typicality.membership._arrays import Array, like, namespace
+from typicality.membership.base import relative_to_largest
 from typicality.membership.possibilistic import WithSpread
 
 _HALF_INTERVAL = 1e-4  # of the paper's bisection
+_N_HALVINGS = 1 + int(log2(1.0 / _HALF_INTERVAL))  # enough for any interval between 0 and 1
 _NEAR_THE_EDGE = 1e-2
 _N_STEPS = 2
 
@@ -67,7 +69,7 @@ class SparsePossibilistic(WithSpread):
     @property
     def least_spread(self) -> float:
         r"""The spread below which a cluster reaches no row, :math:`e p (1 - p) \lambda`."""
-        return self.lam * e * self.p * (1.0 - self.p)
+        return self.lam / collapse_weight(1.0, self.p)
 
     def memberships(self, sqdist: Array) -> Array:
         xp = namespace(sqdist)
@@ -83,10 +85,7 @@ class SparsePossibilistic(WithSpread):
 
     def pull(self, sqdist: Array) -> Array:
         # The smallest membership is far above the smallest number.
-        xp = namespace(sqdist)
-        typicality = self.memberships(sqdist)
-        largest = xp.max(typicality, axis=-2, keepdims=True)
-        return typicality / xp.where(largest > 0, largest, xp.ones_like(largest))
+        return relative_to_largest(self.memberships(sqdist))
 
     def closeness(self, sqdist: Array) -> Array:
         xp = namespace(sqdist)
@@ -132,7 +131,7 @@ class BisectedSparsePossibilistic(SparsePossibilistic):
         least = (self.lam * self.p * (1.0 - self.p) / eta) ** (1.0 / (1.0 - self.p))
         low = xp.where(inside, xp.broadcast_to(least, sqdist.shape), xp.ones_like(sqdist))
         high = xp.ones_like(sqdist)
-        for _ in range(_n_halvings()):
+        for _ in range(_N_HALVINGS):
             middle = 0.5 * (low + high)
             slope = relative + xp.log(middle) + self.lam / eta * self.p * middle ** (self.p - 1.0)
             going = 0.5 * (high - low) >= _HALF_INTERVAL
@@ -144,11 +143,6 @@ class BisectedSparsePossibilistic(SparsePossibilistic):
     @property
     def twin(self) -> None:
         return None
-
-
-def _n_halvings() -> int:
-    """Enough for any interval between 0 and 1."""
-    return 1 + int(log2(1.0 / _HALF_INTERVAL))
 
 
 def _root(below: Array) -> Array:

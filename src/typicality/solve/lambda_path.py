@@ -14,6 +14,7 @@ from typicality.membership.sparse import collapse_weight
 from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import PartitionIndex
 from typicality.solve.picard import PicardResult, Status
+from typicality.solve.restarts import SAME_VALUE
 
 __all__ = ["LambdaPath", "follow_path", "lambda_grid"]
 
@@ -22,7 +23,6 @@ State = TypeVar("State", bound=ClusterState[Any])
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _REACH = 1.5  # times the mean squared distance: the path begins where most rows belong somewhere
 _N_VALUES = 80
-_SAME_VALUE = 1e-6  # one partition has one value, but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def follow_path(
         value = _value(geometry, index, state)
         record.append((lam, state.prototypes.n_clusters, value))
         loss = -value if index.larger_is_better else value
-        if not best or (loss < least and not isclose(loss, least, rel_tol=_SAME_VALUE)):
+        if not best or (loss < least and not isclose(loss, least, rel_tol=SAME_VALUE)):
             best, chosen, least = [result], len(record) - 1, loss
         if state.prototypes.n_clusters == 0 or result.status is Status.STOPPED:
             break

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 __all__ = ["best_of"]
 
-_SAME_VALUE = 1e-6
+SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 
 Start = TypeVar("Start")
 Result = TypeVar("Result")
@@ -32,5 +32,5 @@ def best_of(
     results = [run(start) for start in starts]
     values = [v if isfinite(v) else inf for v in map(value, results)]
     least = min(values)
-    limit = least + _SAME_VALUE * abs(least)
+    limit = least + SAME_VALUE * abs(least)
     return next(r for r, v in zip(results, values, strict=True) if v <= limit)
