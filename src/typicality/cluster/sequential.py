@@ -19,11 +19,10 @@ from typicality.solve.indices import partition_index
 from typicality.solve.initial import at_the_first_row, farthest_rows
 from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import GrownState, Sequential
+from typicality.solve.sequential import LEAST_WIDTH, GrownState, Sequential
 
 __all__ = ["SequentialPCM"]
 
-_LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _PATH_ROWS, _KERNEL_PATH_ROWS = 2**15, 2**9  # of more, lambda is chosen on a sample
 
 
@@ -238,7 +237,7 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
             rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
             start=starts[0] if starts else self._two_rows(space, gaps),
             at_most=self.max_clusters,
-            least_width=0.0 if self._by_the_paper else _LEAST_WIDTH,
+            least_width=0.0 if self._by_the_paper else LEAST_WIDTH,
         )
 
     def _two_rows(self, space: Geometry[Any], gaps: Gaps[Any]) -> Any:

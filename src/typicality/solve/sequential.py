@@ -15,6 +15,7 @@ from typicality.solve.picard import PicardResult, Status
 
 __all__ = ["GrownState", "Sequential"]
 
+LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _N_NEIGHBORS = 10
 _IN_TURN = 3  # rows that are tried one after the other
 
@@ -70,7 +71,7 @@ class Sequential(Generic[P]):
     rule: Callable[[NDArray[np.float64], float], Any]
     start: P
     at_most: int
-    least_width: float = 4.0
+    least_width: float = LEAST_WIDTH
 
     def fit(
         self, lam: float, before: "GrownState[P] | None" = None
