@@ -26,6 +26,7 @@ from typicality.cluster import (
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
+    SequentialPCM,
 )
 from typicality.datasets import make_discs_banana_ring
 from typicality.exceptions import ClusteringWarning
@@ -137,10 +138,18 @@ def regions(results: list[Fit]) -> Iterator[str]:
     """What comes out where the number of clusters is not told."""
     data = {fit.data_name: fit.X for fit in results}
     for name, X in (data | {"six shapes": make_discs_banana_ring(random_state=0)[0]}).items():
-        labels = AlphaCutClustering().fit_predict(X)
-        sizes = " + ".join(str(size) for size in np.bincount(labels[labels >= 0]))
-        outside = np.sum(labels < 0)
-        yield f"{name}: {labels.max() + 1} cluster(s), {sizes} rows; {outside} outside"
+        yield f"{name}: {_sizes(AlphaCutClustering().fit_predict(X))}"
+
+
+def round_clusters(results: list[Fit]) -> Iterator[str]:
+    """Round clusters of unknown number, a line for each data set."""
+    for name, X in {fit.data_name: fit.X for fit in results}.items():
+        yield f"{name}: {_sizes(SequentialPCM().fit_predict(X))}"
+
+
+def _sizes(labels: NDArray[np.int32]) -> str:
+    sizes = " + ".join(str(size) for size in np.bincount(labels[labels >= 0]))
+    return f"{labels.max() + 1} cluster(s), {sizes} rows; {np.sum(labels < 0)} outside"
 
 
 def figure(results: list[Fit], path: Path) -> None:
@@ -201,6 +210,9 @@ def main(folder: str = "demo") -> None:
         "Wine, and two of Iris, overlap):"
     )
     for line in regions(results):
+        console.print(f"  {line}", highlight=False)
+    console.print("\nRound clusters, their number not told (SequentialPCM):")
+    for line in round_clusters(results):
         console.print(f"  {line}", highlight=False)
     path = Path(folder) / "clusters.png"
     path.parent.mkdir(parents=True, exist_ok=True)
