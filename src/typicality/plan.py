@@ -17,11 +17,18 @@ class Plan:
         Bytes that an iteration needs beyond the data and the fitted attributes.
     reason : str
         One sentence.
+    seconds : float, optional
+        What one product with the kernel matrix is expected to take; None where nothing was
+        estimated.
+    rtol : float, default=0.0
+        How far means of kernel values may be off; 0 where sums are exact but for rounding.
     """
 
     method: str
     working_memory: int
     reason: str
+    seconds: float | None = None
+    rtol: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.method}: {self.reason}"

@@ -1,6 +1,7 @@
 """Prototypes in a kernel-induced space, written as the formulas of the papers stand."""
 
 import numpy as np
+from scipy.special import logsumexp
 
 
 def sqdist(K, K_new, diag_new, u):
@@ -40,3 +41,13 @@ def leave_one_out(K, weights, h):
     """The mean similarity of row h to the others, with its own weight taken away."""
     others = np.arange(len(K)) != h
     return K[h, others] @ weights[others] / weights[others].sum()
+
+
+def log_score(X, weights, row, kernel):
+    """The logarithm of the mean similarity of a row to the others, without one copy of itself."""
+    same = (X == row).all(axis=1)
+    own = weights[same].sum()
+    unit = own / max(same.sum(), 1)
+    log_kernel = kernel.log_profile(kernel.distances(row[None], X[~same]))[0]
+    rest = [np.log(own - unit)] if same.sum() > 1 else []
+    return logsumexp([*(log_kernel + np.log(weights[~same])), *rest]) - np.log1p(-unit)

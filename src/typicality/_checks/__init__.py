@@ -8,7 +8,9 @@ from typicality._checks.pairs import (
     check_no_diagonal,
 )
 from typicality._checks.parameters import (
+    check_algorithm,
     check_alpha,
+    check_compressible,
     check_has_path,
     check_kernel,
     check_kernel_of_distance,
@@ -42,7 +44,9 @@ from typicality._checks.rows import (
 )
 
 __all__ = [
+    "check_algorithm",
     "check_alpha",
+    "check_compressible",
     "check_centers",
     "check_choice",
     "check_diagonal",

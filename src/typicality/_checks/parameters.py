@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from typicality.kernels import BANDWIDTH_KERNELS, Stationary
+from typicality.kernels import BANDWIDTH_KERNELS, Linear, Stationary
 
 __all__ = [
+    "check_algorithm",
     "check_alpha",
+    "check_compressible",
     "check_has_path",
     "check_kernel",
     "check_kernel_of_distance",
@@ -30,6 +32,40 @@ def check_kernel(kernel: Any) -> None:
         raise ValueError(
             f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
             "or a name."
+        )
+
+
+def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
+    """A way to compute sums of kernel values where there are none to compute."""
+    if algorithm == "auto":
+        return
+    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    if explicit and linear:
+        raise ValueError(
+            f"algorithm={algorithm!r} is a way to compute sums of kernel values, and with the "
+            "linear kernel there are none: the iteration runs in the input space. Leave algorithm "
+            "out, or take another kernel, e.g. kernel='gaussian'."
+        )
+    given = isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities", "connectivity")
+    if given and algorithm != "blocked":
+        raise ValueError(
+            f"algorithm={algorithm!r} has no use with kernel={kernel!r}: the matrix is there "
+            "already, and products with it are computed block by block. Leave algorithm out."
+        )
+
+
+def check_compressible(kernel: Any, rtol: Any) -> None:
+    """A model that can be made small, and a promise."""
+    if not (isinstance(rtol, Real) and 0 < rtol < 1):
+        raise ValueError(f"rtol must be between 0 and 1, got {rtol!r}: it is the error allowed.")
+    if isinstance(kernel, Linear):
+        raise ValueError(
+            "A model in the input space is small already: it keeps its prototypes, not the rows."
+        )
+    if not isinstance(kernel, Stationary):
+        raise ValueError(
+            f"kernel_={kernel!r} is not a kernel of a distance, and only sums of those can be "
+            "made small with a promise. Use 'gaussian', 'laplacian' or 'cauchy'."
         )
 
 

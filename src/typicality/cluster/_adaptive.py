@@ -85,7 +85,13 @@ class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
     def _open(self, training: TrainingRows) -> OpenSpace:
         rows, weight = training.rows, training.sample_weight
         opened = open_space(
-            self.kernel, self.sigma, rows, weight, box=self.box, trim=not self._by_the_paper
+            self.kernel,
+            self.sigma,
+            rows,
+            weight,
+            sums=self._sums_wanted,
+            box=self.box,
+            trim=not self._by_the_paper,
         )
         check_variance(opened.space.total_variance)
         return opened

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_sample_weight
+from typicality._checks import check_compressible, check_sample_weight
 from typicality._compat import check_feature_names_in, fit_context
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
-from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
+from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels, small_copy
 from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
     require_finite,
@@ -165,6 +165,29 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
         weight = check_sample_weight(sample_weight, rows)
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
+    def compress(self, rtol: float = 1e-4) -> Self:
+        """A small model for prediction only: it needs no training rows, or few of them.
+
+        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
+        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+
+        Parameters
+        ----------
+        rtol : float, default=1e-4
+            The promise: means of kernel values are off by at most so much, at any point. Squared
+            distances are off by at most twice as much.
+
+        Returns
+        -------
+        model : estimator of the same kind
+            It predicts as this one does, within the promise; attributes with a number for each
+            training row (`labels_`, `memberships_`) are not there.
+        """
+        check_is_fitted(self)
+        check_compressible(self.kernel_, rtol)
+        prototypes = self._prototypes.compress(rtol)
+        return small_copy(self, without=("labels_", "memberships_"), _prototypes=prototypes)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
 
@@ -225,7 +248,13 @@ class PrototypeClusterer(TransformerMixin, ClusterMixin, SpaceEstimator, metacla
 
     def _open(self, training: TrainingRows) -> OpenSpace:
         """The space of the training rows."""
-        return open_space(self.kernel, self.sigma, training.rows, training.sample_weight)
+        return open_space(
+            self.kernel,
+            self.sigma,
+            training.rows,
+            training.sample_weight,
+            sums=self._sums_wanted,
+        )
 
     def _n_runs(self, n_starts: int) -> int | None:
         """How many runs of the loop `_solve` makes at the most, where that is known."""

@@ -16,9 +16,10 @@ from typicality._checks import check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._readers import Reader
-from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
+from typicality.cluster._spaces import ALL_KERNELS, SumsWanted, is_pairwise
+from typicality.operators import ALGORITHMS
 
-__all__ = ["SpaceEstimator", "TrainingRows", "feature_labels"]
+__all__ = ["SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
 
 Floats = NDArray[np.floating]
 
@@ -54,9 +55,14 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "algorithm": [StrOptions(set(ALGORITHMS))],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
     }
 
     kernel: Any
+    algorithm: str
+    rtol: float
+    tol: float
     _reader: Reader
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
@@ -72,6 +78,12 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         weight = check_sample_weight(sample_weight, rows)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         return TrainingRows(rows, weight, schema, {"X": X, "metadata": metadata})
+
+    @property
+    def _sums_wanted(self) -> SumsWanted:
+        # Sums must be known better than what the iteration waits for.
+        rtol = min(self.rtol, 0.1 * self.tol) if self.tol > 0 else self.rtol
+        return SumsWanted(self.algorithm, rtol)
 
     def _take_schema(self, schema: Self) -> None:
         self.n_features_in_ = schema.n_features_in_
@@ -91,3 +103,14 @@ def feature_labels(schema: Any) -> list[str]:
     if names is None:
         return [f"feature {j}" for j in range(schema.n_features_in_)]
     return [f"feature {str(name)!r}" for name in names]
+
+
+def small_copy(model: Any, *, without: tuple[str, ...], **instead: Any) -> Any:
+    """A fitted model without some of its attributes, and with other ones."""
+    small = copy(model)
+    for name in without:
+        if hasattr(small, name):
+            delattr(small, name)
+    for name, value in instead.items():
+        setattr(small, name, value)
+    return small

@@ -1,12 +1,13 @@
 """What X means under each kernel: the space it opens."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._checks import (
+    check_algorithm,
     check_dissimilarities,
     check_kernel,
     check_kernel_matrix,
@@ -34,9 +35,9 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
-from typicality.operators import GivenKernel, GivenSqdist
+from typicality.operators import Evaluated, GivenKernel, GivenSqdist, Tolerance
 
-__all__ = ["OpenSpace", "has_points", "is_pairwise", "open_space"]
+__all__ = ["OpenSpace", "SumsWanted", "has_points", "is_pairwise", "open_space"]
 
 Floats = NDArray[np.floating]
 
@@ -71,6 +72,30 @@ class OpenSpace:
         return getattr(self.kernel, "sigma", None)
 
 
+class SumsWanted(NamedTuple):
+    """How sums of kernel values are to be computed.
+
+    Parameters
+    ----------
+    algorithm : str, default="auto"
+        The way, or "auto".
+    rtol : float, default=0.0
+        How far they may be off, relative to the variance of the mapped rows.
+    of_a_row : bool, default=False
+        Whether that is relative to the height of a row that stands alone instead.
+    """
+
+    algorithm: str = "auto"
+    rtol: float = 0.0
+    of_a_row: bool = False
+
+    def tolerance(self, columns: Evaluated, sample_weight: Floats | None) -> Tolerance:
+        """The same in terms of the sums."""
+        if self.of_a_row:
+            return Tolerance.of_a_row(len(columns.training), sample_weight, self.rtol)
+        return Tolerance.of_distances(columns, sample_weight, self.rtol, self.algorithm)
+
+
 def is_pairwise(kernel: Any) -> bool:
     """Whether X is a square matrix of pairs, for scikit-learn's tag."""
     return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
@@ -89,7 +114,7 @@ def open_space(
     *,
     novelty: bool = False,
     explicit: bool = True,
-    rtol: float = 0.0,
+    sums: SumsWanted = SumsWanted(),
     box: float | None = None,
     trim: bool = True,
 ) -> OpenSpace:
@@ -107,14 +132,15 @@ def open_space(
         Whether the training rows are clean, for the automatic bandwidth.
     explicit : bool, default=True
         Whether the linear kernel may open the input space itself.
-    rtol : float, default=0.0
-        How far means of kernel values may be off.
+    sums : SumsWanted
+        How sums of kernel values are to be computed; exactly, when left out.
     box : float, optional
         The range each feature is scaled to, in the input space.
     trim : bool, default=True
         Whether extreme values are left out of that range.
     """
     check_kernel(kernel)
+    check_algorithm(sums.algorithm, kernel, explicit=explicit)
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
@@ -133,8 +159,12 @@ def open_space(
         return _open_box(reader, rows, sample_weight, built)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
-    own = rows.copy()  # a model must not see X change
-    space = KernelSpace(built, own, sample_weight, rtol=rtol)
+    columns = Evaluated(built, rows.copy())  # a model must not see X change
+    tolerance = sums.tolerance(columns, sample_weight)
+    own = columns.training
+    space = KernelSpace(
+        columns, own, sample_weight, tolerance=tolerance, algorithm=sums.algorithm
+    )
     return OpenSpace(space, coordinates, built, features)
 
 

@@ -61,6 +61,13 @@ class AdaptivePCM(ShrinkingClusterer):
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
         rows to their mean. 0 runs to `max_iter`.
+    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
+        and "blocked" are exact, the others keep the promise `rtol`; see
+        :func:`typicality.operators.plan`.
+    rtol : float, default=1e-6
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
+        rows they are exact; 0 for exact sums of any number of rows.
     store_memberships : bool or "sparse", default=True
         False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
         keeps it as a :class:`scipy.sparse.csr_array`.
@@ -126,6 +133,8 @@ class AdaptivePCM(ShrinkingClusterer):
         init: Any = "max-min",
         max_iter: int = 1000,
         tol: float = 1e-5,
+        algorithm: str = "auto",
+        rtol: float = 1e-6,
         store_memberships: bool | str = True,
     ) -> None:
         self.n_clusters = n_clusters
@@ -136,6 +145,8 @@ class AdaptivePCM(ShrinkingClusterer):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
+        self.rtol = rtol
         self.store_memberships = store_memberships
 
     def _rule_with(self, eta: NDArray[np.float64], unit: float) -> Possibilistic1996:

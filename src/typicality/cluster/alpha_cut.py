@@ -29,7 +29,7 @@ from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
 from typicality.geometry.distinct import DistinctRows
 from typicality.kernels import Kernel
-from typicality.levelsets.landscape import Landscape
+from typicality.levelsets.landscape import Landscape, sums_for_points
 from typicality.levelsets.regions import Regions
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.tree import AlphaTree, Cut
@@ -39,8 +39,6 @@ __all__ = ["AlphaCutClustering"]
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
-
-_RELATIVE_ERROR = 1e-8  # of the height of a row that stands alone
 
 
 class AlphaCutClustering(ClusterMixin, SpaceEstimator):
@@ -104,6 +102,13 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         The most iterations.
     tol : float, default=1e-5
         Stop when the criterion falls below. 0 runs to `max_iter`.
+    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
+        and "blocked" are exact, the others keep the promise `rtol`; see
+        :func:`typicality.operators.plan`.
+    rtol : float, default=1e-6
+        How far those sums may be off, relative to the height of a row that stands alone. Up to 2048
+        rows they are exact; 0 for exact sums of any number of rows.
 
     Attributes
     ----------
@@ -184,6 +189,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
+        algorithm: str = "auto",
+        rtol: float = 1e-6,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -197,6 +204,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
+        self.rtol = rtol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -320,7 +329,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             nodes.rows,
             nodes.weight,
             explicit=False,
-            rtol=_promise(nodes.weight),
+            sums=self._sums_wanted._replace(of_a_row=True),
         )
 
     def _prediction_attributes(
@@ -335,7 +344,12 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             weights=prototypes.weights[:, 0],
             energy=float(prototypes.energy[0]),
             eta=float(rule.eta[0]),
-            rtol=_promise(nodes.weight),
+            sums=sums_for_points(
+                space.columns,
+                space.operator,
+                prototypes.weights,
+                rtol=space.tolerance.absolute,
+            ),
         )
         regions = Regions.of(
             landscape, nodes, rows, labelling=self.labelling, n_neighbors=self.n_neighbors
@@ -390,8 +404,3 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         if self.assign == "core":
             warn_about_small_share(node_labels, tree.weight, below=0.5)
             warn_about_dense_rows_left_out(node_labels, tree)
-
-
-def _promise(weight: NDArray[np.float64]) -> float:
-    """How far a height may be off: not by much even at a row that stands alone."""
-    return float(_RELATIVE_ERROR * weight.min() / weight.sum())

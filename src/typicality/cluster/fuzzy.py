@@ -61,6 +61,13 @@ class FuzzyCMeans(NumberedClusterer):
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
         rows to their mean. 0 runs to `max_iter`.
+    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
+        and "blocked" are exact, the others keep the promise `rtol`; see
+        :func:`typicality.operators.plan`.
+    rtol : float, default=1e-6
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
+        rows they are exact; 0 for exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
     store_memberships : bool, default=True
@@ -132,6 +139,8 @@ class FuzzyCMeans(NumberedClusterer):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-5,
+        algorithm: str = "auto",
+        rtol: float = 1e-6,
         random_state: Any = None,
         store_memberships: bool = True,
     ) -> None:
@@ -143,6 +152,8 @@ class FuzzyCMeans(NumberedClusterer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
+        self.rtol = rtol
         self.random_state = random_state
         self.store_memberships = store_memberships
 

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
 
+from typicality._checks import check_compressible
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import weighted_quantile
 from typicality.cluster._core import (
@@ -17,14 +19,14 @@ from typicality.cluster._core import (
     warn_about_core,
 )
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._shell import SpaceEstimator, feature_labels
+from typicality.cluster._shell import SpaceEstimator, feature_labels, small_copy
 from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
     warn_about_features,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
-from typicality.geometry.leave_one_out import LeaveOneOut
+from typicality.geometry.leave_one_out import leave_one_out
 from typicality.kernels import Kernel
 from typicality.membership.spread import smallest_spread
 from typicality.solve.picard import PicardResult
@@ -98,6 +100,13 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         The most iterations.
     tol : float, default=1e-5
         Stop when the criterion falls below. 0 runs to `max_iter`.
+    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
+        and "blocked" are exact, the others keep the promise `rtol`; see
+        :func:`typicality.operators.plan`.
+    rtol : float, default=1e-6
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
+        rows they are exact; 0 for exact sums of any number of rows.
 
     Attributes
     ----------
@@ -165,6 +174,8 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
+        algorithm: str = "auto",
+        rtol: float = 1e-6,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -176,6 +187,8 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
+        self.rtol = rtol
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -203,6 +216,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             training.sample_weight,
             novelty=self.novelty,
             explicit=False,
+            sums=self._sums_wanted,
         )
         if opened.space.total_variance > 0:
             warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
@@ -311,6 +325,30 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         """
         return np.where(self.decision_function(X, diag=diag) < 0, -1, 1)
 
+    def compress(self, rtol: float = 1e-4) -> Self:
+        """A small model for prediction only: it needs no training rows, or few of them.
+
+        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
+        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+
+        Parameters
+        ----------
+        rtol : float, default=1e-4
+            The promise: s, the mean of kernel values, is off by at most so much, at any point. Rows
+            of which no more is known than that s is below the promise get the score log `rtol`: for
+            ranking outliers among themselves keep the full model.
+
+        Returns
+        -------
+        model : OneClusterPCM
+            It predicts as this one does, within the promise; it has forgotten the training rows,
+            which it scores as new ones, and has no `typicality_` and `weights_`.
+        """
+        check_is_fitted(self)
+        check_compressible(self.kernel_, rtol)
+        density = self._left_out.compress(rtol)
+        return small_copy(self, without=("typicality_", "weights_"), _left_out=density)
+
     # ---- steps of a fit --------------------------------------------------------------------------
 
     def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
@@ -333,8 +371,11 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         space: Any = opened.space
         rule: Any = state.rule
         eta = float(rule.eta[0])
-        left_out = LeaveOneOut.of(
-            state.prototypes, space.sample_weight, total_variance=space.total_variance
+        left_out = leave_one_out(
+            state.prototypes,
+            space.columns,
+            space.sample_weight,
+            total_variance=space.total_variance,
         )
         scores = left_out.scores(space.X, eta)
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)

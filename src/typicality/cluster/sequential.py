@@ -102,6 +102,13 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
         rows to their mean. 0 runs to `max_iter`.
+    algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
+        and "blocked" are exact, the others keep the promise `rtol`; see
+        :func:`typicality.operators.plan`.
+    rtol : float, default=1e-6
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
+        rows they are exact; 0 for exact sums of any number of rows.
     store_memberships : bool or "sparse", default=True
         False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
         keeps it as a :class:`scipy.sparse.csr_array`.
@@ -183,6 +190,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         max_clusters: int = 100,
         max_iter: int = 1000,
         tol: float = 1e-5,
+        algorithm: str = "auto",
+        rtol: float = 1e-6,
         store_memberships: bool | str = True,
     ) -> None:
         self.lam = lam
@@ -196,6 +205,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self.max_clusters = max_clusters
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
+        self.rtol = rtol
         self.store_memberships = store_memberships
 
     def _named_starts(self, space: Geometry[Any]) -> list[Any]:

@@ -8,11 +8,12 @@ from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Pro
 from typicality.geometry.centroids import Centroids, Moments
 from typicality.geometry.features import Features
 from typicality.geometry.input_space import InputSpace
-from typicality.geometry.kernel_prototypes import KernelPrototypes
+from typicality.geometry.kernel_prototypes import ExpandedPrototypes, KernelPrototypes
 from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 
 __all__ = [
     "Centroids",
+    "ExpandedPrototypes",
     "Features",
     "Gaps",
     "Geometry",

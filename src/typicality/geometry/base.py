@@ -21,8 +21,8 @@ def row_blocks(n_rows: int) -> Iterator[slice]:
     return (slice(start, start + _BLOCK_ROWS) for start in range(0, n_rows, _BLOCK_ROWS))
 
 
-class Prototypes(Protocol):
-    """Prototypes of clusters; the same calls serve training rows and new rows."""
+class Predictor(Protocol):
+    """What prediction keeps of prototypes; the same calls serve training rows and new rows."""
 
     @property
     def n_clusters(self) -> int:
@@ -40,6 +40,10 @@ class Prototypes(Protocol):
     def objective(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None) -> float:
         """The objective of the rows with the memberships that minimise it."""
 
+
+class Prototypes(Predictor, Protocol):
+    """Prototypes of clusters."""
+
     def mutual_sqdist(self) -> NDArray[np.float64]:
         """Squared distances among the prototypes, shape (c, c)."""
 
@@ -52,7 +56,7 @@ class Prototypes(Protocol):
     def blend(self, other: Self, share: float) -> Self:
         """Prototypes moved by a share of the way to others."""
 
-    def for_prediction(self) -> Self:
+    def for_prediction(self) -> Predictor:
         """The same without what only the training rows need."""
 
 

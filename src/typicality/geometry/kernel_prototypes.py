@@ -1,6 +1,7 @@
 """Prototypes in a kernel-induced space: weights on the training rows."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -8,83 +9,49 @@ from numpy.typing import NDArray
 
 from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
-from typicality.operators import Blocked, Columns
+from typicality.operators import Expansion, Operator, compressed
 
-__all__ = ["KernelPrototypes"]
+__all__ = ["ExpandedPrototypes", "KernelPrototypes"]
 
 
 @dataclass(frozen=True, eq=False)
-class KernelPrototypes:
-    r"""Weighted means of mapped training rows, known by their weights.
+class ExpandedPrototypes:
+    r"""Prototypes as prediction needs them: the sums that lead to distances, for any row.
 
     .. math:: \lVert \Phi(x) - v_k \rVert^2 = 2 \sum_r w_{rk} E(x, x_r) - w_k^\top E w_k
-
-    for any row, old or new.
 
     Implements :cite:`filippone2010`, eq. (28); :cite:`miyamoto2003`, eq. (11) and (15).
 
     Parameters
     ----------
-    columns : Columns
-        The kernel against the training rows.
-    weights : array of shape (n, c)
-        The weights; each column sums to one.
-    cross : array of shape (c, c)
-        :math:`w_k^\top E w_l`.
+    sums : Expansion
+        :math:`\sum_r w_{rk} E(x, x_r)` for any x, by an operator.
+    energy : array of shape (c,)
+        :math:`w_k^\top E w_k`.
     dtype : dtype
         The type of the data, and of what is given back.
-    products : array of shape (n, c), optional
-        :math:`E w_k`, on the training rows; None where only new rows are asked for.
     """
 
-    columns: Columns
-    weights: NDArray[np.float64]
-    cross: NDArray[np.float64]
+    sums: Expansion
+    energy: NDArray[np.float64]
     dtype: Any
-    products: Any = None
 
     @property
     def n_clusters(self) -> int:
-        return int(self.weights.shape[1])
+        return len(self.energy)
 
-    @property
-    def energy(self) -> NDArray[np.float64]:
-        r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
-        return np.diagonal(self.cross)
-
-    def take(self, order: NDArray[np.intp]) -> Self:
-        return replace(
-            self,
-            weights=self.weights[:, order],
-            cross=self.cross[np.ix_(order, order)],
-            products=None if self.products is None else self.products[:, order],
-        )
-
-    def join(self, other: Self) -> Self:
-        weights = np.hstack([self.weights, other.weights])
-        products = np.hstack([self.products, other.products])
-        cross = np.einsum("hk,hl->kl", weights, products)
-        return replace(self, weights=weights, cross=cross, products=products)
-
-    def blend(self, other: Self, share: float) -> Self:
-        weights = self.weights + share * (other.weights - self.weights)
-        products = self.products + share * (other.products - self.products)
-        cross = np.einsum("hk,hl->kl", weights, products)
-        return replace(self, weights=weights, cross=cross, products=products)
-
-    def for_prediction(self) -> Self:
-        return replace(self, products=None)
-
-    def mutual_sqdist(self) -> NDArray[np.float64]:
-        sqdist: NDArray[np.float64] = 2.0 * self.cross - self.energy - self.energy[:, None]
-        np.fill_diagonal(sqdist, 0.0)
-        return sqdist.clip(min=0.0)
+    def compress(self, rtol: float) -> Self:
+        """The same but for `rtol` in the sums, without most of the training rows."""
+        sums: Any = self.sums
+        if not hasattr(sums, "columns"):  # coefficients, which are small already
+            return self
+        return replace(self, sums=compressed(sums.columns, sums.weights, rtol=rtol))
 
     def sqdist(self, X: Floats) -> Floats:
         return self._sqdist(X).astype(self.dtype)
 
     def _sqdist(self, X: Floats) -> NDArray[np.float64]:
-        return sqdist_from_products(Blocked(self.columns, X).complement(self.weights), self.energy)
+        return sqdist_from_products(self.sums.complement_at(X), self.energy)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         memberships: Floats = rule.memberships(self._sqdist(X)).astype(self.dtype)
@@ -100,6 +67,89 @@ class KernelPrototypes:
         sqdist = self._sqdist(X)
         values = rule.objective(rule.memberships(sqdist), sqdist)
         return float(values.sum() if sample_weight is None else values @ sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPrototypes:
+    """Weighted means of mapped training rows, known by their weights.
+
+    Parameters
+    ----------
+    operator : Operator
+        Products with the kernel matrix of the training rows.
+    weights : array of shape (n, c)
+        The weights; each column sums to one.
+    cross : array of shape (c, c)
+        :math:`w_k^\\top E w_l`.
+    dtype : dtype
+        The type of the data, and of what is given back.
+    products : array of shape (n, c)
+        :math:`E w_k`, on the training rows.
+    """
+
+    operator: Operator
+    weights: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    dtype: Any
+    products: NDArray[np.float64]
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
+        return np.diagonal(self.cross)
+
+    def take(self, order: NDArray[np.intp]) -> Self:
+        return replace(
+            self,
+            weights=self.weights[:, order],
+            cross=self.cross[np.ix_(order, order)],
+            products=self.products[:, order],
+        )
+
+    def join(self, other: Self) -> Self:
+        weights = np.hstack([self.weights, other.weights])
+        products = np.hstack([self.products, other.products])
+        return self._with(weights, products)
+
+    def blend(self, other: Self, share: float) -> Self:
+        weights = self.weights + share * (other.weights - self.weights)
+        products = self.products + share * (other.products - self.products)
+        return self._with(weights, products)
+
+    def _with(self, weights: NDArray[np.float64], products: NDArray[np.float64]) -> Self:
+        cross = np.einsum("hk,hl->kl", weights, products)
+        return replace(self, weights=weights, cross=cross, products=products)
+
+    def mutual_sqdist(self) -> NDArray[np.float64]:
+        sqdist: NDArray[np.float64] = 2.0 * self.cross - self.energy - self.energy[:, None]
+        np.fill_diagonal(sqdist, 0.0)
+        return sqdist.clip(min=0.0)
+
+    def for_prediction(self) -> ExpandedPrototypes:
+        return self._expanded
+
+    @cached_property
+    def _expanded(self) -> ExpandedPrototypes:
+        sums = self.operator.expansion(self.weights)
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype)
+
+    def sqdist(self, X: Floats) -> Floats:
+        return self._expanded.sqdist(X)
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        return self._expanded.memberships(rule, X)
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        return self._expanded.labels(rule, X)
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        return self._expanded.objective(rule, X, sample_weight)
 
 
 def sqdist_from_products(products: Floats, energy: Floats) -> NDArray[np.float64]:

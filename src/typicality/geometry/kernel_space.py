@@ -14,14 +14,13 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
-from typicality.operators import Columns, Evaluated, choose_operator
-from typicality.operators.planning import plan_of
+from typicality.operators import EXACT, Columns, Evaluated, Tolerance, choose_operator
 from typicality.plan import Plan
 
 __all__ = ["KernelCandidates", "KernelSpace"]
 
 _LARGEST_START = 1024  # distinct rows a start looks at
-_FEW_DIGITS = 1e-3  # of the largest variance on the sphere
+_DIGITS = 1e3  # the variance is at least so many times the error of a sum
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
@@ -72,8 +71,10 @@ class KernelSpace:
         The rows.
     sample_weight : array of shape (n,), optional
         Weight k counts as k copies of the row.
-    rtol : float, default=0.0
-        How far means of kernel values may be off; 0 for sums that are exact but for rounding.
+    tolerance : Tolerance
+        How far means of kernel values may be off; not at all, but for rounding, when left out.
+    algorithm : str, default="auto"
+        How products are computed; "auto" takes the quickest way that keeps the promise.
     """
 
     def __init__(
@@ -82,16 +83,22 @@ class KernelSpace:
         X: Floats,
         sample_weight: Floats | None = None,
         *,
-        rtol: float = 0.0,
+        tolerance: Tolerance = EXACT,
+        algorithm: str = "auto",
     ) -> None:
         self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
-        self.operator = choose_operator(self.columns, X, rtol=rtol)
-        if self.operator.rtol > 0 and self.total_variance < _FEW_DIGITS:
+        self.tolerance = tolerance
+        self._choose(tolerance, algorithm)
+        if algorithm == "auto" and self.operator.rtol * _DIGITS > self.total_variance:
             # One minus the kernel has few digits left then: only exact operators keep them all.
-            self.operator = choose_operator(self.columns, X)
+            self._choose(EXACT, algorithm)
             del self.mean, self.total_variance
+
+    def _choose(self, tolerance: Tolerance, algorithm: str) -> None:
+        chosen = choose_operator(self.columns, self.X, tolerance, algorithm=algorithm)
+        self.operator, self._plan = chosen
 
     @property
     def _has_coordinates(self) -> bool:
@@ -176,7 +183,7 @@ class KernelSpace:
         return int(np.sum(sqdist < -1e-9 * largest))
 
     def plan(self, n_clusters: int) -> Plan:
-        return plan_of(self.operator, self.columns, len(self.X))
+        return self._plan
 
     def candidates(self, n_clusters: int) -> KernelCandidates:
         return self._candidates(max(_LARGEST_START, 4 * n_clusters))
@@ -219,7 +226,7 @@ class KernelSpace:
         """Prototypes by their weights, with their products: the one costly line of a step."""
         products = self.operator.complement(weights)
         cross = np.einsum("hk,hl->kl", weights, products)
-        return KernelPrototypes(self.columns, weights, cross, self.X.dtype, products)
+        return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 
     def sqdist(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
         """Squared distances of the rows of this space, from products that are there already."""
@@ -229,6 +236,8 @@ class KernelSpace:
         return np.asarray(rule.memberships(self.sqdist(prototypes)), dtype=self.X.dtype)
 
     def labels(self, rule: MembershipRule, prototypes: KernelPrototypes) -> NDArray[np.int32]:
+        if self.operator.rtol > 0:  # what new rows get, to the last bit
+            return prototypes.labels(rule, self.X)
         return np.asarray(labels(rule, self.sqdist(prototypes)), dtype=np.int32)
 
     def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:

@@ -1,20 +1,59 @@
 """Scores of rows in which no row speaks for itself."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.base import Floats
-from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
-from typicality.operators import Blocked
+from typicality.geometry.kernel_prototypes import (
+    ExpandedPrototypes,
+    KernelPrototypes,
+    sqdist_from_products,
+)
+from typicality.operators import Blocked, BlockedSums, Columns, compressed
 from typicality.operators.base import row_sums
+from typicality.operators.tails import ExactTails
 
-__all__ = ["LeaveOneOut"]
+__all__ = ["FastLeaveOneOut", "LeaveOneOut", "leave_one_out"]
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
+_WELL_ABOVE = 1e4  # times the error of a sum: then its logarithm is off by 1e-4 at the most
+
+
+class KnownRows(NamedTuple):
+    """The training rows of a mean, and how a row is recognised as one of them.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    weights : array of shape (n,)
+        Their weights in the mean.
+    copies : array of shape (n,)
+        How many copies each stands for.
+    nearest : float
+        Half a squared distance; what is nearer coincides, but for rounding.
+    """
+
+    columns: Columns
+    weights: NDArray[np.float64]
+    copies: NDArray[np.float64]
+    nearest: float
+
+    def unit(self, own: Floats, copies: Floats) -> Floats:
+        """The weight that is left out, of rows that coincide with a weight and so many copies."""
+        one = min(1.0, float(self.copies.max()))
+        unit = own * np.minimum(1.0, one / np.maximum(copies, one))
+        return np.where(unit < _WHOLE_WEIGHT, unit, 0.0)
+
+    def compress(self, mean: ExpandedPrototypes, rtol: float) -> ExpandedPrototypes:
+        """Their mean without most of them."""
+        columns: Any = self.columns
+        return replace(mean, sums=compressed(columns, self.weights[:, None], rtol=rtol))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,37 +69,34 @@ class LeaveOneOut:
     any batch, and training rows and new rows of one source have the same distribution of scores.
     (A weight below one is left out as a whole; a row that has all the weight is not left out.)
 
+    Every row is compared with all training rows; :class:`FastLeaveOneOut` spares most of that.
+
     Original to typicality, see docs/theory.
 
     Parameters
     ----------
-    mean : KernelPrototypes
+    mean : ExpandedPrototypes
         The mean, a single prototype.
-    sample_weight : array of shape (n,)
-        How many copies each training row stands for.
-    nearest : float
-        Half a squared distance; what is nearer coincides, but for rounding.
+    known : KnownRows
+        The training rows that make it up.
     """
 
-    mean: KernelPrototypes
-    sample_weight: NDArray[np.float64]
-    nearest: float
+    mean: ExpandedPrototypes
+    known: KnownRows
 
-    @classmethod
-    def of(
-        cls, mean: KernelPrototypes, sample_weight: Floats | None, *, total_variance: float
-    ) -> Self:
-        """For a mean of training rows that have the given weights and variance."""
-        copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
-        share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** mean.columns.order
-        nearest = share * total_variance + mean.columns.rounding
-        return cls(mean.for_prediction(), copies.astype(np.float64), nearest)
+    @property
+    def _columns(self) -> Columns:
+        return self.known.columns
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
-        if self.mean.columns.on_sphere:
+        if self._columns.on_sphere:
             return self.log_similarity(rows)
         return -self.sqdist(rows) / eta
+
+    def compress(self, rtol: float) -> "CompressedScores":
+        """The same but for `rtol` in s, without most of the training rows."""
+        return CompressedScores(self.known.compress(self.mean, rtol))
 
     def log_similarity(self, rows: Floats) -> NDArray[np.float64]:
         """Log s, in the domain of logarithms: far rows are still told apart."""
@@ -74,32 +110,30 @@ class LeaveOneOut:
         return self._gather(rows, self._sqdist)
 
     def _gather(self, rows: Floats, of_rows: Any) -> NDArray[np.float64]:
-        return np.asarray(Blocked(self.mean.columns, rows).gather(of_rows), dtype=np.float64)
+        return np.asarray(Blocked(self._columns, rows).gather(of_rows), dtype=np.float64)
 
     @property
     def _weights(self) -> NDArray[np.float64]:
-        return self.mean.weights
+        return self.known.weights[:, None]
 
     def _unit(self, coincides: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """The weight of the training rows a row coincides with, and the part that is left out."""
         own = row_sums(coincides.astype(np.float64), self._weights)[:, 0]
-        copies = row_sums(coincides.astype(np.float64), self.sample_weight[:, None])[:, 0]
-        one = min(1.0, float(self.sample_weight.max()))
-        unit = own * np.minimum(1.0, one / np.maximum(copies, one))
-        return own, np.where(unit < _WHOLE_WEIGHT, unit, 0.0)
+        copies = row_sums(coincides.astype(np.float64), self.known.copies[:, None])[:, 0]
+        return own, self.known.unit(own, copies)
 
     def _sqdist(self, rows: Floats) -> Floats:
-        half_sqdist = self.mean.columns.half_sqdist(rows)
-        _, unit = self._unit(half_sqdist <= self.nearest)
+        half_sqdist = self._columns.half_sqdist(rows)
+        _, unit = self._unit(half_sqdist <= self.known.nearest)
         products = row_sums(half_sqdist, self._weights)
         return sqdist_from_products(products, self.mean.energy)[:, 0] / (1.0 - unit) ** 2
 
     def _log_similarity(self, rows: Floats) -> Floats:
-        log_kernel = self.mean.columns.log_kernel(rows)
-        known = np.flatnonzero(log_kernel.max(axis=1) >= -self.nearest)
+        log_kernel = self._columns.log_kernel(rows)
+        known = np.flatnonzero(log_kernel.max(axis=1) >= -self.known.nearest)
         own, unit = np.zeros(len(rows)), np.zeros(len(rows))
         if len(known):
-            coincides = log_kernel[known] >= -self.nearest
+            coincides = log_kernel[known] >= -self.known.nearest
             own[known], unit[known] = self._unit(coincides)
             # Their weight is put in afterwards: taken out of a sum it would take the tail along.
             log_kernel[known] = np.where(coincides, -np.inf, log_kernel[known])
@@ -122,3 +156,93 @@ def _log_sum(exponents: Floats, weights: NDArray[np.float64]) -> Floats:
     sums = row_sums(np.exp(exponents - finite[:, None]), weights)[:, 0]
     with np.errstate(divide="ignore"):
         return np.asarray(finite + np.log(sums))
+
+
+@dataclass(frozen=True, eq=False)
+class FastLeaveOneOut:
+    r"""The same scores from the sums of a fast operator, exact where those say nothing.
+
+    With :math:`e(x) = \sum_r w_r (1 - K(x, x_r))`, to which rows that coincide with x add nothing,
+
+    .. math:: \log s(x) = \log \Big( 1 - \frac{e(x)}{1 - w} \Big).
+
+    An isolated row has s of one row's worth or less, of which a promise relative to the total
+    weight says nothing: where s is not well above the error of the sum, it is summed anew over the
+    rows that matter, in the domain of logarithms. So outliers are ranked by their true scores.
+
+    Parameters
+    ----------
+    mean : ExpandedPrototypes
+        The mean, a single prototype.
+    known : KnownRows
+        The training rows that make it up, under a kernel of a distance with compiled sums.
+    """
+
+    mean: ExpandedPrototypes
+    known: KnownRows
+
+    @cached_property
+    def _tails(self) -> ExactTails:
+        known: Any = self.known
+        return ExactTails(known.columns, known.weights, known.copies, nearest=known.nearest)
+
+    def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+        """Log s; `eta` is for spaces where rows do not lie on a sphere."""
+        own, copies = self._tails.coincidences(rows)
+        unit = self.known.unit(own, copies)
+        sums = self.mean.sums
+        apart = sums.complement_at(rows)[:, 0]
+        left = 1.0 - unit - apart
+        well_known = left > _WELL_ABOVE * (sums.rtol + sums.relative * (1.0 - apart))
+        scores = np.log1p(-np.where(well_known, apart, 0.0) / (1.0 - unit))
+        low = np.flatnonzero(~well_known)
+        if len(low):
+            scores[low] = self._exact(rows[low])
+        return np.asarray(scores)
+
+    def _exact(self, rows: Floats) -> NDArray[np.float64]:
+        log_others, own, copies = self._tails.log_sums(rows)
+        unit = self.known.unit(own, copies)
+        with np.errstate(divide="ignore"):
+            log_own = np.log(np.maximum(own - unit, 0.0))
+        return np.asarray(np.logaddexp(log_others, log_own) - np.log1p(-unit))
+
+    def compress(self, rtol: float) -> "CompressedScores":
+        """The same but for `rtol` in s, without most of the training rows."""
+        return CompressedScores(self.known.compress(self.mean, rtol))
+
+
+@dataclass(frozen=True, eq=False)
+class CompressedScores:
+    """Scores of a small model, which has forgotten the training rows and scores them as new ones.
+
+    Parameters
+    ----------
+    mean : ExpandedPrototypes
+        The mean, a single prototype on the sphere.
+    """
+
+    mean: ExpandedPrototypes
+
+    def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+        """Log s, or the logarithm of the promise where s is not known to be above it."""
+        sums = self.mean.sums
+        similarity = 1.0 - sums.complement_at(rows)[:, 0]
+        return np.asarray(np.log(np.maximum(similarity, sums.rtol)))
+
+    def compress(self, rtol: float) -> Self:
+        """Itself: there is no more to be forgotten."""
+        return self
+
+
+def leave_one_out(
+    mean: KernelPrototypes, columns: Columns, sample_weight: Floats | None, *, total_variance: float
+) -> LeaveOneOut | FastLeaveOneOut:
+    """Scores against a mean of training rows that have the given weights and variance."""
+    copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
+    share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** columns.order
+    nearest = share * total_variance + columns.rounding
+    known = KnownRows(columns, mean.weights[:, 0], copies.astype(np.float64), nearest)
+    expanded = mean.for_prediction()
+    exact = isinstance(expanded.sums, BlockedSums)
+    return LeaveOneOut(expanded, known) if exact else FastLeaveOneOut(expanded, known)

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.nearest import NearestRows
-from typicality.operators import Blocked, Evaluated
-from typicality.operators.row_tree import RowTree
-from typicality.operators.truncated import Truncated, can_truncate
+from typicality.operators import Evaluated, Expansion, Operator, Tiles, has_compiled_sums
 
-__all__ = ["Landscape"]
+__all__ = ["Landscape", "sums_for_points"]
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -40,19 +38,20 @@ class Landscape:
         :math:`w^\top E w`.
     eta : float
         The spread.
-    rtol : float
-        How far a height may be off.
+    sums : Expansion
+        The heights of any points, with the promise of an operator.
     """
 
     columns: Evaluated
     weights: Doubles
     energy: float
     eta: float
-    rtol: float
+    sums: Expansion
 
-    @cached_property
-    def _tree(self) -> RowTree:
-        return RowTree.of(self.columns.training)
+    @property
+    def rtol(self) -> float:
+        """How far a height may be off."""
+        return self.sums.rtol
 
     @cached_property
     def nearest(self) -> NearestRows:
@@ -70,19 +69,19 @@ class Landscape:
         return self.columns.kernel_object
 
     def heights(self, points: Floats) -> Doubles:
-        """Heights of points; each gets the same number in any batch.
-
-        Costs the rows within the support of the kernel a point, where compiled sums know it; else a
-        sum over all rows.
-        """
-        weights = self.weights[:, None]
-        if can_truncate(self.columns):
-            sums = Truncated(self.columns, points, rtol=self.rtol, tree=self._tree) @ weights
-        else:
-            sums = Blocked(self.columns, points) @ weights
-        return np.asarray(sums[:, 0], dtype=np.float64)
+        """Heights of points; each gets the same number in any batch."""
+        return np.asarray(self.sums.at(points)[:, 0], dtype=np.float64)
 
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""
         sqdist = (2.0 * (1.0 - heights) - self.energy).clip(min=0.0)
         return np.asarray(np.exp(-sqdist / self.eta))
+
+
+def sums_for_points(
+    columns: Evaluated, operator: Operator, weights: Doubles, *, rtol: float
+) -> Expansion:
+    """The sums of an operator at points that are no rows; quick where it kept the whole matrix."""
+    if operator.method == "dense" and has_compiled_sums(columns):
+        operator = Tiles(columns, rtol=rtol, skip=True, single=False)
+    return operator.expansion(weights)

@@ -8,8 +8,34 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating]
 
 
+class Expansion(Protocol):
+    r"""Weighted sums over the training rows, at any points: what prediction keeps.
+
+    The promise is that of the operator it comes from. A point gets the same numbers alone and in
+    any batch, whatever the number of threads.
+    """
+
+    @property
+    def rtol(self) -> float:
+        """The promise, relative to the sum of the absolute weights."""
+
+    @property
+    def relative(self) -> float:
+        """What comes on top, relative to the sum itself where no weight is negative."""
+
+    def at(self, points: Floats) -> Floats:
+        """`K(points, training) @ W`, shape (len(points), c)."""
+
+    def complement_at(self, points: Floats) -> Floats:
+        """`E(points, training) @ W`, shape (len(points), c)."""
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+
+
 class Operator(Protocol):
-    r"""Products of the kernel matrix of some rows against the training rows.
+    r"""Products of the kernel matrix of the training rows.
 
     The promise is :math:`|\text{approx} - \text{exact}| \le \text{rtol} \sum_j |W_{jk}|` for every
     entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
@@ -30,6 +56,9 @@ class Operator(Protocol):
     @property
     def working_memory(self) -> int:
         """Bytes it needs beyond the rows and the result."""
+
+    def expansion(self, weights: Floats) -> Expansion:
+        """The same sums at any points."""
 
 
 def row_sums(block: Floats, weights: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """A block of the matrix at a time: exact, for any number of rows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from typicality._threads import over_ranges
 from typicality.operators.base import Floats, row_sums
 from typicality.operators.columns import Columns
 
-__all__ = ["Blocked"]
+__all__ = ["Blocked", "BlockedSums"]
 
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
@@ -45,6 +46,9 @@ class Blocked:
     def complement(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.half_sqdist(rows), weights))
 
+    def expansion(self, weights: Floats) -> "BlockedSums":
+        return BlockedSums(self.columns, weights)
+
     def gather(self, of_rows: Callable[[Floats], Floats]) -> Floats:
         """`of_rows(rows)` for all rows, block by block, one below the other."""
         n_rows = len(self.rows)
@@ -72,6 +76,34 @@ class Blocked:
     def _rows_of_a_block(self) -> int:
         allowed = get_config()["working_memory"] * 2**20 / effective_n_threads()
         return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedSums:
+    """Exact sums over all training rows, a few points at a time.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    weights : array of shape (n, c)
+        The weights.
+    """
+
+    columns: Columns
+    weights: Floats
+    rtol: ClassVar[float] = 0.0
+    relative: ClassVar[float] = 1e-14
+
+    def at(self, points: Floats) -> Floats:
+        return Blocked(self.columns, points) @ self.weights
+
+    def complement_at(self, points: Floats) -> Floats:
+        return Blocked(self.columns, points).complement(self.weights)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.columns.n_bytes + self.weights.nbytes
 
 
 def _check_finite(out: Floats) -> None:

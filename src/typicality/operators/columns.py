@@ -62,6 +62,10 @@ class Columns(Protocol):
         logarithm.
         """
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+
     def sqnorm(self, rows: Floats) -> Floats:
         """The kernel of each row with itself, shape (len(rows),)."""
 
@@ -97,6 +101,10 @@ class Evaluated:
     @property
     def n_training(self) -> int:
         return len(self.training)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.training.nbytes
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -171,6 +179,10 @@ class GivenKernel:
     def n_training(self) -> int:
         return len(self.diagonal)
 
+    @property
+    def n_bytes(self) -> int:
+        return self.diagonal.nbytes
+
     @classmethod
     def of(cls, matrix: Floats) -> tuple[Self, Floats]:
         """The columns of a square matrix of kernel values, and its rows with their diagonal."""
@@ -234,6 +246,10 @@ class GivenSqdist:
     @property
     def n_training(self) -> int:
         return len(self.means)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.means.nbytes
 
     @classmethod
     def of(

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from typicality.operators.base import Floats, row_sums
-from typicality.operators.blocked import Blocked
+from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.columns import Columns
 
 __all__ = ["Dense"]
@@ -39,6 +39,9 @@ class Dense:
 
     def complement(self, weights: Floats) -> Floats:
         return row_sums(self._half_sqdist, weights)
+
+    def expansion(self, weights: Floats) -> BlockedSums:
+        return BlockedSums(self.columns, weights)
 
     @property
     def working_memory(self) -> int:

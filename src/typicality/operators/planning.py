@@ -1,49 +1,115 @@
-"""Which operator computes the products, and why."""
+"""Which operator computes the products, and why: the quickest that keeps the promise."""
 
+import numpy as np
 from sklearn import get_config
 
+from typicality.kernels import Kernel
 from typicality.operators.base import Floats, Operator
-from typicality.operators.blocked import Blocked
-from typicality.operators.columns import Columns
-from typicality.operators.dense import Dense
-from typicality.operators.truncated import Truncated, can_truncate
+from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.methods import DENSE_SHARE, METHODS, Candidate, Problem, blocks
+from typicality.operators.nystroem import NotLowRank
+from typicality.operators.tolerance import EXACT, SMALL, Tolerance
 from typicality.plan import Plan
 
-__all__ = ["choose_operator", "plan_of"]
+__all__ = ["ALGORITHMS", "choose_operator", "plan"]
 
-_DENSE_SHARE = 4  # the matrix may take this part of scikit-learn's working memory
-_WORTH_SKIPPING = 0.5  # of all pairs; truncated sums are quicker than blocks even without skipping
-_LARGE = 2048  # rows; fewer are quick in any way
+ALGORITHMS = ("auto", *METHODS)
 
 
-def choose_operator(columns: Columns, rows: Floats, *, rtol: float = 0.0) -> Operator:
-    """`Truncated` where the promise `rtol` lets most pairs be skipped; else an exact operator.
+def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = None) -> Plan:
+    """How the sums of a fit would be computed, without computing them.
 
-    That is `Dense` where the matrix takes a quarter of `working_memory` at the most, else
-    `Blocked`. A matrix that was given is in memory already: blocks of it are all that is needed.
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    X : array of shape (n, d)
+        The rows.
+    rtol : float, default=1e-6
+        As in the estimators: how far sums may be off, relative to the variance of the mapped rows.
+    memory : int, optional
+        The most bytes beyond the rows and the results; scikit-learn's `working_memory` when left
+        out.
+
+    Returns
+    -------
+    Plan
+        The method, its working memory, the seconds a product is expected to take, and one sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality.kernels import Gaussian
+    >>> from typicality.operators import plan
+    >>> X = np.random.default_rng(0).normal(size=(100_000, 2))
+    >>> plan(Gaussian(0.5), X).method
+    'nufft'
     """
-    if rtol > 0 and len(rows) >= _LARGE and can_truncate(columns):
-        truncated = Truncated(columns, rows, rtol=rtol)  # type: ignore[arg-type]
-        if truncated.share_of_work() <= _WORTH_SKIPPING:
-            return truncated
-    limit = get_config()["working_memory"] * 2**20 / _DENSE_SHARE
-    dense = Dense(columns, rows)
-    fits = dense.working_memory <= limit and not columns.is_given
-    return dense if fits else Blocked(columns, rows)
+    columns = Evaluated(kernel, np.asarray(X))
+    tolerance = Tolerance.of_distances(columns, None, rtol, "auto")
+    return _ranked(Problem(columns, columns.training, tolerance, _limit(memory), 1))[0].plan
 
 
-def plan_of(operator: Operator, columns: Columns, n_rows: int) -> Plan:
-    """What an operator does in an iteration, in one sentence."""
-    matrix = f"the {n_rows:,} x {n_rows:,} matrix of distances in the kernel-induced space"
-    enough = -(-_DENSE_SHARE * 8 * n_rows**2 // 2**20)
-    reasons = {
-        "dense": f"{matrix} is computed once and kept; an iteration is one product with it.",
-        "blocked": f"{matrix} is computed anew in each iteration, a few rows at a time; to keep it "
-        f"instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
-        f"sklearn.set_config(working_memory={enough}).",
-        "truncated": f"most of {matrix} is left out, pairs of rows so far apart that the kernel "
-        f"adds less than {operator.rtol:.0e} to a mean; the rest is computed anew each time.",
-    }
-    given = f"{matrix} is in memory already; an iteration is one product with it, block by block."
-    reason = given if columns.is_given else reasons[operator.method]
-    return Plan(operator.method, operator.working_memory, reason)
+def choose_operator(
+    columns: Columns,
+    rows: Floats,
+    tolerance: Tolerance = EXACT,
+    *,
+    algorithm: str = "auto",
+    memory: int | None = None,
+    n_columns: int = 1,
+) -> tuple[Operator, Plan]:
+    """The operator of a method, or the quickest that keeps the promise, and why.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    rows : array
+        The training rows.
+    tolerance : Tolerance
+        How far sums may be off; not at all when left out.
+    algorithm : str, default="auto"
+        A method by name.
+    memory : int, optional
+        The most bytes it may take; scikit-learn's `working_memory` when left out.
+    n_columns : int, default=1
+        How many sums each product is of.
+    """
+    problem = Problem(columns, rows, tolerance, _limit(memory), n_columns)
+    if algorithm != "auto":
+        return _named(problem, algorithm)
+    *quicker, surest = _ranked(problem)
+    for candidate in quicker:
+        try:
+            return candidate.build(), candidate.plan
+        except NotLowRank:  # a sample of the rows had promised otherwise
+            continue
+    return surest.build(), surest.plan
+
+
+def _named(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:
+    offer = METHODS[algorithm](problem)
+    if isinstance(offer, str):
+        raise ValueError(f"algorithm={algorithm!r} cannot be used: {offer}. Use algorithm='auto'.")
+    return offer.build(), offer.plan
+
+
+def _ranked(problem: Problem) -> list[Candidate]:
+    """The methods that keep the promise within the memory, the quickest first.
+
+    The last one always works, whatever the kernel and the memory.
+    """
+    few = len(problem.rows) <= SMALL or not problem.compiled
+    offers = [METHODS["dense"](problem)] if few else [way(problem) for way in METHODS.values()]
+    fitting = [one for one in offers if isinstance(one, Candidate) and _fits(one, problem.memory)]
+    return [*sorted(fitting, key=lambda one: one.seconds), blocks(problem)]
+
+
+def _fits(candidate: Candidate, memory: int) -> bool:
+    share = DENSE_SHARE if candidate.method == "dense" else 1
+    return share * candidate.n_bytes <= memory
+
+
+def _limit(memory: int | None) -> int:
+    return int(get_config()["working_memory"] * 2**20) if memory is None else memory

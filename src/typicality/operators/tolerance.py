@@ -1,0 +1,78 @@
+"""How far sums of kernel values may be off, from what is asked of the results."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from typicality.operators.base import Floats
+from typicality.operators.columns import Evaluated
+from typicality.operators.tiles import has_compiled_sums
+
+__all__ = ["EXACT", "SMALL", "Tolerance"]
+
+SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
+_N_ASKED, _N_SAMPLED = 256, 4096
+_LOW = 0.01  # the share of rows that count as low
+_WELL_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+
+
+class Tolerance(NamedTuple):
+    """The error that is allowed: the larger of a share of the total weight, and of the sum itself.
+
+    Parameters
+    ----------
+    absolute : float
+        The promise of an operator, relative to the sum of the absolute weights.
+    relative : float
+        What is allowed relative to the sum itself where no weight is negative.
+    """
+
+    absolute: float
+    relative: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is allowed but rounding."""
+        return self.absolute == 0.0
+
+    @classmethod
+    def of_distances(
+        cls, columns: Evaluated, sample_weight: Floats | None, rtol: float, algorithm: str
+    ) -> Self:
+        """For squared distances known to `rtol` times the variance in the induced space.
+
+        The promise is also well below the heights of all rows but the lowest 1 %, so that few need
+        to be summed anew. Variance and heights are those of a sample.
+        """
+        few = algorithm == "auto" and len(columns.training) <= SMALL
+        if rtol == 0 or few or not has_compiled_sums(columns):
+            return cls(0.0, 0.0)
+        heights = _sampled_heights(columns, sample_weight)
+        mean = float(heights.mean())
+        low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
+        allowed = rtol * (1.0 - mean)
+        return cls(min(allowed, _WELL_BELOW * low), allowed / max(mean, allowed))
+
+    @classmethod
+    def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
+        """For heights known to `rtol` even at a row that stands alone."""
+        if sample_weight is None:
+            return cls(rtol / n_rows, rtol)
+        return cls(float(rtol * sample_weight.min() / sample_weight.sum()), rtol)
+
+
+EXACT = Tolerance(0.0, 0.0)
+
+
+def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> Any:
+    """The mean kernel value of some rows with others, themselves left out."""
+    rows = columns.training
+    others = _spread_over(len(rows), _N_SAMPLED)
+    asked = others[_spread_over(len(others), _N_ASKED)]
+    weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]
+    values = columns.kernel_object(rows[asked], rows[others]) * (asked[:, None] != others)
+    return values @ weight / max(weight.sum(), np.finfo(np.float64).tiny)
+
+
+def _spread_over(n: int, at_most: int) -> Any:
+    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)

@@ -1,0 +1,188 @@
+"""However sums are computed, the results are the same within the promise."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from reference import kernel_space as reference
+from typicality import (
+    AdaptivePCM,
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+    SequentialPCM,
+    SparseAdaptivePCM,
+)
+from typicality.exceptions import BandwidthWarning
+from typicality.kernels import Gaussian
+
+FAST = ["blocked", "truncated", "nufft", "nystroem"]
+CLUSTERERS = [
+    FuzzyCMeans(3, m=1.5, kernel="gaussian", sigma=2.0, random_state=0),
+    EntropyCMeans(3, kernel="gaussian", sigma=2.0, random_state=0),
+    PossibilisticCMeans(3, kernel="gaussian", sigma=2.0, gamma=0.25, random_state=0),
+    AdaptivePCM(5, kernel="gaussian", sigma=2.0),
+    SparseAdaptivePCM(5, kernel="gaussian", sigma=2.0),
+    SequentialPCM(lam=0.3, kernel="gaussian", sigma=2.0),
+]
+every_clusterer = pytest.mark.parametrize("estimator", CLUSTERERS, ids=lambda e: type(e).__name__)
+every_way = pytest.mark.parametrize("algorithm", FAST)
+
+
+@pytest.fixture
+def plane(rng):
+    """Three groups, a few outliers near and far, and some copies."""
+    groups = [rng.normal(place, 0.5, size=(150, 2)) for place in ((0, 0), (5, 0), (0, 6))]
+    far = np.array([[40.0, 40.0], [41.0, 40.0], [-300.0, 7.0], [2.5, 12.0]])
+    return np.vstack([*groups, far, groups[0][:5], far[:1]])
+
+
+@every_way
+@every_clusterer
+def test_memberships_and_labels(estimator, algorithm, plane):
+    X = plane[:450]
+    exact = clone(estimator).set_params(algorithm="dense").fit(X)
+    fast = clone(estimator).set_params(algorithm=algorithm).fit(X)
+    assert (exact.plan_.method, fast.plan_.method) == ("dense", algorithm)
+    assert_allclose(fast.predict_memberships(X), exact.predict_memberships(X), atol=1e-3)
+    assert_array_equal(fast.predict(X), fast.labels_)
+
+
+@every_way
+def test_typicalities_and_scores(algorithm, plane):
+    exact = OneClusterPCM(sigma=0.7, algorithm="dense").fit(plane)
+    fast = OneClusterPCM(sigma=0.7, algorithm=algorithm).fit(plane)
+    assert fast.plan_.method == algorithm
+    assert_allclose(fast.typicality_, exact.typicality_, atol=1e-5)
+    assert_allclose(fast.predict_typicality(plane), exact.predict_typicality(plane), atol=1e-5)
+    assert fast.offset_ == pytest.approx(exact.offset_, abs=1e-4)
+    assert_array_equal(fast.predict(plane), exact.predict(plane))
+
+
+@every_way
+def test_outliers_have_their_true_scores(algorithm, plane, rng):
+    """Copies, rows that stand alone, and rows so far away that no kernel value is left."""
+    model = OneClusterPCM(sigma=0.7, algorithm=algorithm).fit(plane)
+    w, K = model.weights_, Gaussian(0.7)
+    for rows in (plane, np.vstack([rng.normal(size=(50, 2)) * 20, [[1e3, 1e3], [-300.1, 7.0]]])):
+        scores = model.score_samples(rows)
+        expected = [reference.log_score(plane, w, row, K) for row in rows]
+        assert_allclose(scores, expected, rtol=1e-4, atol=1e-4)
+        assert_array_equal(np.concatenate([model.score_samples(row[None]) for row in rows]), scores)
+
+
+@every_way
+def test_weight_k_is_k_copies(algorithm, plane, rng):
+    times = rng.integers(0, 3, size=len(plane))
+    model = OneClusterPCM(sigma=0.7, algorithm=algorithm)
+    weighted = clone(model).fit(plane, sample_weight=times.astype(float))
+    repeated = clone(model).fit(np.repeat(plane, times, axis=0))
+    assert_allclose(weighted.offset_, repeated.offset_, atol=1e-4)
+    assert_allclose(weighted.score_samples(plane), repeated.score_samples(plane), rtol=1e-4)
+
+
+@every_way
+def test_float32_rows(algorithm, plane):
+    X = plane.astype(np.float32)
+    model = OneClusterPCM(sigma=0.7, algorithm=algorithm).fit(X)
+    assert model.typicality_.dtype == np.float32
+    exact = OneClusterPCM(sigma=0.7, algorithm="dense").fit(X)
+    assert_allclose(model.score_samples(X), exact.score_samples(X), rtol=1e-3)
+
+
+@every_way
+def test_models_survive_pickling(algorithm, plane):
+    for estimator in (OneClusterPCM(sigma=0.7), AlphaCutClustering(sigma=0.7)):
+        model = estimator.set_params(algorithm=algorithm).fit(plane)
+        again = pickle.loads(pickle.dumps(model))
+        assert_array_equal(again.predict(plane), model.predict(plane))
+
+
+@every_way
+def test_alpha_cuts(algorithm, plane):
+    exact = AlphaCutClustering(sigma=0.5, algorithm="dense").fit(plane)
+    fast = AlphaCutClustering(sigma=0.5, algorithm=algorithm).fit(plane)
+    assert fast.plan_.method == algorithm
+    assert_array_equal(fast.labels_, exact.labels_)
+    assert_allclose(fast.tree_.saddles, exact.tree_.saddles, atol=1e-8)
+
+
+def test_many_rows_take_a_fast_way(rng):
+    X = rng.normal(size=(5000, 2))
+    model = OneClusterPCM(sigma=0.5).fit(X)
+    exact = OneClusterPCM(sigma=0.5, rtol=0.0).fit(X)
+    assert model.plan_.method == "nufft"
+    assert exact.plan_.method in ("dense", "blocked")
+    assert exact.plan_.rtol == 0.0
+    assert model.n_iter_ == exact.n_iter_
+    assert_allclose(model.typicality_, exact.typicality_, atol=1e-5)
+    assert_allclose(model.score_samples(X), exact.score_samples(X), rtol=1e-3, atol=1e-4)
+
+
+def test_wide_kernels_keep_their_digits(rng):
+    X = rng.normal(size=(3000, 2))
+    with pytest.warns(BandwidthWarning, match="too wide"):
+        model = OneClusterPCM(sigma=1e6).fit(X)
+    linear = OneClusterPCM(kernel="linear").fit(X)
+    assert model.plan_.method in ("dense", "blocked")
+    assert_allclose(model.typicality_, linear.typicality_, atol=1e-4)
+
+
+def test_the_linear_kernel_has_no_sums(plane):
+    with pytest.raises(ValueError, match="algorithm='nufft'.*runs in the input space"):
+        FuzzyCMeans(3, algorithm="nufft").fit(plane)
+    with pytest.raises(ValueError, match="the matrix is there already"):
+        OneClusterPCM(kernel="precomputed", algorithm="dense").fit(np.eye(5))
+
+
+# ---- compression --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4])
+def test_small_models_keep_the_promise(rng, d, rtol):
+    X = np.vstack([rng.normal(k, 1.0, size=(2000, d)) for k in (0.0, 6.0)])
+    model = OneClusterPCM(sigma=2.0).fit(X)
+    small = model.compress(rtol)
+    new = np.vstack([X[:200], rng.normal(3.0, 6.0, size=(200, d)), np.full((1, d), 1e6)])
+    exact = Gaussian(2.0)(new, X) @ model.weights_
+    s = np.exp(small.score_samples(new))
+    assert (np.abs(s - np.maximum(exact, rtol)) <= rtol * 1.0001).all()
+    assert len(pickle.dumps(small)) < 0.5 * len(pickle.dumps(model))
+    assert not hasattr(small, "weights_")
+    assert hasattr(model, "weights_")
+
+
+@every_clusterer
+def test_small_clusterings(estimator, plane):
+    X = plane[:450]
+    model = clone(estimator).fit(X)
+    small = model.compress(1e-3)
+    assert np.mean(small.predict(X) == model.labels_) > 0.98
+    assert not hasattr(small, "labels_")
+
+
+def test_small_models_that_cannot_tell_outliers_say_so(rng):
+    model = OneClusterPCM(sigma=0.01).fit(rng.normal(size=(3000, 2)))
+    with pytest.warns(BandwidthWarning, match="rtol"):
+        model.compress(0.1)
+
+
+def test_what_cannot_be_made_small(plane):
+    model = OneClusterPCM()
+    with pytest.raises(NotFittedError):
+        model.compress()
+    model.fit(plane)
+    for bad in (0.0, 1.0, -1.0, "much"):
+        with pytest.raises(ValueError, match="rtol must be between 0 and 1"):
+            model.compress(bad)
+    with pytest.raises(ValueError, match="not a kernel of a distance"):
+        OneClusterPCM(kernel="polynomial").fit(plane[:450]).compress()
+    with pytest.raises(ValueError, match="small already"):
+        FuzzyCMeans(3).fit(plane).compress()

@@ -1,0 +1,139 @@
+"""The quickest way that keeps the promise within the memory, and a sentence that says so."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.operators import EXACT, Evaluated, Nystroem, Tolerance, choose_operator, plan
+from typicality.operators.calibration import seconds_for
+from typicality.operators.methods import METHODS, Problem
+from typicality.operators.nystroem import NotLowRank
+
+CASES = [
+    (Gaussian(0.5), 2, 20_000, "nufft"),
+    (Gaussian(0.5), 3, 20_000, "nufft"),
+    (Gaussian(1e-4), 2, 20_000, "truncated"),
+    (Gaussian(1e-4), 3, 20_000, "truncated"),
+    (Cauchy(1.0), 3, 20_000, "blocked"),
+    (Laplacian(1e-3), 2, 20_000, "truncated"),
+    (Gaussian(4.0), 16, 5_000, "blocked"),
+    (Gaussian(1.0), 2, 2_000, "dense"),
+    (Linear(), 2, 3_000, "dense"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "d", "n", "method"), CASES, ids=str)
+def test_the_quickest_way(rng, kernel, d, n, method):
+    chosen = plan(kernel, rng.normal(size=(n, d)))
+    assert chosen.method == method
+    assert str(chosen).startswith(f"{method}: ")
+    assert f"{n:,}" in chosen.reason
+    assert chosen.seconds > 0
+
+
+def test_smooth_kernels_have_few_landmarks(rng):
+    X = rng.normal(size=(20_000, 5))
+    assert plan(Gaussian(20.0), X, rtol=1e-3).method == "nystroem"
+
+
+@pytest.mark.parametrize("mebibytes", [1, 8, 64, 512])
+@pytest.mark.parametrize("d", [1, 3, 5])
+@pytest.mark.parametrize("sigma", [0.01, 0.5, 20.0])
+def test_the_memory_limit_is_kept(rng, mebibytes, d, sigma):
+    X = rng.normal(size=(6_000, d))
+    assert plan(Gaussian(sigma), X, memory=mebibytes * 2**20).working_memory <= mebibytes * 2**20
+
+
+def test_the_limit_of_scikit_learn(rng):
+    X = rng.normal(size=(2000, 2))
+    columns = Evaluated(Gaussian(1.0), X)
+    for mebibytes, method in ((1024, "dense"), (64, "blocked"), (123, "dense")):
+        with config_context(working_memory=mebibytes):
+            chosen = choose_operator(columns, X)[1]
+        assert chosen.method == method
+    with config_context(working_memory=64):
+        assert "set_config(working_memory=123)" in str(choose_operator(columns, X)[1])
+
+
+@pytest.mark.parametrize("algorithm", METHODS)
+def test_methods_by_name_keep_the_promise(rng, algorithm):
+    X, W = rng.normal(size=(700, 2)), rng.random((700, 3))
+    columns = Evaluated(Gaussian(1.5), X)
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5), algorithm=algorithm)
+    assert operator.method == chosen.method == algorithm
+    exact = columns.kernel(X) @ W
+    off = np.abs(operator @ W - exact) / np.abs(W).sum(axis=0)
+    assert off.max() <= operator.rtol + 1e-13
+    assert operator.rtol <= chosen.rtol <= 2e-5
+    at = np.abs(operator.expansion(W).at(X) - exact) / np.abs(W).sum(axis=0)
+    assert at.max() <= 1e-5 + 1e-13
+
+
+@pytest.mark.parametrize(
+    ("kernel", "d", "algorithm", "why"),
+    [
+        (Gaussian(1.0), 4, "nufft", "3 features"),
+        (Laplacian(1.0), 2, "nufft", "[Gg]aussian"),
+        (Linear(), 2, "truncated", "gaussian, laplacian and cauchy"),
+        (Linear(), 2, "nystroem", "kernels of a distance"),
+        (Gaussian(1e-3), 2, "nystroem", "not smooth enough"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(rng, kernel, d, algorithm, why):
+    X = rng.normal(size=(6000, d))
+    with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot be used: .*{why}"):
+        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6), algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ["truncated", "nufft", "nystroem"])
+def test_exact_sums_are_not_promised_by_approximations(rng, algorithm):
+    X = rng.normal(size=(100, 2))
+    with pytest.raises(ValueError, match="rtol=0 asks for exact sums"):
+        choose_operator(Evaluated(Gaussian(1.0), X), X, EXACT, algorithm=algorithm)
+
+
+def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
+    X = rng.normal(size=(6000, 5))
+
+    def not_after_all(*args, **kwargs):
+        raise NotLowRank("no")
+
+    monkeypatch.setattr(Nystroem, "__init__", not_after_all)
+    columns = Evaluated(Gaussian(30.0), X)
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4))
+    assert operator.method == chosen.method != "nystroem"
+
+
+def test_tolerances_follow_the_variance_and_the_heights(rng):
+    X = rng.normal(size=(5000, 2))
+
+    def of(sigma, rtol=1e-6, algorithm="auto", rows=X):
+        return Tolerance.of_distances(Evaluated(Gaussian(sigma), rows), None, rtol, algorithm)
+
+    wide, middle, narrow = of(100.0), of(1.0), of(0.001)
+    assert wide.absolute == pytest.approx(1e-6 * 2 / 100**2, rel=0.1)
+    assert 1e-7 < middle.absolute < 1e-6
+    assert narrow.absolute == pytest.approx(1e-4 / 5000)
+    assert narrow.relative > middle.relative > wide.relative
+    assert of(1.0, rtol=0.0) == of(1.0, rows=X[:500]) == EXACT
+    assert not of(1.0, rows=X[:500], algorithm="nufft").is_exact
+
+
+def test_rows_of_no_weight_do_not_count_in_tolerances(rng):
+    X = np.vstack([rng.normal(size=(3000, 2)), rng.normal(500.0, 1.0, size=(3000, 2))])
+    columns, weight = Evaluated(Gaussian(1.0), X), np.repeat([1.0, 0.0], 3000)
+    weighted = Tolerance.of_distances(columns, weight, 1e-6, "auto")
+    assert 0 < weighted.absolute < 1e-6
+
+
+def test_a_row_that_stands_alone():
+    assert Tolerance.of_a_row(1000, None, 1e-6).absolute == pytest.approx(1e-9)
+    weighted = Tolerance.of_a_row(3, np.array([1.0, 2.0, 1.0]), 1e-6)
+    assert weighted.absolute == pytest.approx(2.5e-7)
+
+
+def test_costs_grow_with_the_work(rng):
+    X = rng.normal(size=(100, 4))
+    few, many = (Problem(Evaluated(Linear(), X), X, EXACT, 0, c).pairs() for c in (1, 9))
+    assert 0 < seconds_for("numpy", few) <= seconds_for("numpy", many)
