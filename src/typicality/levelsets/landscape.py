@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from typicality.geometry.nearest import NearestRows
 from typicality.operators import Blocked, Evaluated
-from typicality.operators.row_tree import RowTree
-from typicality.operators.truncated import Truncated, can_truncate
+from typicality.operators.tiles import TileExpansion, Tiles, has_compiled_sums
 
 __all__ = ["Landscape"]
 
@@ -51,8 +50,9 @@ class Landscape:
     rtol: float
 
     @cached_property
-    def _tree(self) -> RowTree:
-        return RowTree.of(self.columns.training)
+    def _near(self) -> TileExpansion:
+        tiles = Tiles(self.columns, rtol=self.rtol, skip=True, single=False)
+        return tiles.expansion(self.weights[:, None])
 
     @cached_property
     def nearest(self) -> NearestRows:
@@ -75,11 +75,10 @@ class Landscape:
         Costs the rows within the support of the kernel a point, where compiled sums know it; else a
         sum over all rows.
         """
-        weights = self.weights[:, None]
-        if can_truncate(self.columns):
-            sums = Truncated(self.columns, points, rtol=self.rtol, tree=self._tree) @ weights
+        if has_compiled_sums(self.columns):
+            sums: Floats = self._near.at(points)
         else:
-            sums = Blocked(self.columns, points) @ weights
+            sums = Blocked(self.columns, points) @ self.weights[:, None]
         return np.asarray(sums[:, 0], dtype=np.float64)
 
     def typicality(self, heights: Doubles) -> Doubles:

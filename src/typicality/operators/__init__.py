@@ -5,7 +5,7 @@ from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated, GivenKernel, GivenSqdist
 from typicality.operators.dense import Dense
 from typicality.operators.planning import choose_operator
-from typicality.operators.truncated import Truncated
+from typicality.operators.tiles import Tiles
 
 __all__ = [
     "Blocked",
@@ -15,6 +15,6 @@ __all__ = [
     "GivenKernel",
     "GivenSqdist",
     "Operator",
-    "Truncated",
+    "Tiles",
     "choose_operator",
 ]

@@ -4,9 +4,9 @@ from sklearn import get_config
 
 from typicality.operators.base import Floats, Operator
 from typicality.operators.blocked import Blocked
-from typicality.operators.columns import Columns
+from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.dense import Dense
-from typicality.operators.truncated import Truncated, can_truncate
+from typicality.operators.tiles import Tiles, has_compiled_sums
 from typicality.plan import Plan
 
 __all__ = ["choose_operator", "plan_of"]
@@ -17,15 +17,16 @@ _LARGE = 2048  # rows; fewer are quick in any way
 
 
 def choose_operator(columns: Columns, rows: Floats, *, rtol: float = 0.0) -> Operator:
-    """`Truncated` where the promise `rtol` lets most pairs be skipped; else an exact operator.
+    """`Tiles`, skipping, where the promise `rtol` lets most pairs be; else an exact operator.
 
     That is `Dense` where the matrix takes a quarter of `working_memory` at the most, else
     `Blocked`. A matrix that was given is in memory already: blocks of it are all that is needed.
     """
-    if rtol > 0 and len(rows) >= _LARGE and can_truncate(columns):
-        truncated = Truncated(columns, rows, rtol=rtol)  # type: ignore[arg-type]
+    on_training = isinstance(columns, Evaluated) and rows is columns.training
+    if rtol > 0 and len(rows) >= _LARGE and on_training and has_compiled_sums(columns):
+        truncated = Tiles(columns, rtol=rtol, skip=True, single=False)  # type: ignore[arg-type]
         if truncated.share_of_work() <= _WORTH_SKIPPING:
-            return truncated
+            return truncated  # type: ignore[return-value]  # `method` depends on the object
     limit = get_config()["working_memory"] * 2**20 / _DENSE_SHARE
     dense = Dense(columns, rows)
     fits = dense.working_memory <= limit and not columns.is_given
