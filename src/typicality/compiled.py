@@ -16,7 +16,7 @@ changes of the file that holds the cached function, not of the files it calls.
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
-from numpy import empty, float64, inf, int64, sqrt
+from numpy import empty, float32, float64, inf, int64, log, log1p, sqrt
 
 from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
 from typicality.membership.entropic import EntropicTwin
@@ -25,7 +25,15 @@ from typicality.membership.hard import HardTwin
 from typicality.membership.possibilistic import Possibilistic1993Twin, Possibilistic1996Twin
 from typicality.membership.sparse import SparsePossibilisticTwin
 
-__all__ = ["add_distances", "fold_chunks", "sum_near", "write_rows"]
+__all__ = [
+    "add_distances",
+    "coincidences_at",
+    "fold_chunks",
+    "log_sums_at",
+    "sum_at",
+    "sum_pairs",
+    "write_rows",
+]
 
 # Sums may be reordered (vector lanes) and products fused.
 _SWEEP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
@@ -65,8 +73,8 @@ def _lowest_exponent(itemsize):
 
 
 @njit(**_EXACT)
-def _exp(x, lowest):
-    y = min(max(x, lowest), _HIGHEST_EXPONENT)
+def _reduced(y):
+    """Exp(y) = 2**k (1 + q): an integer k in the low bits of a number, and q."""
     rounded = y * _LOG2_E + _MAGIC
     k = rounded - _MAGIC
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
@@ -82,9 +90,27 @@ def _exp(x, lowest):
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
     p = p * r + 0.5
-    p = 1.0 + (r + r * r * p)
-    power = p * _from_bits((_bits(rounded) << 52) + (1023 << 52))
+    return rounded, r + r * r * p
+
+
+@njit(**_EXACT)
+def _power_of_two(rounded):
+    return _from_bits((_bits(rounded) << 52) + (1023 << 52))
+
+
+@njit(**_EXACT)
+def _exp(x, lowest):
+    rounded, q = _reduced(min(max(x, lowest), _HIGHEST_EXPONENT))
+    power = (1.0 + q) * _power_of_two(rounded)
     return power if x > lowest else 0.0
+
+
+@njit(**_EXACT)
+def _one_minus_exp(x, lowest):
+    """For x <= 0, to full relative precision: without k, what is left of 1 - 2**k (1 + q) is -q."""
+    rounded, q = _reduced(max(x, lowest))
+    power = _power_of_two(rounded)
+    return (1.0 - power) - power * q
 
 
 @njit(**_EXACT)
@@ -681,6 +707,15 @@ def add_distances(X, sample_weight, origin, centers, labels, chunk_rows, first, 
 
 
 # ---- kernel sums --------------------------------------------------------------------------------
+#
+# Rows stand in blocks, the leaves of a complete k-d tree (`typicality.operators.row_tree.Blocks`):
+# leaf l has its features in columns[l], one a line, and its weights in weights[l]; the children of
+# node i are 2 i + 1 and 2 i + 2, and the leaves are the last nodes.
+#
+# Of two precisions the type of the columns decides. In single precision they are relative to the
+# centre of their block and scaled, so that the distance is the exponent to base two (Gaussian,
+# Laplacian) or what is added to one (Cauchy); values are 2**100 times the kernel, which keeps
+# products with small weights away from subnormal numbers.
 
 
 def _part(params, difference):
@@ -691,6 +726,86 @@ def _part(params, difference):
 def _profile(params, distance):
     """The kernel as a function of that distance."""
     raise TypeError("compiled code only")
+
+
+def _complement(params, distance):
+    """One minus the kernel, to full relative precision."""
+    raise TypeError("compiled code only")
+
+
+def _log_profile(params, distance):
+    """The logarithm of the kernel."""
+    raise TypeError("compiled code only")
+
+
+def _ratio(params, distance, nearest):
+    """The kernel relative to its value at a smaller distance."""
+    raise TypeError("compiled code only")
+
+
+def _distance_at(params, share):
+    """The distance at which one minus the kernel is `share`."""
+    raise TypeError("compiled code only")
+
+
+_MAGIC_32 = float32(12582912.0)  # 1.5 * 2**23
+_LOWEST_32 = float32(-110.0)  # to base two; below, values are 0
+_UNIT_32 = float32(2.0**100)
+_ONE_32 = float32(1.0)
+_NONE_32 = float32(0.0)
+_LARGEST = 1e300  # a number over itself: infinity would be none
+# (2**r - 1) / r for |r| <= 1/2, by interpolation in Chebyshev points; off by 4e-9 at the most
+_P0 = float32(0.6931471880293429)
+_P1 = float32(0.2402265092234272)
+_P2 = float32(0.05550357104252972)
+_P3 = float32(0.009618056669887258)
+_P4 = float32(0.0013390867351400178)
+_P5 = float32(0.00015461447462985332)
+
+
+@intrinsic
+def _times_power_32(typingctx, x, rounded):
+    """`x * 2**(k + 100)`, by its bits, with k in the low bits of `rounded`."""
+
+    def generate(context, builder, signature, args):
+        int32 = ir.IntType(32)
+        x_bits, rounded_bits = (builder.bitcast(arg, int32) for arg in args)
+        k = builder.shl(rounded_bits, ir.Constant(int32, 23))
+        power = builder.add(k, ir.Constant(int32, 100 << 23))
+        return builder.bitcast(builder.add(x_bits, power), ir.FloatType())
+
+    return types.float32(types.float32, types.float32), generate
+
+
+@njit(**_EXACT)
+def _reduced_32(y):
+    """2**y = 2**k (1 + q): an integer k in the low bits of a number, and q."""
+    rounded = y + _MAGIC_32
+    r = y - (rounded - _MAGIC_32)
+    p = _P5
+    p = p * r + _P4
+    p = p * r + _P3
+    p = p * r + _P2
+    p = p * r + _P1
+    p = p * r + _P0
+    return rounded, p * r
+
+
+@njit(**_EXACT)
+def _power_32(exponent):
+    """`2**(100 - exponent)`."""
+    y = max(-exponent, _LOWEST_32)
+    rounded, q = _reduced_32(y)
+    power = _times_power_32(_ONE_32 + q, rounded)
+    return power if y > _LOWEST_32 else _NONE_32
+
+
+@njit(**_EXACT)
+def _one_minus_power_32(exponent):
+    """`2**100 (1 - 2**-exponent)`."""
+    rounded, q = _reduced_32(max(-exponent, _LOWEST_32))
+    power = _times_power_32(_ONE_32, rounded)
+    return (_UNIT_32 - power) - power * q
 
 
 def _square(params, difference):
@@ -705,83 +820,596 @@ def _gaussian(params, distance):
     return _exp(-params.gamma * distance, _lowest_exponent(8))
 
 
+def _gaussian_complement(params, distance):
+    return _one_minus_exp(-params.gamma * distance, _lowest_exponent(8))
+
+
+def _gaussian_log(params, distance):
+    return -params.gamma * distance
+
+
+def _gaussian_ratio(params, distance, nearest):
+    return _exp(-params.gamma * (distance - nearest), _lowest_exponent(8))
+
+
+def _gaussian_distance_at(params, share):
+    return -log1p(-share) / params.gamma
+
+
 def _laplacian(params, distance):
     return _exp(-params.scale * distance, _lowest_exponent(8))
+
+
+def _laplacian_complement(params, distance):
+    return _one_minus_exp(-params.scale * distance, _lowest_exponent(8))
+
+
+def _laplacian_log(params, distance):
+    return -params.scale * distance
+
+
+def _laplacian_ratio(params, distance, nearest):
+    return _exp(-params.scale * (distance - nearest), _lowest_exponent(8))
+
+
+def _laplacian_distance_at(params, share):
+    return -log1p(-share) / params.scale
 
 
 def _cauchy(params, distance):
     return 1.0 / (1.0 + params.scale * distance)
 
 
-_KERNELS = {
-    GaussianTwin: (_square, _gaussian),
-    LaplacianTwin: (_absolute, _laplacian),
-    CauchyTwin: (_square, _cauchy),
+def _cauchy_complement(params, distance):
+    relative = min(params.scale * distance, _LARGEST)
+    return relative / (1.0 + relative)
+
+
+def _cauchy_log(params, distance):
+    return -log1p(params.scale * distance)
+
+
+def _cauchy_ratio(params, distance, nearest):
+    return (1.0 + min(params.scale * nearest, _LARGEST)) / (
+        1.0 + min(params.scale * distance, _LARGEST)
+    )
+
+
+def _cauchy_distance_at(params, share):
+    return share / (1.0 - share) / params.scale
+
+
+def _of_power_32(params, distance):
+    return _power_32(distance)
+
+
+def _complement_of_power_32(params, distance):
+    return _one_minus_power_32(distance)
+
+
+def _cauchy_32(params, distance):
+    return _UNIT_32 / (_ONE_32 + distance)
+
+
+def _cauchy_complement_32(params, distance):
+    return (_UNIT_32 * distance) / (_ONE_32 + distance)
+
+
+_PARTS = {GaussianTwin: _square, LaplacianTwin: _absolute, CauchyTwin: _square}
+_PROFILES = {
+    (GaussianTwin, 64): (_gaussian, _gaussian_complement),
+    (LaplacianTwin, 64): (_laplacian, _laplacian_complement),
+    (CauchyTwin, 64): (_cauchy, _cauchy_complement),
+    (GaussianTwin, 32): (_of_power_32, _complement_of_power_32),
+    (LaplacianTwin, 32): (_of_power_32, _complement_of_power_32),
+    (CauchyTwin, 32): (_cauchy_32, _cauchy_complement_32),
+}
+_IN_LOGARITHMS = {
+    GaussianTwin: (_gaussian_log, _gaussian_ratio, _gaussian_distance_at),
+    LaplacianTwin: (_laplacian_log, _laplacian_ratio, _laplacian_distance_at),
+    CauchyTwin: (_cauchy_log, _cauchy_ratio, _cauchy_distance_at),
 }
 
 
 @overload(_part, jit_options=_TILE)
 def _choose_part(params, difference):
-    return _KERNELS[params.instance_class][0]
+    return _PARTS[params.instance_class]
 
 
-@overload(_profile, jit_options=_TILE)
+@overload(_profile, jit_options=_EXACT)
 def _choose_profile(params, distance):
-    return _KERNELS[params.instance_class][1]
+    return _PROFILES[params.instance_class, distance.bitwidth][0]
+
+
+@overload(_complement, jit_options=_EXACT)
+def _choose_complement(params, distance):
+    return _PROFILES[params.instance_class, distance.bitwidth][1]
+
+
+@overload(_log_profile, jit_options=_EXACT)
+def _choose_log_profile(params, distance):
+    return _IN_LOGARITHMS[params.instance_class][0]
+
+
+@overload(_ratio, jit_options=_EXACT)
+def _choose_ratio(params, distance, nearest):
+    return _IN_LOGARITHMS[params.instance_class][1]
+
+
+@overload(_distance_at, jit_options=_EXACT)
+def _choose_distance_at(params, share):
+    return _IN_LOGARITHMS[params.instance_class][2]
+
+
+# ---- distances and values of one row against a block --------------------------------------------
 
 
 @njit(**_TILE)
-def _distance_to_box(params, point, lower, upper):
+def _one_feature(params, columns, j, rows, i, fresh, out):
+    a = rows[j, i]
+    for r in range(out.size):
+        part = _part(params, columns[j, r] - a)
+        out[r] = part if fresh else out[r] + part
+
+
+@njit(**_TILE)
+def _two_features(params, columns, j, rows, i, fresh, out):
+    a, b = rows[j, i], rows[j + 1, i]
+    for r in range(out.size):
+        part = _part(params, columns[j, r] - a) + _part(params, columns[j + 1, r] - b)
+        out[r] = part if fresh else out[r] + part
+
+
+@njit(**_TILE)
+def _eight_features(params, columns, j, rows, i, fresh, out):
+    a, b, c, d = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
+    e, f, g, h = rows[j + 4, i], rows[j + 5, i], rows[j + 6, i], rows[j + 7, i]
+    for r in range(out.size):
+        part = (
+            (_part(params, columns[j, r] - a) + _part(params, columns[j + 1, r] - b))
+            + (_part(params, columns[j + 2, r] - c) + _part(params, columns[j + 3, r] - d))
+        ) + (
+            (_part(params, columns[j + 4, r] - e) + _part(params, columns[j + 5, r] - f))
+            + (_part(params, columns[j + 6, r] - g) + _part(params, columns[j + 7, r] - h))
+        )
+        out[r] = part if fresh else out[r] + part
+
+
+@njit(**_TILE)
+def _distances(params, columns, rows, i, out):
+    """Distances of row i of a block to the rows of another; features in groups of 8, 2 and 1."""
+    n_features = columns.shape[0]
+    done = n_features % 2
+    if done:
+        _one_feature(params, columns, 0, rows, i, True, out)
+    elif n_features % 8:
+        _two_features(params, columns, 0, rows, i, True, out)
+        done = 2
+    else:
+        _eight_features(params, columns, 0, rows, i, True, out)
+        done = 8
+    while (n_features - done) % 8:
+        _two_features(params, columns, done, rows, i, False, out)
+        done += 2
+    while done < n_features:
+        _eight_features(params, columns, done, rows, i, False, out)
+        done += 8
+
+
+@njit(**_TILE)
+def _evaluate(params, complement, values):
+    """Distances to values of the kernel, or of one minus the kernel, in place."""
+    if complement:
+        for r in range(values.size):
+            values[r] = _complement(params, values[r])
+    else:
+        for r in range(values.size):
+            values[r] = _profile(params, values[r])
+
+
+@njit(**_TILE)
+def _distance_between(params, lower, upper, other_lower, other_upper):
+    """The distance of two boxes."""
     distance = 0.0
-    for j in range(point.size):
-        distance += _part(params, max(lower[j] - point[j], point[j] - upper[j], 0.0))
+    for j in range(lower.size):
+        gap = max(lower[j] - other_upper[j], other_lower[j] - upper[j], 0.0)
+        distance += _part(params, gap)
     return distance
 
 
 @njit(**_TILE)
-def _add_leaf(params, point, columns, weights, values, sums):
-    n_rows = values.size
-    _clear(values)
-    for j in range(point.size):
-        here = point[j]
+def _relative_to(columns, centre, root, out):
+    """The columns of a block in single precision, about another centre."""
+    n_features, n_rows = columns.shape
+    for j in range(n_features):
+        here = centre[j]
         for r in range(n_rows):
-            values[r] += _part(params, columns[j, r] - here)
-    for r in range(n_rows):
-        values[r] = _profile(params, values[r])
-    for k in range(sums.size):
-        total = 0.0
-        for r in range(n_rows):
-            total += values[r] * weights[k, r]
-        sums[k] += total
+            out[j, r] = float32((columns[j, r] - here) * root)
+
+
+# ---- sums over pairs of blocks ------------------------------------------------------------------
+
+
+@njit(**_TILE)
+def _fold_four(values, i, here, there, to_columns, sums, onto_here, unit):
+    """Add four lines of values to the sums of their rows, and to those of the columns."""
+    a, b, c, d = here[i], here[i + 1], here[i + 2], here[i + 3]
+    s0 = s1 = s2 = s3 = values.dtype.type(0)
+    for r in range(sums.size):
+        v0, v1, v2, v3, w = values[0, r], values[1, r], values[2, r], values[3, r], there[r]
+        s0 += v0 * w
+        s1 += v1 * w
+        s2 += v2 * w
+        s3 += v3 * w
+        if to_columns:
+            sums[r] += (v0 * a + v1 * b) + (v2 * c + v3 * d)
+    onto_here[i] += unit * s0
+    onto_here[i + 1] += unit * s1
+    onto_here[i + 2] += unit * s2
+    onto_here[i + 3] += unit * s3
+
+
+@njit(**_TILE)
+def _add_tile(
+    params,
+    rows,
+    n_rows,
+    columns,
+    complement,
+    both,
+    here,
+    there,
+    units,
+    values,
+    sums,
+    onto_here,
+    onto_there,
+):
+    """Add the tile of two blocks to the sums of the first and, where `both`, of the second."""
+    n_columns, width = sums.shape
+    for start in range(0, n_rows, 32):  # few enough that sums in single precision keep their digits
+        for k in range(n_columns):
+            _clear(sums[k])
+        for i in range(start, min(start + 32, n_rows), 4):
+            for p in range(4):
+                _distances(params, columns, rows, i + p, values[p])
+                _evaluate(params, complement, values[p])
+            for k in range(n_columns):
+                if both:
+                    _fold_four(values, i, here[k], there[k], True, sums[k], onto_here[k], units[k])
+                else:
+                    _fold_four(values, i, here[k], there[k], False, sums[k], onto_here[k], units[k])
+        if both:
+            for k in range(n_columns):
+                for r in range(width):
+                    onto_there[k, r] += units[k] * sums[k, r]
 
 
 @_sweep
-def sum_near(points, params, reach, columns, weights, leaf_of, lower, upper, first, last, sums):
-    """Kernel sums at points `first` to `last` over the leaves of a k-d tree that are near enough.
+def sum_pairs(params, blocks, weights, reach, complement, pairs, first, last, sums, near):
+    """Kernel sums over pairs of blocks, for the pairs of nodes `first` to `last`.
 
-    Leaf l has its rows in columns[l] and their weights in weights[l]. Node i lies within the box
-    lower[i] to upper[i]; it is leaf leaf_of[i], or that is -1 and its children are 2 i + 1 and
-    2 i + 2. Boxes farther than `reach` (in the measure of the kernel) are skipped. A point gets the
-    same numbers alone and in any batch. Returns the number of leaves that were added.
+    The tile of two leaves below a pair of nodes is computed once and added to the `sums`, of shape
+    (n_leaves, n_columns, leaf_rows), of both. Boxes farther apart than `reach` (in the measure of
+    the kernel) are skipped; `near`, of shape (n_leaves, n_columns + 1), gets the weight and the
+    number of the blocks that are not. Pairs of nodes must have no node in common, so that two
+    threads never add to the same leaf.
     """
-    values = empty(columns.shape[2], float64)
+    n_leaves, n_features, leaf_rows = blocks.columns.shape
+    n_columns = sums.shape[1]
+    values = empty((4, leaf_rows), float64)
+    part = empty((n_columns, leaf_rows), float64)
+    rows_32 = empty((n_features, leaf_rows), float32)
+    values_32 = empty((4, leaf_rows), float32)
+    part_32 = empty((n_columns, leaf_rows), float32)
+    waiting = empty((256, 2), int64)
+    for pair in range(first, last):
+        waiting[0, 0], waiting[0, 1] = pairs[pair, 0], pairs[pair, 1]
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            a, b = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            distance = _distance_between(
+                params, blocks.lower[a], blocks.upper[a], blocks.lower[b], blocks.upper[b]
+            )
+            if distance > reach:
+                continue
+            here, there = a - (n_leaves - 1), b - (n_leaves - 1)
+            if here < 0:
+                n_waiting = _wait_for_children(a, b, waiting, n_waiting)
+                continue
+            both = here != there
+            _count_near(weights.total, here, there, both, near)
+            n_rows = blocks.counts[here]
+            if blocks.narrow[there] and distance <= blocks.single_reach:
+                _relative_to(blocks.columns[here], blocks.centres[there], blocks.root, rows_32)
+                _add_tile(
+                    params,
+                    rows_32,
+                    n_rows,
+                    blocks.columns_32[there],
+                    complement,
+                    both,
+                    weights.placed_32[here],
+                    weights.placed_32[there],
+                    weights.units_32,
+                    values_32,
+                    part_32,
+                    sums[here],
+                    sums[there],
+                )
+            else:
+                _add_tile(
+                    params,
+                    blocks.columns[here],
+                    n_rows,
+                    blocks.columns[there],
+                    complement,
+                    both,
+                    weights.placed[here],
+                    weights.placed[there],
+                    weights.units,
+                    values,
+                    part,
+                    sums[here],
+                    sums[there],
+                )
+
+
+@njit(**_TILE)
+def _wait_for_children(a, b, waiting, n_waiting):
+    """Put the pairs of children of two nodes onto the stack; of a node with itself, each once."""
+    for left in range(1, 3):
+        for right in range(1, 3):
+            if a != b or left <= right:
+                waiting[n_waiting, 0] = 2 * a + left
+                waiting[n_waiting, 1] = 2 * b + right
+                n_waiting += 1
+    return n_waiting
+
+
+@njit(**_TILE)
+def _count_near(total, here, there, both, near):
+    n_columns = total.shape[1]
+    for k in range(n_columns):
+        near[here, k] += total[there, k]
+        if both:
+            near[there, k] += total[here, k]
+    near[here, n_columns] += 1.0
+    if both:
+        near[there, n_columns] += 1.0
+
+
+# ---- sums at points -----------------------------------------------------------------------------
+
+_POINTS_AT_ONCE = 32  # share a block while it is in the cache
+_A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of points does not skip
+
+
+@njit(**_TILE)
+def _box_of(points, start, stop, lower, upper):
+    for j in range(lower.size):
+        lower[j] = upper[j] = points[start, j]
+        for i in range(start + 1, stop):
+            lower[j] = min(lower[j], points[i, j])
+            upper[j] = max(upper[j], points[i, j])
+
+
+@njit(**_TILE)
+def _add_row(params, point, columns, complement, weights, units, values, sums):
+    """Add one block to the sums of one point."""
+    _distances(params, columns, point, 0, values)
+    _evaluate(params, complement, values)
+    for k in range(sums.size):
+        total = values.dtype.type(0)
+        for r in range(values.size):
+            total += values[r] * weights[k, r]
+        sums[k] += units[k] * total
+
+
+@_sweep
+def sum_at(params, blocks, weights, reach, complement, points, first, last, sums, near):
+    """Kernel sums at points `first` to `last`, each over the blocks that are near enough to it.
+
+    What is skipped, and in which precision a block is added, depends on the point and the block
+    alone, and blocks are added in their order: a point gets the same numbers alone and in any
+    batch. `sums` has the shape (n_points, n_columns); for `near` see `sum_pairs`.
+    """
+    n_leaves, n_features, leaf_rows = blocks.columns.shape
+    n_columns = sums.shape[1]
+    lower, upper = empty(n_features, float64), empty(n_features, float64)
+    point = empty((n_features, 1), float64)
+    point_32 = empty((n_features, 1), float32)
+    values = empty(leaf_rows, float64)
+    values_32 = empty(leaf_rows, float32)
     waiting = empty(128, int64)
-    n_added = 0
-    for i in range(first, last):
-        _clear(sums[i])
+    for start in range(first, last, _POINTS_AT_ONCE):
+        stop = min(start + _POINTS_AT_ONCE, last)
+        _box_of(points, start, stop, lower, upper)
         waiting[0] = 0
         n_waiting = 1
         while n_waiting:
             n_waiting -= 1
             node = waiting[n_waiting]
-            if _distance_to_box(params, points[i], lower[node], upper[node]) > reach:
+            distance = _distance_between(
+                params, lower, upper, blocks.lower[node], blocks.upper[node]
+            )
+            if distance > reach * _A_LITTLE_MORE:
                 continue
-            leaf = leaf_of[node]
-            if leaf >= 0:
-                _add_leaf(params, points[i], columns[leaf], weights[leaf], values, sums[i])
-                n_added += 1
-            else:
+            leaf = node - (n_leaves - 1)
+            if leaf < 0:
                 waiting[n_waiting] = 2 * node + 2
                 waiting[n_waiting + 1] = 2 * node + 1
                 n_waiting += 2
-    return n_added
+                continue
+            for i in range(start, stop):
+                distance = _distance_between(
+                    params, points[i], points[i], blocks.lower[node], blocks.upper[node]
+                )
+                if distance > reach:
+                    continue
+                for k in range(n_columns):
+                    near[i, k] += weights.total[leaf, k]
+                near[i, n_columns] += 1.0
+                for j in range(n_features):
+                    point[j, 0] = points[i, j]
+                if blocks.narrow[leaf] and distance <= blocks.single_reach:
+                    _relative_to(point, blocks.centres[leaf], blocks.root, point_32)
+                    _add_row(
+                        params,
+                        point_32,
+                        blocks.columns_32[leaf],
+                        complement,
+                        weights.placed_32[leaf],
+                        weights.units_32,
+                        values_32,
+                        sums[i],
+                    )
+                else:
+                    _add_row(
+                        params,
+                        point,
+                        blocks.columns[leaf],
+                        complement,
+                        weights.placed[leaf],
+                        weights.units,
+                        values,
+                        sums[i],
+                    )
+
+
+# ---- tails: sums in the domain of logarithms, and rows in the same place ------------------------
+
+
+@njit(**_TILE)
+def _add_same_place(values, n_rows, same_place, weights, copies, counts, i):
+    """Add the rows of a block that are no farther than `same_place`."""
+    for r in range(n_rows):
+        if values[r] <= same_place:
+            counts[i, 0] += weights[r]
+            counts[i, 1] += copies[r]
+
+
+@_sweep
+def coincidences_at(params, blocks, weights, copies, nearest, points, first, last, counts):
+    """Weight and copies of the rows in the same place as points `first` to `last`.
+
+    That is where one minus the kernel is at most `nearest`. `counts` has shape (n_points, 2).
+    """
+    n_leaves, n_features, leaf_rows = blocks.columns.shape
+    same_place = _distance_at(params, nearest)
+    point = empty((n_features, 1), float64)
+    values = empty(leaf_rows, float64)
+    waiting = empty(128, int64)
+    for i in range(first, last):
+        for j in range(n_features):
+            point[j, 0] = points[i, j]
+        waiting[0] = 0
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            node = waiting[n_waiting]
+            distance = _distance_between(
+                params, points[i], points[i], blocks.lower[node], blocks.upper[node]
+            )
+            if distance > same_place * _A_LITTLE_MORE:
+                continue
+            leaf = node - (n_leaves - 1)
+            if leaf < 0:
+                waiting[n_waiting] = 2 * node + 2
+                waiting[n_waiting + 1] = 2 * node + 1
+                n_waiting += 2
+                continue
+            _distances(params, blocks.columns[leaf], point, 0, values)
+            _add_same_place(
+                values, blocks.counts[leaf], same_place, weights[leaf], copies[leaf], counts, i
+            )
+
+
+@njit(**_TILE)
+def _find_nearest(params, blocks, weights, node_weights, same_place, point, values, waiting):
+    """The distance and the weight of the nearest row elsewhere that has a weight."""
+    n_leaves = blocks.columns.shape[0]
+    best, best_weight = inf, 0.0
+    waiting[0] = 0
+    n_waiting = 1
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        at = point[:, 0]
+        distance = _distance_between(params, at, at, blocks.lower[node], blocks.upper[node])
+        if distance >= best or node_weights[node] == 0.0:
+            continue
+        leaf = node - (n_leaves - 1)
+        if leaf < 0:
+            left = 2 * node + 1
+            to_left = _distance_between(params, at, at, blocks.lower[left], blocks.upper[left])
+            to_right = _distance_between(
+                params, at, at, blocks.lower[left + 1], blocks.upper[left + 1]
+            )
+            nearer = left if to_left <= to_right else left + 1
+            waiting[n_waiting] = 2 * left + 1 - nearer
+            waiting[n_waiting + 1] = nearer
+            n_waiting += 2
+            continue
+        _distances(params, blocks.columns[leaf], point, 0, values)
+        for r in range(blocks.counts[leaf]):
+            if same_place < values[r] < best and weights[leaf, r] > 0.0:
+                best, best_weight = values[r], weights[leaf, r]
+    return best, best_weight
+
+
+@njit(**_TILE)
+def _add_elsewhere(params, blocks, leaf, weights, same_place, best, values):
+    """The sum over the rows of a block elsewhere, relative to the kernel at distance `best`."""
+    total = 0.0
+    for r in range(values.size):
+        relative = _ratio(params, max(values[r], best), best)
+        total += weights[leaf, r] * (relative if values[r] > same_place else 0.0)
+    return total
+
+
+@_sweep
+def log_sums_at(
+    params, blocks, weights, node_weights, nearest, share, points, first, last, log_sums
+):
+    """Logarithms of kernel sums at points `first` to `last`, over the rows in other places.
+
+    Relative to the nearest row, and without blocks that add less than `share` of the sum.
+    """
+    n_leaves, n_features, leaf_rows = blocks.columns.shape
+    same_place = _distance_at(params, nearest)
+    point = empty((n_features, 1), float64)
+    values = empty(leaf_rows, float64)
+    waiting = empty(128, int64)
+    for i in range(first, last):
+        for j in range(n_features):
+            point[j, 0] = points[i, j]
+        best, best_weight = _find_nearest(
+            params, blocks, weights, node_weights, same_place, point, values, waiting
+        )
+        log_sums[i] = -inf
+        if best == inf:
+            continue
+        least = share * best_weight / node_weights[0]
+        total = 0.0
+        waiting[0] = 0
+        n_waiting = 1
+        while n_waiting:
+            n_waiting -= 1
+            node = waiting[n_waiting]
+            distance = _distance_between(
+                params, points[i], points[i], blocks.lower[node], blocks.upper[node]
+            )
+            far = _ratio(params, max(distance, best), best) < least
+            if far or node_weights[node] == 0.0:
+                continue
+            leaf = node - (n_leaves - 1)
+            if leaf < 0:
+                waiting[n_waiting] = 2 * node + 2
+                waiting[n_waiting + 1] = 2 * node + 1
+                n_waiting += 2
+                continue
+            _distances(params, blocks.columns[leaf], point, 0, values)
+            total += _add_elsewhere(params, blocks, leaf, weights, same_place, best, values)
+        log_sums[i] = _log_profile(params, best) + log(total)

@@ -1,7 +1,7 @@
-"""Training rows in the leaves of a k-d tree, for sums that leave far rows out."""
+"""Training rows in the leaves of a k-d tree, for sums over blocks of near rows."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +9,51 @@ from sklearn.neighbors import KDTree
 
 from typicality.operators.base import Floats
 
-__all__ = ["RowTree"]
+__all__ = ["Blocks", "RowTree"]
 
-_LEAF_ROWS = 32  # at the least, where there are so many; at most twice as many
-_LANES = 8  # leaves are filled up to a multiple, so that vector instructions leave no rest
+_LEAF_ROWS = 64  # at the least, where there are so many; at most twice as many
+_LANES = 16  # leaves are filled up to a multiple, so that vector instructions leave no rest
+
+
+class Blocks(NamedTuple):
+    """What compiled sums know of the rows: the tree, and the rows in single precision.
+
+    Node i has the children 2 i + 1 and 2 i + 2; the leaves are the last nodes, in order.
+
+    Parameters
+    ----------
+    columns : array of shape (n_leaves, d, leaf_rows), float64
+        The features of the rows of each leaf; a leaf with fewer rows is filled up with any.
+    counts : array of shape (n_leaves,)
+        The number of its rows.
+    lower, upper : arrays of shape (n_nodes, d)
+        The bounding boxes.
+    centres : array of shape (n_leaves, d), float64
+        The middle of each leaf.
+    columns_32 : array of shape (n_leaves, d, leaf_rows), float32
+        The features relative to the centre, times `root`.
+    narrow : array of shape (n_leaves,), bool
+        Whether single precision will do for the leaf.
+    single_reach : float
+        The distance, in the measure of the kernel, from which single precision will not do.
+    root : float
+        What makes the distance of scaled features an exponent.
+    """
+
+    columns: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    centres: NDArray[np.float64]
+    columns_32: NDArray[np.float32]
+    narrow: NDArray[np.bool_]
+    single_reach: float
+    root: float
 
 
 @dataclass(frozen=True, eq=False)
 class RowTree:
-    """Rows in the leaves of a k-d tree, and the bounding boxes of its nodes.
+    """Rows in the leaves of a k-d tree that is complete, and the bounding boxes of its nodes.
 
     Parameters
     ----------
@@ -25,15 +61,12 @@ class RowTree:
         The rows of each leaf; -1 where it has no more.
     columns : array of shape (n_leaves, d, leaf_rows), float64
         Their features.
-    leaf_of : array of shape (n_nodes,), int64
-        Which leaf a node is; -1 for one with children, which are nodes 2 i + 1 and 2 i + 2.
     lower, upper : arrays of shape (n_nodes, d)
-        The bounding boxes.
+        The bounding boxes. The children of node i are 2 i + 1 and 2 i + 2; the leaves come last.
     """
 
     slots: NDArray[np.intp]
     columns: NDArray[np.float64]
-    leaf_of: NDArray[np.int64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
@@ -43,21 +76,95 @@ class RowTree:
         tree = KDTree(rows, leaf_size=_LEAF_ROWS)
         data, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
         is_leaf = nodes["is_leaf"] == 1
-        leaf_of = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
         slots = _slots(order, nodes["idx_start"][is_leaf], nodes["idx_end"][is_leaf])
         columns = np.ascontiguousarray(data[slots].transpose(0, 2, 1))
-        return cls(slots, columns, leaf_of, bounds[0].copy(), bounds[1].copy())
+        return cls(slots, columns, bounds[0].copy(), bounds[1].copy())
 
-    def weights(self, weights: Floats) -> NDArray[np.float64]:
-        """Weights of shape (n, c) in the slots of the rows, shape (n_leaves, c, leaf_rows)."""
-        placed = np.where(self.slots[:, :, None] >= 0, weights[self.slots], 0.0)
+    @property
+    def n_leaves(self) -> int:
+        return len(self.slots)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.counts.sum())
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of rows of each leaf."""
+        return np.asarray((self.slots >= 0).sum(axis=1), dtype=np.int64)
+
+    def placed(self, values: Floats) -> NDArray[np.float64]:
+        """Values of shape (n, c) in the slots of their rows, shape (n_leaves, c, leaf_rows)."""
+        placed = np.where(self.slots[:, :, None] >= 0, values[self.slots], 0.0)
         return np.ascontiguousarray(placed.transpose(0, 2, 1))
+
+    def gathered(self, placed: Floats) -> NDArray[np.float64]:
+        """The inverse of `placed`."""
+        taken = self.slots >= 0
+        values = np.empty((self.n_rows, placed.shape[1]))
+        values[self.slots[taken]] = placed.transpose(0, 2, 1)[taken]
+        return values
+
+    def sums_of_nodes(self, of_leaves: Floats) -> NDArray[np.float64]:
+        """What nodes have in sum, given what leaves have; shape (n_nodes, ...)."""
+        levels = [of_leaves]
+        while len(levels[-1]) > 1:
+            levels.append(levels[-1][::2] + levels[-1][1::2])
+        return np.concatenate(levels[::-1])
+
+    def in_double(self) -> Blocks:
+        """Blocks for sums in double precision."""
+        nowhere = np.zeros((self.n_leaves, 0, 0), dtype=np.float32)
+        return self._blocks(nowhere, np.zeros(self.n_leaves, dtype=np.bool_), 0.0, 1.0)
+
+    def in_single(self, root: float, *, widest: float, norm: int, single_reach: float) -> Blocks:
+        """Blocks for sums in single precision, but for leaves wider than `widest`.
+
+        That is the length of half the diagonal of a leaf by the norm of that order, times `root`.
+        """
+        with np.errstate(over="ignore"):  # infinite is too wide
+            scaled = (self.columns - self._centres[:, :, None]) * root
+            half = 0.5 * root * (self._upper_of_leaves - self._lower_of_leaves)
+            narrow = np.linalg.norm(half, ord=norm, axis=1) <= widest
+        scaled[~narrow] = 0.0
+        return self._blocks(scaled.astype(np.float32), narrow, single_reach, root)
+
+    def _blocks(
+        self,
+        columns_32: NDArray[np.float32],
+        narrow: NDArray[np.bool_],
+        single_reach: float,
+        root: float,
+    ) -> Blocks:
+        return Blocks(
+            self.columns,
+            self.counts,
+            self.lower,
+            self.upper,
+            self._centres,
+            columns_32,
+            narrow,
+            single_reach,
+            root,
+        )
+
+    @property
+    def _lower_of_leaves(self) -> NDArray[np.float64]:
+        return self.lower[-self.n_leaves :]
+
+    @property
+    def _upper_of_leaves(self) -> NDArray[np.float64]:
+        return self.upper[-self.n_leaves :]
+
+    @property
+    def _centres(self) -> NDArray[np.float64]:
+        return 0.5 * self._lower_of_leaves + 0.5 * self._upper_of_leaves
 
     @property
     def n_bytes(self) -> int:
         """The memory it takes."""
-        arrays = (self.slots, self.columns, self.leaf_of, self.lower, self.upper)
-        return sum(array.nbytes for array in arrays)
+        return sum(array.nbytes for array in (self.slots, self.columns, self.lower, self.upper))
 
 
 def _slots(

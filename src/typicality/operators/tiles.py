@@ -1,0 +1,346 @@
+"""Compiled sums, a tile of two blocks of rows at a time: all of them, or the near ones alone."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import KDTree
+
+from typicality._threads import over_ranges
+from typicality.kernels import Stationary
+from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
+from typicality.operators.base import Floats
+from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.row_tree import Blocks, RowTree
+
+__all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "has_compiled_sums"]
+
+SINGLE_RTOL = 1e-6  # what single precision may cost, of the sum of the absolute weights
+
+_SINGLE_LOWEST = 1e-7  # pairs of blocks with smaller values are summed in double precision
+_SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
+_SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
+_SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
+_GROUP_ROWS = 2048  # rows that are worth a task
+_MOST_GROUPS = 64
+_POINTS_OF_A_TASK = 64
+_SAMPLE = 32  # blocks that tell how much work the others will be
+
+
+class _Single(NamedTuple):
+    """The limits of single precision for a kernel."""
+
+    root: float  # what makes distances exponents
+    norm: int  # the norm of distances
+    widest: float  # half the diagonal of a block
+
+
+class _Weights(NamedTuple):
+    """Weights in the slots of their rows, in both precisions, and their totals in each leaf."""
+
+    placed: NDArray[np.float64]
+    placed_32: NDArray[np.float32]
+    units: NDArray[np.float64]
+    units_32: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+
+class Tiles:
+    r"""Products with the kernel matrix of the training rows, a tile at a time.
+
+    Rows stand in the leaves of a k-d tree. The tile of two leaves is computed once and added to
+    both. With `skip`, tiles of leaves whose boxes are farther apart than the radius at which the
+    kernel falls to `rtol` are left out: they add at most
+
+    .. math:: \Big| \sum_{r \text{ skipped}} K(x, x_r) W_{rk} \Big| \le
+        \text{rtol} \sum_r |W_{rk}|.
+
+    With `single`, tiles are computed in single precision about the centre of a leaf and summed in
+    double precision, but for leaves wider than single precision allows. That is off by 1e-6 of
+    :math:`\sum_r |W_{rk}|` at the most.
+
+    The complement is the sum over :math:`1 - K` itself, where nothing is skipped: it keeps its
+    relative precision for wide kernels.
+
+    Costs O(n^2 (d + c)) a product at the most, O(n) for kernels that are narrow against the data,
+    and O(n (d + c)) memory. Results do not depend on the number of threads.
+
+    Parameters
+    ----------
+    columns : Evaluated
+        A kernel that has compiled sums (see `has_compiled_sums`) against the training rows.
+    rtol : float
+        The promise for what is skipped.
+    skip : bool
+        Whether far tiles are skipped.
+    single : bool
+        Whether single precision is used inside a tile.
+    tree : RowTree, optional
+        The training rows in order, where they were ordered before.
+    """
+
+    def __init__(
+        self,
+        columns: Evaluated,
+        *,
+        rtol: float,
+        skip: bool,
+        single: bool,
+        tree: RowTree | None = None,
+    ) -> None:
+        self.columns = columns
+        self.skip = skip
+        self.single = single
+        self.skip_rtol = rtol if skip else 0.0
+        self.tree = RowTree.of(columns.training) if tree is None else tree
+
+    @property
+    def method(self) -> str:
+        return "truncated" if self.skip else "blocked"
+
+    @property
+    def rtol(self) -> float:
+        return self.skip_rtol + SINGLE_RTOL * self.single
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        return self._sums(weights, complement=False)
+
+    def complement(self, weights: Floats) -> Floats:
+        return self._sums(weights, complement=True)
+
+    def expansion(self, weights: Floats) -> "TileExpansion":
+        """The same sums at any points."""
+        placed = _placed(self.tree, weights, single=self.single)
+        return TileExpansion(self.columns.kernel_object, self.blocks, placed, self.skip_rtol)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """What compiled sums know of the rows."""
+        if not self.single:
+            return self.tree.in_double()
+        return _in_single(self.tree, self.columns.kernel_object)
+
+    @property
+    def working_memory(self) -> int:
+        """Of a product with one column; another column takes 28 bytes a row."""
+        arrays = 8 + 8 + 4 + 8  # weights in both precisions, sums, and a copy
+        return self.tree.n_bytes + self.blocks.columns_32.nbytes + arrays * self.tree.slots.size
+
+    def share_of_work(self) -> float:
+        """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
+        kernel, tree = self.columns.kernel_object, self.tree
+        sample = np.linspace(0, tree.n_leaves - 1, min(_SAMPLE, tree.n_leaves)).astype(np.intp)
+        leaves = np.arange(len(tree.lower) - tree.n_leaves, len(tree.lower))
+        distance = _between(kernel, tree, leaves[sample][:, None], leaves)
+        near = (distance <= _reach(kernel, self.skip_rtol)) @ tree.counts
+        return float(near @ tree.counts[sample] / (tree.counts[sample].sum() * tree.n_rows))
+
+    def _sums(self, weights: Floats, *, complement: bool) -> Floats:
+        from typicality.compiled import sum_pairs  # numba takes a second to load
+
+        kernel, reach = (
+            self.columns.kernel_object,
+            _reach(self.columns.kernel_object, self.skip_rtol),
+        )
+        placed = _placed(self.tree, weights, single=self.single)
+        sums = np.zeros_like(placed.placed)
+        near = np.zeros((self.tree.n_leaves, weights.shape[1] + 1))
+        for pairs in self._rounds(reach):
+
+            def add(first: int, last: int, pairs: NDArray[np.int64] = pairs) -> None:
+                sum_pairs(
+                    kernel.twin,
+                    self.blocks,
+                    placed,
+                    reach,
+                    complement,
+                    pairs,
+                    first,
+                    last,
+                    sums,
+                    near,
+                )
+
+            over_ranges(add, len(pairs))
+        if complement:
+            sums += _weight_of_skipped(placed, near)[:, :, None]
+        return self.tree.gathered(sums)
+
+    def _rounds(self, reach: float) -> list[NDArray[np.int64]]:
+        """Pairs of nodes that are near enough, in rounds in which every node occurs once."""
+        wanted = max(1, min(self.tree.n_rows // _GROUP_ROWS, _MOST_GROUPS, self.tree.n_leaves))
+        n_groups = 2 ** int(math.log2(wanted))
+        rounds = [pairs + (n_groups - 1) for pairs in _tournament(n_groups)]
+        kernel = self.columns.kernel_object
+        near = [_between(kernel, self.tree, *pairs.T) <= reach for pairs in rounds]
+        return [pairs[here] for pairs, here in zip(rounds, near, strict=True) if here.any()]
+
+
+@dataclass(frozen=True, eq=False)
+class TileExpansion:
+    """Kernel sums at any points, each point by itself against the blocks of the training rows.
+
+    Parameters
+    ----------
+    kernel : Stationary
+        The kernel.
+    blocks : Blocks
+        The training rows.
+    weights : _Weights
+        Their weights.
+    skip_rtol : float
+        The promise for what is skipped; 0 where nothing is.
+    """
+
+    kernel: Any
+    blocks: Blocks
+    weights: _Weights
+    skip_rtol: float
+
+    @property
+    def rtol(self) -> float:
+        return self.skip_rtol + SINGLE_RTOL * bool(self.blocks.columns_32.size)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory it takes."""
+        return sum(np.asarray(array).nbytes for array in (*self.blocks, *self.weights))
+
+    def at(self, points: Floats) -> NDArray[np.float64]:
+        """`K(points, X) @ W`."""
+        return self._sums(points, complement=False)
+
+    def complement_at(self, points: Floats) -> NDArray[np.float64]:
+        """`(1 - K(points, X)) @ W`."""
+        return self._sums(points, complement=True)
+
+    def _sums(self, points: Floats, *, complement: bool) -> NDArray[np.float64]:
+        from typicality.compiled import sum_at
+
+        reach = _reach(self.kernel, self.skip_rtol)
+        order = _near_one_another(points) if reach < math.inf else np.arange(len(points))
+        in_order = np.ascontiguousarray(points[order], np.float64)
+        n_columns = len(self.weights.units)
+        sums = np.zeros((len(points), n_columns))
+        near = np.zeros((len(points), n_columns + 1))
+
+        def add(first: int, last: int) -> None:
+            sum_at(
+                self.kernel.twin,
+                self.blocks,
+                self.weights,
+                reach,
+                complement,
+                in_order,
+                first,
+                last,
+                sums,
+                near,
+            )
+
+        over_ranges(add, len(points), at_least=_POINTS_OF_A_TASK)
+        if complement:
+            sums += _weight_of_skipped(self.weights, near)
+        out = np.empty_like(sums)
+        out[order] = sums
+        return out
+
+
+def has_compiled_sums(columns: Columns) -> bool:
+    """Whether there are compiled sums for the kernel."""
+    if not isinstance(columns, Evaluated):
+        return False
+    kernel: Any = columns.kernel_object
+    return isinstance(kernel, Stationary) and kernel.twin is not None
+
+
+def _near_one_another(points: Floats) -> NDArray[np.intp]:
+    """An order in which points that follow one another are mostly near in space."""
+    if len(points) <= _POINTS_OF_A_TASK:
+        return np.arange(len(points))
+    return np.asarray(KDTree(points, leaf_size=32).get_arrays()[1])
+
+
+def _weight_of_skipped(weights: _Weights, near: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weight of the blocks that were skipped, given that of the others and their number.
+
+    There the kernel is zero, so that this is what they add to the sum over its complement.
+    """
+    all_near = near[:, -1:] == len(weights.total)
+    return np.where(all_near, 0.0, weights.total.sum(axis=0) - near[:, :-1])
+
+
+def _reach(kernel: Stationary, rtol: float) -> float:
+    """The radius of the support in the measure of the kernel: squared where that is."""
+    radius = kernel.support_radius(rtol)
+    return radius**2 if kernel.metric == "sqeuclidean" else radius
+
+
+def _between(
+    kernel: Stationary, tree: RowTree, some: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Distances between the boxes of nodes, in the measure of the kernel."""
+    distance = np.zeros(np.broadcast_shapes(some.shape, others.shape))
+    with np.errstate(over="ignore"):  # infinite is far
+        for lower, upper in zip(tree.lower.T, tree.upper.T, strict=True):
+            gap = np.maximum(lower[some] - upper[others], lower[others] - upper[some])
+            gap = gap.clip(min=0.0)
+            distance += gap**2 if kernel.metric == "sqeuclidean" else gap
+    return distance
+
+
+def _tournament(n_groups: int) -> list[NDArray[np.int64]]:
+    """All pairs of groups, in rounds in which every group occurs once; first each with itself.
+
+    The circle method of tournaments: one player stays, the others move on by one chair a round.
+    """
+    every = np.arange(n_groups, dtype=np.int64)
+    rounds = [np.column_stack([every, every])]
+    for turn in range(n_groups - 1):
+        moved = (every[1:] - 1 + turn) % (n_groups - 1) + 1
+        seats = np.concatenate([[0], moved])
+        pairs = np.column_stack([seats[: n_groups // 2], seats[: n_groups // 2 - 1 : -1]])
+        rounds.append(np.sort(pairs, axis=1))
+    return rounds
+
+
+def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
+    placed = tree.placed(weights)
+    n_columns = weights.shape[1]
+    largest = np.abs(weights).max(axis=0, initial=0.0)
+    scale = np.where(largest > 0, largest, 1.0)
+    placed_32 = np.zeros((tree.n_leaves, n_columns, 0), dtype=np.float32)
+    if single:
+        relative = placed / scale[:, None]
+        relative[np.abs(relative) < _SINGLE_LEAST_WEIGHT] = 0.0
+        placed_32 = relative.astype(np.float32)
+    units = np.ones(n_columns)
+    return _Weights(placed, placed_32, units, scale * _SINGLE_UNIT, placed.sum(axis=2))
+
+
+def _in_single(tree: RowTree, kernel: Any) -> Blocks:
+    limits = _limits(kernel.twin)
+    extent = (tree.upper[0] - tree.lower[0]).max() * limits.root
+    widest = limits.widest if extent >= _SINGLE_LEAST_WIDTH else -1.0
+    single_reach = (
+        math.inf if isinstance(kernel.twin, CauchyTwin) else _reach(kernel, _SINGLE_LOWEST)
+    )
+    return tree.in_single(limits.root, widest=widest, norm=limits.norm, single_reach=single_reach)
+
+
+def _limits(twin: Any) -> _Single:
+    r"""How wide a block may be in single precision.
+
+    A feature relative to the centre of its block is off by u = 2^-24 of itself; with a block of
+    half diagonal b, the distance t of a pair (squared, or the sum of absolute differences) is off
+    by at most u (4 b sqrt(t) + 4 t), or u (2 b + 4 t), and the kernel by the maximum of that times
+    its derivative.
+    """
+    if isinstance(twin, GaussianTwin):
+        return _Single(math.sqrt(twin.gamma * math.log2(math.e)), 2, 8.0)
+    if isinstance(twin, LaplacianTwin):
+        return _Single(twin.scale * math.log2(math.e), 1, 10.0)
+    return _Single(math.sqrt(twin.scale), 2, 8.0)

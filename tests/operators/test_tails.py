@@ -1,0 +1,87 @@
+"""Sums in the tails against their slow twins, and rows in the same place."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
+
+from reference.kernel_sums import coincidences, log_sums
+from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.operators import Evaluated
+from typicality.operators.row_tree import RowTree
+from typicality.operators.tails import ExactTails
+
+KINDS = [Gaussian, Laplacian, Cauchy]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def tails(kernel, X, weights, sample_weight, nearest):
+    return ExactTails(Evaluated(kernel, X), weights, sample_weight, nearest, RowTree.of(X))
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    log_sigma=st.floats(-2, 4),
+    log_nearest=st.floats(-25, -2),
+    n=st.integers(1, 300),
+    d=st.integers(1, 12),
+    seed=st.integers(0, 2**20),
+)
+def test_tails_are_as_their_slow_twins(kind, log_sigma, log_nearest, n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(2, size=(n, d))
+    X[rng.random(n) < 0.3] = X[0]
+    copies = rng.integers(0, 4, size=n) * 1.0
+    weights = copies * 10.0 ** rng.uniform(-20, 0, size=n)
+    points = np.vstack([X[:15], 100 * rng.normal(size=(15, d)), rng.normal(size=(15, d))])
+    kernel, nearest = kind(10.0**log_sigma), 10.0**log_nearest
+    log_others, own, copies_here = tails(kernel, X, weights, copies, nearest).log_sums(points)
+    expected = log_sums(kernel, X, weights, nearest, points)
+    assert_array_equal(np.isfinite(log_others), np.isfinite(expected))
+    far = np.isfinite(expected)
+    assert_allclose(log_others[far], expected[far], rtol=1e-13, atol=1e-9)
+    expected_own, expected_copies = coincidences(kernel, X, weights, copies, nearest, points)
+    assert_allclose(own, expected_own, rtol=1e-12)
+    assert_allclose(copies_here, expected_copies, rtol=1e-12)
+
+
+@every_kind
+def test_no_row_elsewhere(rng, kind):
+    X = np.ones((200, 2))
+    ours = tails(kind(1.0), X, np.full(200, 1 / 200), np.ones(200), 1e-18)
+    log_others, own, copies = ours.log_sums(np.ones((1, 2)))
+    assert_array_equal(log_others, -np.inf)
+    assert_allclose([own[0], copies[0]], [1.0, 200.0])
+    log_others, own, copies = ours.log_sums(np.zeros((1, 2)))
+    assert_allclose(log_others, np.log(kind(1.0)(np.zeros((1, 2)), np.ones((1, 2)))[0]))
+    assert_array_equal([own[0], copies[0]], 0.0)
+
+
+def test_rows_without_weight_add_nothing(rng):
+    X = rng.normal(size=(1000, 2))
+    weights = np.where(np.arange(1000) < 3, 1 / 3, 0.0)
+    ours = tails(Gaussian(0.1), X, weights, np.ones(1000), 1e-18).log_sums(X)[0]
+    assert_allclose(ours, log_sums(Gaussian(0.1), X, weights, 1e-18, X), atol=1e-9)
+    nothing = tails(Gaussian(0.1), X, np.zeros(1000), np.ones(1000), 1e-18).log_sums(X[:5])[0]
+    assert_array_equal(nothing, -np.inf)
+
+
+@every_kind
+def test_everything_coincides_where_the_limit_is_one(rng, kind):
+    X = rng.normal(size=(100, 3))
+    log_others, own, _ = tails(kind(1.0), X, np.full(100, 0.01), np.ones(100), 2.0).log_sums(X)
+    assert_array_equal(log_others, -np.inf)
+    assert_allclose(own, 1.0)
+
+
+@every_kind
+def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, kind):
+    X = rng.normal(size=(3000, 3))
+    points = np.vstack([X[:100], 30 * rng.normal(size=(100, 3))])
+    ours = tails(kind(0.3), X, np.full(3000, 1 / 3000), np.ones(3000), 1e-18)
+    together = np.column_stack(ours.log_sums(points))
+    with threadpool_limits(limits=1):
+        alone = [np.column_stack(ours.log_sums(point[None])) for point in points]
+    assert_array_equal(np.vstack(alone), together)

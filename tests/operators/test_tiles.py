@@ -1,0 +1,260 @@
+"""Compiled kernel sums: the promise, the digits, and the same numbers in any order of work."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
+
+from reference.kernel_sums import sums_at
+from typicality.geometry import KernelSpace
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.operators import Evaluated, Tiles, choose_operator
+from typicality.operators.planning import plan_of
+from typicality.operators.row_tree import RowTree
+from typicality.operators.tiles import SINGLE_RTOL, has_compiled_sums
+
+KINDS = [Gaussian, Laplacian, Cauchy]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_precision = pytest.mark.parametrize("single", [False, True])
+every_skip = pytest.mark.parametrize("skip", [False, True])
+
+
+def of_unit_spread(kind, d):
+    """A kernel that is neither 0 nor 1 for most pairs of standard normal rows."""
+    return kind(d if kind is Laplacian else np.sqrt(d))
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    log_sigma=st.floats(-5, 6),
+    log_rtol=st.floats(-14, -0.01),
+    skip=st.booleans(),
+    single=st.booleans(),
+    n=st.integers(1, 400),
+    d=st.integers(1, 40),
+    c=st.integers(1, 5),
+    offset=st.sampled_from([0.0, -3.0, 1e6]),
+    copies=st.integers(1, 3),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    seed=st.integers(0, 2**20),
+)
+def test_promise_is_kept(
+    kind, log_sigma, log_rtol, skip, single, n, d, c, offset, copies, dtype, seed
+):
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.standard_t(2, size=(n, d)), copies, axis=0)[:n].astype(dtype) + dtype(offset)
+    points = np.vstack([X[:10], rng.normal(size=(10, d)) + offset])
+    W = rng.normal(size=(n, c)) * rng.random((n, c)) ** 8
+    kernel = kind(10.0**log_sigma)
+    operator = Tiles(Evaluated(kernel, X), rtol=10.0**log_rtol, skip=skip, single=single)
+    assert operator.rtol == 10.0**log_rtol * skip + SINGLE_RTOL * single
+    allowed = (operator.rtol + 1e-14) * np.abs(W).sum(axis=0)
+    expansion = operator.expansion(W)
+    assert expansion.rtol == operator.rtol
+    for ours, at, complement in [
+        (operator @ W, X, False),
+        (operator.complement(W), X, True),
+        (expansion.at(points), points, False),
+        (expansion.complement_at(points), points, True),
+    ]:
+        exact = sums_at(kernel, X, W, at, complement=complement)
+        assert (np.abs(ours - exact) <= allowed).all()
+
+
+@every_kind
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 40])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offset):
+    X, W = rng.normal(size=(500, d)) + offset, rng.random((500, 3))
+    points = rng.normal(size=(70, d)) + offset
+    kernel = of_unit_spread(kind, d)
+    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=False)
+    assert operator.share_of_work() == 1.0
+    assert_allclose(operator @ W, sums_at(kernel, X, W, X), rtol=1e-13)
+    assert_allclose(operator.expansion(W).at(points), sums_at(kernel, X, W, points), rtol=1e-13)
+
+
+@every_kind
+@pytest.mark.parametrize("sigma", [1e-2, 1.0, 1e3, 1e8, 1e140])
+def test_complements_keep_their_digits_for_wide_kernels(rng, kind, sigma):
+    X, W = rng.normal(size=(300, 3)), rng.random((300, 2))
+    kernel = kind(sigma)
+    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=False)
+    exact = sums_at(kernel, X, W, X, complement=True)
+    assert_allclose(operator.complement(W), exact, rtol=1e-13)
+    assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-13)
+
+
+@every_kind
+@pytest.mark.parametrize("sigma", [1.0, 1e3, 1e8, 1e140])
+def test_complements_in_single_precision_keep_their_digits_too(rng, kind, sigma):
+    X, W = rng.normal(size=(300, 3)), rng.random((300, 2))
+    kernel = kind(sigma)
+    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True)
+    exact = sums_at(kernel, X, W, X, complement=True)
+    assert_allclose(operator.complement(W), exact, rtol=1e-6)
+    assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-6)
+
+
+@every_kind
+@pytest.mark.parametrize("d", [1, 2, 3, 8, 16, 40])
+@pytest.mark.parametrize("width", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_sums_in_single_precision_have_six_digits(rng, kind, d, width, offset):
+    """Every sum, also those at points where the kernel is small everywhere."""
+    X, W = rng.normal(size=(600, d)) + offset, rng.random((600, 1)) ** 4
+    kernel = kind(width * of_unit_spread(kind, d).sigma)
+    points = rng.normal(size=(100, d)) * rng.uniform(0.1, 4, size=(100, 1)) + offset
+    expansion = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True).expansion(W)
+    exact = sums_at(kernel, X, W, points)
+    known = exact[:, 0] > 1e-30 * W.sum()
+    digits = 1e-6 * np.maximum(1.0, -np.log(exact[known] / W.sum()) / 8)
+    assert (np.abs(expansion.at(points)[known] / exact[known] - 1.0) <= digits).all()
+
+
+def test_small_weights_are_not_lost_in_single_precision(rng):
+    X, W = rng.normal(size=(300, 2)), 10.0 ** rng.uniform(-300, -270, size=(300, 1))
+    kernel = Gaussian(1e-3)  # every row sees itself alone
+    for scale in (1.0, 1e270):
+        ours = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True) @ (scale * W)
+        assert_allclose(ours, scale * W, rtol=1e-6)
+
+
+def test_a_column_of_zeros(rng):
+    X = rng.normal(size=(100, 2))
+    for single in (False, True):
+        operator = Tiles(Evaluated(Gaussian(1.0), X), rtol=0.0, skip=False, single=single)
+        assert_array_equal(operator @ np.zeros((100, 2)), 0.0)
+
+
+@every_kind
+def test_values_that_overflow_are_zero(kind):
+    X = np.array([[1e150], [-1e150], [0.0]])
+    for single in (False, True):
+        operator = Tiles(Evaluated(kind(1e-150), X), rtol=0.0, skip=False, single=single)
+        assert_allclose(operator @ np.ones((3, 1)), 1.0, rtol=1e-6)
+        assert_allclose(operator.complement(np.ones((3, 1))), 2.0, rtol=1e-6)
+
+
+@every_kind
+def test_support_radius(kind):
+    kernel = kind(0.7)
+    for rtol in (1e-12, 1e-3, 0.5):
+        at = np.array([[kernel.support_radius(rtol)]])
+        assert_allclose(kernel(np.zeros((1, 1)), at), rtol, rtol=1e-9)
+    assert kernel.support_radius(0.0) == np.inf
+
+
+@every_precision
+@every_skip
+@pytest.mark.parametrize("product", ["__matmul__", "complement"])
+def test_products_do_not_depend_on_threads(rng, single, skip, product):
+    X, W = rng.normal(size=(20000, 2)), rng.random((20000, 2))
+    operator = Tiles(Evaluated(Gaussian(0.1), X), rtol=1e-9, skip=skip, single=single)
+    with threadpool_limits(limits=1):
+        alone = getattr(operator, product)(W)
+    with threadpool_limits(limits=4):
+        assert_array_equal(getattr(operator, product)(W), alone)
+    some = np.array([0, 17, 4711])
+    exact = sums_at(operator.columns.kernel_object, X, W, X[some])
+    close = {"__matmul__": exact, "complement": W.sum(axis=0) - exact}[product]
+    assert_allclose(alone[some], close, rtol=1e-5)
+
+
+@every_kind
+@every_precision
+@every_skip
+@pytest.mark.parametrize("product", ["at", "complement_at"])
+def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, kind, single, skip, product):
+    X, W = rng.normal(size=(3000, 2)), rng.random((3000, 3))
+    points = np.vstack([X[:700], 3 * rng.normal(size=(400, 2))])
+    operator = Tiles(Evaluated(kind(0.1), X), rtol=1e-3, skip=skip, single=single)
+    sums = getattr(operator.expansion(W), product)
+    together = sums(points)
+    some = rng.permutation(len(points))[:150]
+    assert_array_equal(sums(points[some]), together[some])
+    assert_array_equal(np.vstack([sums(points[i : i + 1]) for i in some]), together[some])
+    with threadpool_limits(limits=1):
+        assert_array_equal(sums(points), together)
+
+
+@every_precision
+def test_an_expansion_can_be_kept(rng, single):
+    X, W, points = rng.normal(size=(500, 3)), rng.random((500, 2)), rng.normal(size=(20, 3))
+    operator = Tiles(Evaluated(Laplacian(1.0), X), rtol=1e-9, skip=True, single=single)
+    expansion = operator.expansion(W)
+    for kept in (pickle.loads(pickle.dumps(expansion)), copy.deepcopy(expansion)):
+        assert_array_equal(kept.at(points), expansion.at(points))
+        assert (kept.rtol, kept.n_bytes) == (operator.rtol, expansion.n_bytes)
+    assert expansion.n_bytes >= X.nbytes + W.nbytes
+
+
+def test_no_points(rng):
+    X = rng.normal(size=(50, 3))
+    expansion = Tiles(Evaluated(Gaussian(1.0), X), rtol=1e-9, skip=True, single=True).expansion(X)
+    assert expansion.at(X[:0]).shape == (0, 3)
+
+
+@every_precision
+def test_many_columns_are_as_one_at_a_time(rng, single):
+    X, W = rng.normal(size=(400, 5)), rng.random((400, 32))
+    operator = Tiles(Evaluated(Gaussian(1.0), X), rtol=0.0, skip=False, single=single)
+    alone = np.hstack([operator @ W[:, k : k + 1] for k in range(32)])
+    assert_allclose(operator @ W, alone, rtol=1e-6 if single else 1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 129, 1000])
+def test_the_tree_has_every_row_once_and_within_its_box(rng, n):
+    X = rng.normal(size=(n, 3))
+    tree = RowTree.of(X)
+    assert_array_equal(np.sort(tree.slots[tree.slots >= 0]), np.arange(n))
+    assert len(tree.lower) == 2 * tree.n_leaves - 1
+    first_leaf = tree.n_leaves - 1
+    for leaf, slots in enumerate(tree.slots):
+        inside = X[slots[slots >= 0]]
+        assert (inside >= tree.lower[first_leaf + leaf]).all()
+        assert (inside <= tree.upper[first_leaf + leaf]).all()
+    assert_array_equal(tree.gathered(tree.placed(X)), X)
+    assert_allclose(tree.sums_of_nodes(tree.counts[:, None])[0], n)
+    assert tree.n_bytes > X.nbytes
+
+
+def test_planning_truncates_where_that_spares_work_and_is_allowed(rng):
+    X = rng.normal(size=(4000, 2))
+    narrow, wide = Evaluated(Gaussian(0.02), X), Evaluated(Gaussian(5.0), X)
+    assert choose_operator(narrow, X).method == "dense"
+    assert choose_operator(wide, X, rtol=1e-9).method == "dense"
+    assert choose_operator(Evaluated(Linear(), X), X, rtol=1e-9).method == "dense"
+    assert choose_operator(narrow, X[:100], rtol=1e-9).method == "dense"
+    chosen = choose_operator(narrow, X, rtol=1e-9)
+    assert chosen.method == "truncated"
+    assert chosen.share_of_work() < 0.1
+    plan = plan_of(chosen, narrow, len(X))
+    assert "less than 1e-09" in str(plan)
+    assert plan.working_memory < 8 * 4000 * 20
+
+
+def test_kernels_without_compiled_sums(rng):
+    class Steep(Gaussian):
+        """A profile of its own, perhaps."""
+
+    X = rng.normal(size=(5, 2))
+    assert has_compiled_sums(Evaluated(Gaussian(1.0), X))
+    assert not has_compiled_sums(Evaluated(Steep(1.0), X))
+    assert not has_compiled_sums(Evaluated(Linear(), X))
+
+
+def test_kernel_spaces_keep_their_digits_under_heavy_weights(rng):
+    """Nearly all weight in one place: one minus the kernel is tiny, whatever the rows say."""
+    tight = 1e-6 * rng.normal(size=(1000, 2))
+    far = np.repeat(100 * rng.normal(size=(9, 2)), 250, axis=0) + 1e-6 * rng.normal(size=(2250, 2))
+    X, weight = np.vstack([tight, far]), np.repeat([1e9, 1e-3], [1000, 2250])
+    space = KernelSpace(Gaussian(1.0), X, weight, rtol=1e-15)
+    exact = KernelSpace(Gaussian(1.0), X, weight)
+    assert space.operator.method != "truncated"
+    assert space.total_variance == exact.total_variance
