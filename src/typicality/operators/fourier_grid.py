@@ -1,0 +1,178 @@
+"""How many Fourier modes a Gaussian needs for a promise: the grid of `nufft`."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcinv
+
+from typicality.kernels import Gaussian
+from typicality.operators.base import Floats
+
+__all__ = ["FourierGrid", "FourierMethod"]
+
+_MOST_FEATURES = 3
+_SMALLEST_RTOL = 1e-12
+_LARGEST_RTOL = 1e-2  # a larger promise is kept as this one
+_MOST_MODES_OF_AN_AXIS = 1e9
+_ROUNDING = 4.0  # measured: a quarter of this, see docs/theory
+_ROUNDING_OF_FEW_MODES = 10.0
+_WIDE_GRID, _TIGHT_GRID = 2.0, 1.25
+# With the tight grid, errors of the middle modes are far below the tolerance of finufft, and only
+# the middle of the spectrum has weight; measured: ten times below within these limits.
+_TIGHT_GAIN = 3.0
+_TIGHT_SHARES = (1e-9, 1e-5)
+
+
+@dataclass(frozen=True, eq=False)
+class FourierGrid:
+    r"""The Fourier series of a Gaussian made periodic, cut where the promise allows it.
+
+    With period :math:`P_a` on axis a and :math:`|k_a| \le M_a`,
+
+    .. math:: K(x, y) \approx \sum_k g_k e^{i \omega_k \cdot (x - y)}, \qquad
+        \omega_{k,a} = \frac{2 \pi k_a}{P_a}, \qquad
+        g_k = \prod_a \frac{\sqrt{2 \pi} \sigma}{P_a} e^{-\sigma^2 \omega_{k,a}^2 / 2}.
+
+    Modes are symmetric, so the series is real. Original to typicality is only the division of the
+    promise among the sources of error, see docs/theory.
+
+    Parameters
+    ----------
+    sigma, rtol : float
+        The width of the kernel and the promise.
+    low, high : array of shape (d,)
+        The box that holds the rows.
+    reach : float
+        How far outside of the box points may be.
+    period : array of shape (d,)
+        The period on each axis.
+    half : tuple of int
+        The largest mode on each axis.
+    """
+
+    sigma: float
+    rtol: float
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    reach: float
+    period: NDArray[np.float64]
+    half: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, kernel: Gaussian, low: Floats, high: Floats, rtol: float, *, reach: float = 0.0
+    ) -> Self:
+        """The smallest grid that keeps the promise between rows in a box and points near it."""
+        low, high = low.astype(np.float64), high.astype(np.float64)
+        share = min(rtol, _LARGEST_RTOL) / (8 * len(low))
+        # Images of a row begin where the kernel is a third of the share: all of them together
+        # are below it. The tail of the spectrum is a complementary error function.
+        clearance = kernel.support_radius(share / 3)
+        period = high - low + reach + clearance
+        half = np.ceil(period / kernel.sigma * (erfcinv(share) / (math.sqrt(2) * math.pi)))
+        half = np.minimum(half, _MOST_MODES_OF_AN_AXIS)
+        return cls(kernel.sigma, rtol, low, high, reach, period, tuple(int(most) for most in half))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of modes on each axis; odd, so that finufft counts from -M to M."""
+        return tuple(2 * most + 1 for most in self.half)
+
+    @property
+    def n_modes(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the coefficients of one or two columns."""
+        return 16 * self.n_modes
+
+    @property
+    def rounding(self) -> float:
+        """The part of an error that double precision allows for: it grows with period / sigma."""
+        unit = float(np.finfo(np.float64).eps)
+        return _ROUNDING * unit * float((_ROUNDING_OF_FEW_MODES + self.period / self.sigma).sum())
+
+    @property
+    def share(self) -> float:
+        """What a transform may be off on one axis: two of them take half of the promise."""
+        return min(self.rtol, _LARGEST_RTOL) / (4 * len(self.half))
+
+    def coordinates(self, rows: Floats) -> list[NDArray[np.float64]]:
+        """Rows as angles, one array an axis."""
+        centre = self.low + 0.5 * (self.high - self.low)
+        angles = np.subtract(rows, centre, dtype=np.float64)
+        angles *= 2 * math.pi / self.period
+        return [np.ascontiguousarray(angle) for angle in angles.T]
+
+    def weigh(self, modes: NDArray[np.complex128]) -> None:
+        """Multiply modes, shape (..., *self.shape), by the coefficients of the kernel."""
+        for axis, most in enumerate(self.half):
+            step = self.sigma / self.period[axis]
+            number = np.arange(-most, most + 1)
+            coefficient = (
+                math.sqrt(2 * math.pi) * step * np.exp(-0.5 * (2 * math.pi * step * number) ** 2)
+            )
+            modes *= coefficient.reshape(-1, *[1] * (len(self.half) - 1 - axis))
+
+
+@dataclass(frozen=True)
+class FourierMethod:
+    """How finufft is called for a grid: the fineness of its own grid, and its tolerance.
+
+    The wide grid (twice the modes on an axis) needs few points of it a row; the tight one spares
+    memory, and time where the modes outnumber the rows.
+
+    Parameters
+    ----------
+    upsampling : float
+        The size of finufft's grid over the number of modes, on an axis.
+    tolerance : float
+        What finufft is asked for.
+    fine_size : float
+        The number of points of finufft's grid.
+    width : int
+        The number of points of it that a row touches, on an axis.
+    """
+
+    upsampling: float
+    tolerance: float
+    fine_size: float
+    width: int
+
+    @classmethod
+    def of(cls, grid: FourierGrid, n_rows: int) -> Self:
+        return cls.for_modes(n_rows, len(grid.half), grid.share, grid.n_modes)
+
+    @classmethod
+    def for_modes(cls, n_rows: int, n_features: int, share: float, n_modes: float) -> Self:
+        wide_size = _WIDE_GRID**n_features * n_modes
+        tight = wide_size > n_rows and _TIGHT_SHARES[0] <= share <= _TIGHT_SHARES[1]
+        upsampling = _TIGHT_GRID if tight else _WIDE_GRID
+        tolerance = share * (_TIGHT_GAIN if tight else 1.0)
+        digits_of_a_point = math.pi * math.sqrt(1 - 1 / upsampling)
+        width = math.ceil(-math.log(tolerance) / digits_of_a_point) + 1
+        return cls(upsampling, tolerance, upsampling**n_features * n_modes, width)
+
+    def spread_units(self, n_rows: int, n_features: int) -> float:
+        """Points of finufft's grid that are read or written for all rows, once."""
+        return float(n_rows) * self.width**n_features
+
+    @property
+    def fft_units(self) -> float:
+        """Operations of a Fourier transform of finufft's grid, but for a constant."""
+        return self.fine_size * math.log2(self.fine_size)
+
+
+def refusal_of(kernel: Any, rows: Floats, rtol: float) -> str | None:
+    """Why there is no grid, whatever the memory; None where there is one."""
+    if type(kernel) is not Gaussian:
+        return "the kernel is not Gaussian"
+    if rows.shape[1] > _MOST_FEATURES:
+        return f"there are {rows.shape[1]} features, and Fourier sums are for at most 3"
+    if rtol < _SMALLEST_RTOL:
+        return f"a promise of {rtol:.0e} is below what Fourier sums can hold in double precision"
+    return None

@@ -1,0 +1,386 @@
+"""Gaussian sums through Fourier series: linear in the rows, for at most three features."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+
+from typicality._compat import effective_n_threads
+from typicality._threads import over_ranges
+from typicality.kernels import Gaussian
+from typicality.operators.base import Floats
+from typicality.operators.columns import Evaluated
+from typicality.operators.fourier_grid import FourierGrid, FourierMethod, refusal_of
+
+__all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
+
+Complex = NDArray[np.complex128]
+
+_FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
+_FEWEST_PIECES = 4  # fewer than that are not worth threads of their own
+_ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
+_SPREADS_OF_AN_FFT = 1.0  # seconds of a unit of the transform over those of a unit of spreading
+_BYTES_OF_MODES = 2**26  # the sums of all pieces are held at once; more columns go in batches
+_CELLS = 2**14  # the rows are ordered by cells
+
+
+class Nufft:
+    r"""Products with a Gaussian kernel matrix by nonuniform fast Fourier transforms.
+
+    With the Fourier coefficients :math:`g_k` of the kernel made periodic (see `FourierGrid`),
+
+    .. math:: (K W)_h \approx \sum_k e^{i \omega_k \cdot x_h} \, g_k
+        \sum_r e^{-i \omega_k \cdot x_r} W_r :
+
+    a transform of type 1, a product with the spectrum, and a transform of type 2, by finufft. Two
+    columns are the real and imaginary part of one transform. Rows are taken in pieces, in the order
+    of cells in space; where the modes are few against the rows, each piece is summed by one thread
+    and the sums are added in a fixed order, so results do not depend on the number of threads.
+    Where they are not, finufft uses all threads and last bits may differ between runs.
+
+    Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
+    the number of digits of the promise; memory O(n / 2 + M), beyond the rows.
+
+    Parameters
+    ----------
+    columns : Evaluated
+        A Gaussian kernel against the training rows.
+    rtol : float
+        The promise.
+    memory : int, optional
+        The bytes it may use; by default scikit-learn's `working_memory`.
+    """
+
+    method: ClassVar[str] = "nufft"
+
+    def __init__(self, columns: Evaluated, *, rtol: float, memory: int | None = None) -> None:
+        kernel, rows = columns.kernel_object, columns.training
+        reason = refusal(kernel, rows, rtol, memory)
+        if reason is not None:
+            raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
+        self.columns = columns
+        self.rtol = rtol
+        self.grid = FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol)
+        self.pieces = _Pieces.of(self.grid, len(rows))
+        self._order = _cell_order(self.grid, rows)
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        scale = _column_sums(weights)
+        sums = np.empty(weights.shape)
+        for columns in _batches(weights.shape[1], self.pieces, self.grid):
+            modes = self._modes(self.grid, self.pieces, weights[:, columns], scale[columns])
+            self._evaluate(modes, scale[columns], sums[:, columns])
+        return sums
+
+    def complement(self, weights: Floats) -> Floats:
+        total: Floats = weights.sum(axis=0)
+        return total - self @ weights
+
+    def expansion(self, weights: Floats) -> "FourierExpansion":
+        """The same sums at any points, from a grid with room around the rows."""
+        grid = _roomy_grid(self.columns.kernel_object, self.columns.training, self.rtol)
+        pieces = _Pieces.of(grid, len(self._order))
+        scale = _column_sums(weights)
+        modes = [
+            self._modes(grid, pieces, weights[:, columns], scale[columns])
+            for columns in _batches(weights.shape[1], pieces, grid)
+        ]
+        return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
+
+    @property
+    def working_memory(self) -> int:
+        return _memory(self.grid, len(self._order))
+
+    def _modes(
+        self, grid: FourierGrid, pieces: "_Pieces", weights: Floats, scale: Floats
+    ) -> Complex:
+        """Fourier coefficients of the sums, a pair of columns each."""
+        n_pairs = -(-weights.shape[1] // 2)
+        slots = pieces.n_slots
+        partial = np.zeros((slots, n_pairs, *grid.shape), complex)
+
+        def add(first: int, last: int) -> None:
+            plan = pieces.plan(1, grid)
+            for piece in range(first, last):
+                index = self._order[pieces.rows(piece)]
+                plan.setpts(*grid.coordinates(self.columns.training[index]))
+                for pair in range(n_pairs):
+                    strengths = _packed(weights[index, 2 * pair : 2 * pair + 2], scale[2 * pair :])
+                    partial[piece % slots, pair] += plan.execute(strengths)
+
+        pieces.run(add)
+        modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
+        grid.weigh(modes)
+        return modes
+
+    def _evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
+        """The values of a Fourier series at the rows."""
+        grid, pieces = self.grid, self.pieces
+
+        def evaluate(first: int, last: int) -> None:
+            plan = pieces.plan(2, grid)
+            for piece in range(first, last):
+                index = self._order[pieces.rows(piece)]
+                plan.setpts(*grid.coordinates(self.columns.training[index]))
+                for pair, coefficients in enumerate(modes):
+                    values = _unpacked(plan.execute(coefficients), scale[2 * pair : 2 * pair + 2])
+                    sums[index, 2 * pair : 2 * pair + 2] = values
+
+        pieces.run(evaluate)
+
+
+@dataclass(frozen=True, eq=False)
+class FourierExpansion:
+    """Gaussian sums at any points from their Fourier coefficients; the rows are not kept.
+
+    Points farther from the box of the rows than the kernel reaches get 0, so that the period does
+    not show. A point gets the same bits in any batch and for any number of threads.
+
+    Costs O(m w^d + M log M) for m points and M modes; memory O(M).
+
+    Parameters
+    ----------
+    grid : FourierGrid
+        The modes, with room around the rows.
+    modes : array of shape (ceil(c / 2), \\*grid.shape)
+        Coefficients of the sums, two columns as real and imaginary part.
+    scale : array of shape (c,)
+        What the sums were divided by.
+    total : array of shape (c,)
+        The sums of the weights.
+    """
+
+    grid: FourierGrid
+    modes: Complex
+    scale: NDArray[np.float64]
+    total: NDArray[np.float64]
+
+    @property
+    def rtol(self) -> float:
+        return self.grid.rtol
+
+    @property
+    def n_bytes(self) -> int:
+        return self.modes.nbytes
+
+    def at(self, points: Floats) -> Floats:
+        sums = np.zeros((len(points), len(self.scale)))
+        pieces = _Pieces.in_threads(self.grid, len(points))
+
+        def evaluate(first: int, last: int) -> None:
+            plan = pieces.plan(2, self.grid)
+            for piece in range(first, last):
+                rows = pieces.rows(piece)
+                self._fill(plan, points[rows], sums[rows])
+
+        pieces.run(evaluate)
+        return sums
+
+    def complement_at(self, points: Floats) -> Floats:
+        complement: Floats = self.total - self.at(points)
+        return complement
+
+    def _fill(self, plan: Any, points: Floats, sums: Floats) -> None:
+        grid = self.grid
+        near = (points >= grid.low - grid.reach) & (points <= grid.high + grid.reach)
+        reached = np.flatnonzero(near.all(axis=1))
+        if not len(reached):
+            return
+        plan.setpts(*grid.coordinates(points[reached]))
+        for pair, coefficients in enumerate(self.modes):
+            columns = slice(2 * pair, 2 * pair + 2)
+            sums[reached, columns] = _unpacked(plan.execute(coefficients), self.scale[columns])
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """The rows in pieces: each for one thread, or one after the other for all threads.
+
+    Parameters
+    ----------
+    n_rows, n_pieces : int
+        The number of rows and of pieces.
+    method : FourierMethod
+        How finufft is called.
+    threads_of_finufft : int
+        1 where pieces run in threads of ours.
+    """
+
+    n_rows: int
+    n_pieces: int
+    method: FourierMethod
+    threads_of_finufft: int
+
+    @classmethod
+    def of(cls, grid: FourierGrid, n_rows: int) -> Self:
+        """Pieces of the training rows: their number must not follow that of the threads."""
+        method = FourierMethod.of(grid, n_rows)
+        return cls(n_rows, *_cut(method, n_rows, len(grid.half)))
+
+    @classmethod
+    def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
+        """Pieces of points, which are independent: as many as there are threads, or more."""
+        # The modes alone decide how finufft is called, else a point would follow its batch.
+        method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
+        smallest, largest = _ROWS_OF_A_PIECE
+        for_threads = min(effective_n_threads(), -(-n_points // smallest))
+        return cls(n_points, max(1, for_threads, -(-n_points // largest)), method, 1)
+
+    @property
+    def n_slots(self) -> int:
+        """How many sums are held at once: one a piece, where pieces run at once."""
+        return self.n_pieces if self.threads_of_finufft == 1 else 1
+
+    def rows(self, piece: int) -> slice:
+        bounds = [self.n_rows * i // self.n_pieces for i in (piece, piece + 1)]
+        return slice(*bounds)
+
+    def run(self, task: Callable[[int, int], None]) -> None:
+        if self.threads_of_finufft == 1:
+            over_ranges(task, self.n_pieces)
+        else:
+            task(0, self.n_pieces)
+
+    def plan(self, kind: int, grid: FourierGrid) -> Any:
+        """A plan of finufft of type 1 (rows to modes) or 2 (modes to rows)."""
+        from finufft import Plan  # loads a library of OpenMP
+
+        return Plan(
+            kind,
+            grid.shape,
+            eps=self.method.tolerance,
+            isign=-1 if kind == 1 else 1,
+            upsampfac=self.method.upsampling,
+            nthreads=self.threads_of_finufft,
+            showwarn=0,
+        )
+
+
+def _cut(method: FourierMethod, n_rows: int, n_features: int) -> tuple[int, FourierMethod, int]:
+    """The number of pieces, the method again, and the threads finufft takes for a piece."""
+    smallest, largest = _ROWS_OF_A_PIECE
+    spreading = method.spread_units(n_rows, n_features)
+    affordable = int(_FFT_SHARE * spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
+    wanted = max(-(-n_rows // largest), min(n_rows // smallest, 4 * _FEWEST_PIECES))
+    if wanted <= 1:
+        return 1, method, 1
+    if affordable >= _FEWEST_PIECES:
+        return min(affordable, wanted), method, 1
+    return _FEWEST_PIECES, method, int(effective_n_threads())
+
+
+def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
+    """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
+    n_features = rows.shape[1]
+    n_cells = int(round(_CELLS ** (1 / n_features)))
+    width = np.where(grid.high > grid.low, grid.high - grid.low, 1.0)
+    cell = np.zeros(len(rows), np.uint16)
+    for axis in range(n_features):
+        place = (rows[:, axis] - grid.low[axis]) * ((n_cells - 1) / width[axis])
+        cell *= np.uint16(n_cells)
+        cell += place.astype(np.uint16)
+    order = np.argsort(cell, kind="stable")
+    return order.astype(np.int32) if len(rows) < 2**31 else order
+
+
+def _column_sums(weights: Floats) -> NDArray[np.float64]:
+    """Sums of absolute weights: columns of one transform are brought to the same size."""
+    sums = np.abs(weights).sum(axis=0, dtype=np.float64)
+    return np.where(sums > 0, sums, 1.0)
+
+
+def _packed(pair: Floats, scale: Floats) -> Complex:
+    packed = np.zeros(len(pair), complex)
+    packed.real = pair[:, 0] / scale[0]
+    if pair.shape[1] == 2:
+        packed.imag = pair[:, 1] / scale[1]
+    return packed
+
+
+def _unpacked(values: Complex, scale: Floats) -> Floats:
+    pair: Floats = values.view(np.float64).reshape(-1, 2)[:, : len(scale)] * scale
+    return pair
+
+
+def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[slice]:
+    step = 2 * max(1, _BYTES_OF_MODES // (pieces.n_slots * grid.n_bytes))
+    return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
+
+
+def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
+    reach = kernel.support_radius(rtol)
+    return FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol, reach=reach)
+
+
+def _memory(grid: FourierGrid, n_rows: int) -> int:
+    """Bytes of a product of one or two columns."""
+    pieces = _Pieces.of(grid, n_rows)
+    at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.n_slots > 1 else 1
+    fine = 16 * pieces.method.fine_size
+    of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
+    of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
+    modes = (pieces.n_slots + 1) * grid.n_bytes
+    return int(8 * n_rows + modes + at_once * (fine + of_a_piece))
+
+
+def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -> str | None:
+    """Why these sums cannot be computed this way, in one clause; None where they can.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    rows : array of shape (n, d)
+        The training rows.
+    rtol : float
+        The promise.
+    memory : int, optional
+        The bytes that may be used; by default scikit-learn's `working_memory`.
+    """
+    reason = refusal_of(kernel, rows, rtol)
+    if reason is not None:
+        return reason
+    grid = _roomy_grid(kernel, rows, rtol)
+    if grid.rounding > rtol / 4:
+        return (
+            f"a promise of {rtol:.0e} is below the rounding of Fourier sums for rows that spread "
+            f"over {float(grid.period.max() / grid.sigma):.0e} times sigma"
+        )
+    allowed = get_config()["working_memory"] * 2**20 if memory is None else memory
+    needed = _memory(grid, len(rows))
+    if needed > allowed:
+        return (
+            f"{grid.n_modes:,} Fourier modes of {len(rows):,} rows need "
+            f"{math.ceil(needed / 2**20):,} MiB and {allowed // 2**20:,} MiB are allowed"
+        )
+    return None
+
+
+class Units(NamedTuple):
+    """Terms of the cost of a product with one or two columns, for a table of measured seconds.
+
+    Parameters
+    ----------
+    rows : float
+        Rows gathered and scattered, twice.
+    spread : float
+        Points of finufft's grid touched, for both transforms.
+    fft : float
+        Points of finufft's grid times their logarithm, for both transforms and all pieces.
+    """
+
+    rows: float
+    spread: float
+    fft: float
+
+
+def cost_units(n_rows: int, n_features: int, rtol: float, n_modes: int) -> Units:
+    """What a product costs, in units of a table."""
+    method = FourierMethod.for_modes(n_rows, n_features, rtol / (4 * n_features), n_modes)
+    n_pieces, _, _ = _cut(method, n_rows, n_features)
+    spread = 2 * method.spread_units(n_rows, n_features)
+    return Units(2.0 * n_rows, spread, 2 * n_pieces * method.fft_units)
