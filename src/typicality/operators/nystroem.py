@@ -1,0 +1,353 @@
+"""Products through a few landmarks: linear work for smooth kernels, with a bound it computes."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
+from sklearn import get_config
+
+from typicality.kernels import Stationary
+from typicality.operators.base import Floats
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns, Evaluated
+
+__all__ = ["CostUnits", "NotLowRank", "Nystroem", "cost_units", "estimated_rank", "refusal"]
+
+Index = NDArray[np.intp]
+
+SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
+LARGEST_RANK = 4096  # the factor of so many landmarks takes seconds
+_STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
+_ESTIMATE = (192, 384, 768)  # rows whose rank tells that of all
+_NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
+_MOST_ROUNDS = 16  # of looking for rows that break the promise
+_MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
+_HOPELESS = 0.8  # of a sample; where so many rows are landmarks, most others are too
+_ROWS_OF_A_BLOCK = 2048
+
+
+class NotLowRank(ValueError):
+    """The kernel matrix is not that of a few landmarks under the promise."""
+
+
+class CostUnits(NamedTuple):
+    """Work to be multiplied by measured seconds a unit.
+
+    Parameters
+    ----------
+    kernel_values : float
+        Kernel values of NumPy blocks, times the number of features, at the set-up.
+    flops : float
+        Multiplications and additions of dense linear algebra, at the set-up.
+    product : float
+        Numbers read from memory for a product; those of one column and of a few are the same.
+    """
+
+    kernel_values: float
+    flops: float
+    product: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Landmarks:
+    """Some rows with the Cholesky factor of their kernel matrix, in the order of the pivots."""
+
+    index: Index
+    rows: Floats
+    triangle: NDArray[np.float64]
+
+    @property
+    def rank(self) -> int:
+        return len(self.index)
+
+    def coordinates(self, kernel: Stationary, rows: Floats) -> NDArray[np.float64]:
+        """Mapped rows along an orthonormal basis of the span of the landmarks."""
+        out = np.empty((len(rows), self.rank))
+        for start in range(0, len(rows), _ROWS_OF_A_BLOCK):
+            block = slice(start, start + _ROWS_OF_A_BLOCK)
+            against = np.asarray(kernel(rows[block], self.rows), dtype=np.float64)
+            out[block] = solve_triangular(
+                self.triangle, against.T, lower=True, overwrite_b=True, check_finite=False
+            ).T
+        return out
+
+
+class _Factor(NamedTuple):
+    """Coordinates of rows along the landmarks, and squared distances from their span."""
+
+    landmarks: _Landmarks
+    coordinates: NDArray[np.float64]
+    residual: NDArray[np.float64]
+
+
+class Nystroem:
+    r"""Products with a matrix of low rank, from landmarks among the rows.
+
+    With landmarks z and the Cholesky factor C of their kernel matrix,
+
+    .. math:: K \approx L L^\top, \qquad L = K_{nz} C^{-\top}, \qquad
+        |K_{ij} - (L L^\top)_{ij}| \le \sqrt{r_i r_j} \le \max_h r_h, \qquad
+        r_h = 1 - \lVert L_h \rVert^2.
+
+    :math:`r_h` is the squared distance of a mapped row from the span of the mapped landmarks. It is
+    computed for every training row, so the promise is known and not estimated. Landmarks are rows
+    of largest :math:`r_h`, taken one by one (Cholesky with complete pivoting), first of a sample
+    and then among all rows that break the promise.
+
+    An error of the size of the promise can be all there is of a small sum: rows in the tails need
+    sums of another kind.
+
+    Costs O(n m d + n m^2) once and O(n m c) a product for m landmarks; O(n m) memory, and a
+    refusal where that is too much.
+
+    Original to typicality in its checks; see docs/theory.
+
+    Parameters
+    ----------
+    columns : Evaluated
+        A kernel of a distance against the training rows.
+    rtol : float
+        The promise asked for.
+    memory : int, optional
+        Bytes it may use beyond the rows and the result; scikit-learn's `working_memory` by default.
+
+    Attributes
+    ----------
+    rtol : float
+        The promise kept, at most the one asked for.
+    landmarks : array of shape (m,)
+        Where the landmarks stand among the rows.
+    residual : array of shape (n,)
+        :math:`r_h`.
+
+    Raises
+    ------
+    NotLowRank
+        Where the promise takes more landmarks than allowed; `refusal` knows most cases beforehand.
+    """
+
+    method: ClassVar[str] = "nystroem"
+
+    def __init__(self, columns: Evaluated, *, rtol: float, memory: int | None = None) -> None:
+        why = _plain_refusal(columns, rtol)
+        if why is not None:
+            raise ValueError(_cannot(rtol, why))
+        allowed = _allowed_rank(columns.n_training, _limit(memory))
+        found = _find_landmarks(columns, rtol, allowed)
+        if found is None:
+            why = _too_many(columns.n_training, rtol, _limit(memory), allowed)
+            raise NotLowRank(_cannot(rtol, why))
+        self.columns = columns
+        self.landmarks = found.landmarks.index
+        self.residual = found.residual
+        self.rtol = max(0.0, float(found.residual.max())) + _rounding(self.rank)
+        self._factor = found.coordinates
+
+    @property
+    def rank(self) -> int:
+        """The number of landmarks."""
+        return len(self.landmarks)
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        products: Floats = self._factor @ (self._factor.T @ weights.astype(np.float64, copy=False))
+        return products
+
+    def complement(self, weights: Floats) -> Floats:
+        total: Floats = weights.sum(axis=0, dtype=np.float64)
+        return total - self @ weights
+
+    @property
+    def working_memory(self) -> int:
+        return self._factor.nbytes + 16 * _ROWS_OF_A_BLOCK * self.rank
+
+    def expansion(self, weights: Floats) -> "ExactSums":
+        """Exact sums over all rows, for points anywhere.
+
+        Between the landmarks of a matrix of low rank, the promise holds for training rows only: a
+        point may lie anywhere, and there the error is bounded by sqrt(max r), not max r. For small
+        and quick models whose promise holds everywhere, see `reduced_set`.
+        """
+        return ExactSums(self.columns, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSums:
+    """Sums over all training rows at any points, exact but for rounding.
+
+    Parameters
+    ----------
+    columns : Columns
+        The kernel against the training rows.
+    weights : array of shape (n, c)
+        Their weights.
+    """
+
+    columns: Columns
+    weights: Floats
+    rtol: ClassVar[float] = 0.0
+
+    def at(self, points: Floats) -> Floats:
+        return Blocked(self.columns, points) @ self.weights
+
+    def complement_at(self, points: Floats) -> Floats:
+        return Blocked(self.columns, points).complement(self.weights)
+
+    @property
+    def n_bytes(self) -> int:
+        columns: Any = self.columns
+        return int(columns.training.nbytes + self.weights.nbytes)
+
+
+def refusal(columns: Columns, *, rtol: float, memory: int | None = None) -> str | None:
+    """Why there are no landmarks under this promise, as a clause; None where there may be some.
+
+    Costs less than a tenth of a second: it looks at a sample. `Nystroem` looks at all rows.
+    """
+    plain = _plain_refusal(columns, rtol)
+    if plain is not None:
+        return plain
+    allowed = _allowed_rank(columns.n_training, _limit(memory))
+    if estimated_rank(columns, rtol, at_most=allowed) > allowed:  # type: ignore[arg-type]
+        return _too_many(columns.n_training, rtol, _limit(memory), allowed)
+    return None
+
+
+def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK) -> int:
+    """How many landmarks the promise takes, from samples of doubling size; `at_most` + 1 for more.
+
+    The rank of a smooth kernel grows ever more slowly with the rows. Let a be the power with which
+    it grew from each sample to the next; it is taken to shrink on as it did. Costs the
+    factorisation of a matrix of 768 rows.
+    """
+    n_rows = columns.n_training
+    largest = _spread_over(n_rows, _ESTIMATE[-1])
+    ranks, powers = [], []
+    for size in [s for s in _ESTIMATE if s < 2 * n_rows]:
+        sample = largest[:: max(1, _ESTIMATE[-1] // size)]
+        ranks.append(_pivoted(columns, sample, _MARGIN * rtol).rank)
+    rank, seen = float(ranks[-1]), min(n_rows, _ESTIMATE[-1])
+    powers = list(np.diff(np.log2(ranks)))
+    if seen < n_rows:
+        power = powers[-1]
+        shrinking = min(1.0, power / powers[-2]) if powers[-2] > 0 else 1.0
+        doublings = np.log2(n_rows / seen)
+        rank *= 2.0 ** (power * np.sum(shrinking ** np.arange(1, doublings + 1)))
+    return int(min(np.ceil(rank), n_rows, at_most + 1))
+
+
+def cost_units(n_rows: int, n_features: int, rank: int) -> CostUnits:
+    """What `Nystroem` does, in units to be multiplied by measured seconds.
+
+    All rows are looked at about twice: once to find those that break the promise of the landmarks
+    of a sample, and once more with landmarks among these.
+    """
+    looks = 2.0
+    return CostUnits(
+        kernel_values=looks * n_rows * rank * (n_features + 4.0),
+        flops=looks * n_rows * rank**2 + 2.0 * rank**3,
+        product=2.0 * n_rows * rank,
+    )
+
+
+def _find_landmarks(columns: Evaluated, rtol: float, allowed: int) -> _Factor | None:
+    """Landmarks that keep the promise for all rows; None where that takes too many."""
+    n_rows = columns.n_training
+    sizes = [*(size for size in _STAGES if size < n_rows), n_rows]
+    landmarks = _pivoted(columns, _spread_over(n_rows, sizes[0]), _MARGIN * rtol)
+    if landmarks.rank > _HOPELESS * sizes[0] and _HOPELESS * n_rows > allowed:
+        return None
+    for size in sizes:
+        factor = _covering(columns, landmarks, _spread_over(n_rows, size), rtol, allowed)
+        if factor is None:
+            return None
+        landmarks = factor.landmarks
+    return factor
+
+
+def _covering(
+    columns: Evaluated, landmarks: _Landmarks, looked_at: Index, rtol: float, allowed: int
+) -> _Factor | None:
+    """Landmarks and what they leave of the rows looked at; more of them where that is too much.
+
+    Rows that break the promise become candidates, and pivoting starts anew with the landmarks and
+    these: in the order of falling pivots rounding errors do not grow.
+    """
+    for _ in range(_MOST_ROUNDS):
+        if landmarks.rank > allowed:
+            return None
+        rows = columns.training[looked_at]
+        coordinates = landmarks.coordinates(columns.kernel_object, rows)
+        residual = np.asarray(1.0 - np.einsum("ij,ij->i", coordinates, coordinates))
+        if residual.max() + _rounding(landmarks.rank) <= rtol:
+            return _Factor(landmarks, coordinates, residual)
+        del coordinates  # the next ones need the room
+        worst = np.argsort(-residual, kind="stable")[: np.sum(residual > _MARGIN * rtol)]
+        added = looked_at[worst[_spread_over(len(worst), _NEW_CANDIDATES)]]
+        candidates = np.concatenate([landmarks.index, added])
+        landmarks = _pivoted(columns, candidates, _MARGIN * rtol)
+    return None
+
+
+def _pivoted(columns: Evaluated, candidates: Index, tolerance: float) -> _Landmarks:
+    """Landmarks among candidates: ever the row farthest from the span of those before."""
+    rows = columns.training[candidates]
+    matrix = np.asarray(columns.kernel_object(rows, rows), dtype=np.float64)
+    triangle, pivots, rank, _ = dpstrf(matrix, tol=tolerance, lower=1, overwrite_a=1)
+    chosen = pivots[:rank] - 1
+    return _Landmarks(candidates[chosen], rows[chosen], np.tril(triangle[:rank, :rank]))
+
+
+def _spread_over(n: int, at_most: int) -> Index:
+    """Numbers below n at equal steps."""
+    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)
+
+
+def _rounding(rank: int) -> float:
+    """How far an entry of the product of the factors may be off by rounding alone.
+
+    Complete pivoting keeps it at a few units of the last place; the root is that of a sum of as
+    many independent errors.
+    """
+    return 4.0 * float(np.finfo(np.float64).eps) * (16.0 + float(np.sqrt(rank)))
+
+
+def _limit(memory: int | None) -> int:
+    return int(get_config()["working_memory"] * 2**20) if memory is None else memory
+
+
+def _allowed_rank(n_rows: int, memory: int) -> int:
+    return int(min(n_rows, LARGEST_RANK, memory // (8 * (n_rows + 2 * _ROWS_OF_A_BLOCK))))
+
+
+def _plain_refusal(columns: Columns, rtol: float) -> str | None:
+    """What is known without looking at the rows."""
+    evaluated = isinstance(columns, Evaluated)
+    if not (evaluated and isinstance(columns.kernel_object, Stationary)):
+        return "landmarks are for kernels of a distance (gaussian, laplacian, cauchy)"
+    if not columns.positive_semidefinite:
+        return "landmarks are for kernels that are scalar products"
+    if rtol < SMALLEST_PROMISE:
+        return f"rounding does not let landmarks promise less than {SMALLEST_PROMISE:g}"
+    return None
+
+
+def _too_many(n_rows: int, rtol: float, memory: int, allowed: int) -> str:
+    if allowed < min(n_rows, LARGEST_RANK):
+        return (
+            f"a promise of {rtol:.0e} takes more than the {allowed:,} landmarks whose products "
+            f"with {n_rows:,} rows fit into {memory / 2**20:,.0f} MiB"
+        )
+    return (
+        f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than "
+        f"{allowed:,} landmarks"
+    )
+
+
+def _cannot(rtol: float, why: str) -> str:
+    return (
+        f"algorithm='nystroem' cannot promise {rtol:g}: {why}. Use algorithm='auto', or a larger "
+        "rtol or sigma."
+    )
