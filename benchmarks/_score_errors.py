@@ -9,7 +9,14 @@ from scipy.spatial import KDTree
 from _exact_sums import exact_scores
 from _report import Verdict
 
-__all__ = ["COLUMNS", "LARGEST_ERROR", "ScoreErrors", "errors_of_fit", "errors_of_scores", "verdict"]
+__all__ = [
+    "COLUMNS",
+    "LARGEST_ERROR",
+    "ScoreErrors",
+    "errors_of_fit",
+    "errors_of_scores",
+    "verdict",
+]
 
 LARGEST_ERROR = 1e-3
 COLUMNS = ["rows checked", "error of s", "of the lowest", "out of order by", "of typicality"]
