@@ -26,6 +26,8 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/kernel_memory.py
+	$(RUN) benchmarks/kernel_sums.py
+	$(RUN) benchmarks/promises.py
 	$(RUN) benchmarks/alpha_cut_time.py
 	$(RUN) benchmarks/adaptive_large.py
 	$(RUN) benchmarks/generalized_rand.py

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -83,10 +84,11 @@ def _markdown_rows(columns: list[str], rows: list[list[str]]) -> list[str]:
     return ["| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows)]
 
 
-def machine() -> list[str]:
-    """Cores, processor, load and versions."""
+def machine(*peers: str) -> list[str]:
+    """Cores, processor, load and versions; those of peers where they are installed."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
-    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    names = [*_LIBRARIES, *[peer for peer in peers if find_spec(peer)]]
+    libraries = ", ".join(f"{name} {version(name)}" for name in names)
     return [
         f"{_n_cores()} cores, {_processor()}; load average before the start {load}",
         f"Python {platform.python_version()}, {libraries}",
