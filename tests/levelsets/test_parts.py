@@ -11,9 +11,16 @@ from typicality import AlphaCutClustering
 from typicality.geometry.nearest import NearestRows
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
+from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
 from typicality.levelsets.joining import join
-from typicality.levelsets.segments import height_amid, lowest_between
+from typicality.levelsets.segments import (
+    height_amid,
+    lowest_between,
+    lowest_in_round,
+    points_on,
+    rounds_of,
+)
 from typicality.levelsets.spanning import spanning_tree
 from typicality.operators import Evaluated
 
@@ -83,6 +90,55 @@ def test_blocks_of_points_change_nothing(rng, monkeypatch):
     together = lowest_between(land, X[:50], X[50:], **BY_STEP)
     monkeypatch.setattr("typicality.levelsets.segments._POINTS_AT_A_TIME", 17)
     assert_array_equal(lowest_between(land, X[:50], X[50:], **BY_STEP), together)
+
+
+def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
+    n_points = np.arange(1, 200)
+    land = landscape(rng.normal(size=(5, 1)), Gaussian(0.1))
+    starts, stops = np.zeros((199, 1)), n_points[:, None] + 1.0
+    seen = []
+    monkeypatch.setattr(Landscape, "heights", lambda _, points: seen.append(points) or points[:, 0])
+    for t in range(1, rounds_of(n_points).max() + 1):
+        some = rounds_of(n_points) >= t
+        ways = starts[some], stops[some], n_points[some]
+        lowest = lowest_in_round(land, *ways, np.full(some.sum(), t))
+        assert_allclose(lowest, np.ceil((n_points[some] + 1) / 2**t))
+    every = np.sort(np.concatenate(seen)[:, 0])
+    assert_allclose(every, np.sort(np.concatenate([np.arange(1, m + 1) for m in n_points])))
+
+
+def test_the_lowest_of_all_rounds_is_the_lowest_between(rng):
+    X = rng.normal(size=(100, 2))
+    land = landscape(X, Gaussian(0.1))
+    n_points = points_on(land, X[:50], X[50:], **BY_STEP)
+    rounds = rounds_of(n_points)
+    lowest = np.full(50, np.inf)
+    for t in range(1, rounds.max() + 1):
+        some = rounds >= t
+        ways = X[:50][some], X[50:][some], n_points[some]
+        found = lowest_in_round(land, *ways, np.full(some.sum(), t))
+        lowest[some] = np.minimum(lowest[some], found)
+    assert_array_equal(lowest, lowest_between(land, X[:50], X[50:], **BY_STEP))
+
+
+@pytest.mark.parametrize("n_edges", [0, 30, 200])
+def test_a_forest_knows_where_rows_are_joined(rng, n_edges):
+    """Levels of all pairs as by Floyd and Warshall; heights tie often."""
+    pairs = rng.integers(0, 40, size=(n_edges, 2))
+    heights = rng.integers(0, 6, n_edges) / 5
+    forest = (
+        Forest.bare(40).joined_by(pairs[::2], heights[::2]).joined_by(pairs[1::2], heights[1::2])
+    )
+    expected = np.full((40, 40), -np.inf)
+    np.maximum.at(expected, (pairs[:, 0], pairs[:, 1]), heights)
+    expected = np.maximum(expected, expected.T)
+    np.fill_diagonal(expected, np.inf)
+    for k in range(40):
+        expected = np.maximum(expected, np.minimum(expected[:, [k]], expected[[k]]))
+    every = np.array(list(np.ndindex(40, 40)))
+    assert_array_equal(forest.joined_at(every).reshape(40, 40), expected)
+    assert len(forest.pairs) == 40 - len(np.unique(expected > -np.inf, axis=0))
+    assert (np.diff(forest.saddles) <= 0).all()
 
 
 @pytest.mark.parametrize("d", [2, 12])

@@ -4,9 +4,9 @@ Nothing here calls other compiled code: numba's cache notices changes of this fi
 """
 
 from numba import njit
-from numpy import arange, bool_, zeros
+from numpy import arange, bool_, inf, int64, ones, zeros
 
-__all__ = ["core_edges", "joined_above", "merge_peaks"]
+__all__ = ["core_edges", "grow", "meet", "merge_peaks"]
 
 
 @njit(cache=True, nogil=True)
@@ -18,18 +18,49 @@ def _root(parent, i):
 
 
 @njit(cache=True, nogil=True)
-def joined_above(n_rows, edges, heights, pairs, bounds, order, joined):
-    """Whether the two rows of each pair are joined by edges at least as high as its bound.
+def grow(pairs, heights, order, above, level, chosen):
+    """Kruskal's maximum spanning forest; `order` sorts the edges by falling height.
 
-    Edges by falling height; `order` sorts the pairs by falling bound.
+    The root of the smaller component is hung below that of the larger one, at the height of the
+    edge; `above` and `level` say where and at which. Returns the number of edges `chosen`.
     """
-    parent = arange(n_rows)
-    e = 0
-    for i in order:
-        while e < heights.size and heights[e] >= bounds[i]:
-            parent[_root(parent, edges[e, 1])] = _root(parent, edges[e, 0])
-            e += 1
-        joined[i] = _root(parent, pairs[i, 0]) == _root(parent, pairs[i, 1])
+    size = ones(above.size, int64)
+    n_chosen = 0
+    for e in order:
+        a, b = pairs[e, 0], pairs[e, 1]
+        while above[a] != a:
+            a = above[a]
+        while above[b] != b:
+            b = above[b]
+        if a == b:
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        above[b], level[b] = a, heights[e]
+        size[a] += size[b]
+        chosen[n_chosen] = e
+        n_chosen += 1
+        if n_chosen == above.size - 1:
+            break
+    return n_chosen
+
+
+@njit(cache=True, nogil=True)
+def meet(above, level, pairs, first, last, levels):
+    """The level at which the rows of pairs `first` to `last` are joined in a forest of `grow`.
+
+    Levels fall on the way up, so the row that was joined higher up goes first.
+    """
+    for i in range(first, last):
+        a, b = pairs[i, 0], pairs[i, 1]
+        levels[i] = inf
+        while a != b:
+            if level[a] < level[b]:
+                a, b = b, a
+            levels[i] = level[a]
+            if above[a] == a:  # both are roots
+                break
+            a = above[a]
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from typicality.levelsets.landscape import Doubles, Floats, Landscape
 
-__all__ = ["height_amid", "lowest_between"]
+__all__ = [
+    "height_amid",
+    "lengths_of",
+    "lowest_between",
+    "lowest_in_round",
+    "points_on",
+    "rounds_of",
+]
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
@@ -37,24 +44,80 @@ def lowest_between(
     labelling : {"neighbours", "complete"}
         How many points are looked at.
     """
-    n_points = _points_on(landscape, starts, stops, labelling)
+    n_points = points_on(landscape, starts, stops, labelling=labelling)
     lowest = np.empty(len(starts))
     for block in _blocks(n_points):
-        counts = n_points[block]
-        first = np.cumsum(counts) - counts
-        place = np.arange(counts.sum()) - np.repeat(first, counts) + 1
-        share = place / np.repeat(counts + 1, counts)
-        segment = np.repeat(np.arange(len(counts)), counts)
-        points = _points(starts[block], stops[block], segment, share)
-        lowest[block] = np.minimum.reduceat(landscape.heights(points), first)
+        segment, place = _numbered(n_points[block])
+        share = (place + 1) / (n_points[block] + 1)[segment]
+        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
     return lowest
+
+
+def lowest_in_round(
+    landscape: Landscape,
+    starts: Floats,
+    stops: Floats,
+    n_points: NDArray[np.intp],
+    rounds: NDArray[np.intp],
+) -> Doubles:
+    r"""The smallest height at some of the points `lowest_between` looks at, ever nearer ones.
+
+    In round :math:`t = 1, 2, \dots` these are the points next to odd multiples of
+    :math:`2^{-t}` of the way that were not looked at before: the one in the middle, those at the
+    quarters, and so on. After :func:`rounds_of` rounds all were looked at, each once.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights.
+    starts, stops : arrays of shape (m, d)
+        The ends.
+    n_points : array of shape (m,)
+        How many points there are on each segment, by `points_on`.
+    rounds : array of shape (m,)
+        The round of each segment.
+    """
+    n_tried = 2 ** (rounds - 1)
+    lowest = np.empty(len(starts))
+    for block in _blocks(n_tried):
+        segment, number = _numbered(n_tried[block])
+        steps, before = (n_points[block] + 1)[segment], n_tried[block][segment]
+        place = -(-(2 * number + 1) * steps // (2 * before))
+        new = place * before // steps == (place - 1) * before // steps
+        segment, share = segment[new], (place / steps)[new]
+        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
+    return lowest
+
+
+def rounds_of(n_points: NDArray[np.intp]) -> NDArray[np.intp]:
+    """After how many rounds all points of a segment were looked at."""
+    return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
 
 
 def height_amid(landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str) -> Doubles:
     """The height at the middle one of the points `lowest_between` looks at: a bound on it."""
-    n_points = _points_on(landscape, starts, stops, labelling)
-    share = (n_points // 2 + 1) / (n_points + 1)
-    return landscape.heights(_points(starts, stops, np.arange(len(starts)), share))
+    n_points = points_on(landscape, starts, stops, labelling=labelling)
+    return lowest_in_round(landscape, starts, stops, n_points, np.ones_like(n_points))
+
+
+def _numbered(counts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For so many items of each segment: which segment, and the number of the item from 0."""
+    segment = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return segment, np.arange(len(segment)) - first[segment]
+
+
+def _lowest(
+    landscape: Landscape,
+    starts: Floats,
+    stops: Floats,
+    segment: NDArray[np.intp],
+    share: Doubles,
+) -> Doubles:
+    """The smallest height of each segment at points that are sorted by their segments."""
+    heights = landscape.heights(_points(starts, stops, segment, share))
+    first = np.flatnonzero(np.diff(segment, prepend=-1))
+    return np.asarray(np.minimum.reduceat(heights, first))
 
 
 def _points(starts: Floats, stops: Floats, segment: NDArray[np.intp], share: Doubles) -> Doubles:
@@ -64,8 +127,8 @@ def _points(starts: Floats, stops: Floats, segment: NDArray[np.intp], share: Dou
     return np.asarray(begin[segment] + share[:, None] * way[segment])
 
 
-def _points_on(
-    landscape: Landscape, starts: Floats, stops: Floats, labelling: str
+def points_on(
+    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
 ) -> NDArray[np.intp]:
     """How many interior points of each segment are looked at.
 
@@ -74,9 +137,14 @@ def _points_on(
     """
     if labelling == "complete":
         return np.full(len(starts), _PAPER_POINTS, np.intp)
-    lengths = np.linalg.norm(stops.astype(np.float64) - starts, ord=landscape.nearest.norm, axis=1)
-    steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
+    steps = np.ceil(lengths_of(landscape, starts, stops) / (0.5 * landscape.kernel.sigma))
     return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)
+
+
+def lengths_of(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
+    """The lengths of segments, by the norm of the kernel."""
+    ways = stops.astype(np.float64) - starts
+    return np.asarray(np.linalg.norm(ways, ord=landscape.nearest.norm, axis=1))
 
 
 def _blocks(counts: NDArray[np.intp]) -> Iterator[slice]:

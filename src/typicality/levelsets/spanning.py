@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from typicality.geometry.nearest import NearestRows
+from typicality.levelsets.candidates import Candidates
+from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import (
     Pairs,
     all_pairs,
@@ -17,9 +17,10 @@ from typicality.levelsets.graphs import (
     neighbour_pairs,
 )
 from typicality.levelsets.landscape import Doubles, Landscape
-from typicality.levelsets.segments import height_amid, lowest_between
 
 __all__ = ["Branches", "SpanningTree", "branches_of", "spanning_tree"]
+
+_CAREFUL_ROUNDS = 2  # in which most rows find their way up
 
 
 class Branches(NamedTuple):
@@ -49,29 +50,6 @@ class SpanningTree(NamedTuple):
     pairs: Pairs
     saddles: Doubles
 
-    def undecided(self, pairs: Pairs, bounds: Doubles, n_rows: int) -> tuple[Pairs, Doubles]:
-        """The pairs that are not joined already at a level their own edges cannot improve on.
-
-        `bounds` are heights, or more than the heights, of these edges.
-        """
-        from typicality.levelsets.merging import joined_above  # numba takes a second to load
-
-        joined = np.empty(len(pairs), bool)
-        order = np.argsort(-bounds, kind="stable")
-        joined_above(n_rows, self.pairs, self.saddles, pairs, bounds, order, joined)
-        return pairs[~joined], bounds[~joined]
-
-    def joined_by(self, pairs: Pairs, saddles: Doubles, n_rows: int) -> Self:
-        """The maximum spanning tree of these edges and other ones; ties go to the earlier edge."""
-        every_pair = np.concatenate([self.pairs, pairs])
-        heights = np.concatenate([self.saddles, saddles])
-        order = np.argsort(-heights, kind="stable")
-        rank = np.empty(len(order))
-        rank[order] = np.arange(1.0, len(order) + 1.0)  # a weight of zero would be no edge
-        graph = coo_array((rank, (every_pair[:, 0], every_pair[:, 1])), (n_rows, n_rows)).tocsr()
-        chosen = order[np.sort(minimum_spanning_tree(graph).data).astype(np.intp) - 1]
-        return type(self)(every_pair[chosen], heights[chosen])
-
 
 def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branches:
     """The branches of a spanning tree over rows of given heights and weights.
@@ -92,9 +70,10 @@ def spanning_tree(
 ) -> SpanningTree:
     """The maximum spanning tree of the rows of a landscape.
 
-    An edge can only matter where its rows are not joined already at the height of the lower one, or
-    at the height amid the edge: most are left out before all their points are looked at, and the
-    tree is the same, down to the heights the landscape promises to know.
+    An edge can only matter where its rows are not joined already at a height that was met on it:
+    most are left out before all their points are looked at, and the tree is the same, down to the
+    heights the landscape promises to know. To begin with, only the edges are looked at that would
+    be the tree if no edge led through a valley: about one for each row.
 
     Parameters
     ----------
@@ -107,28 +86,30 @@ def spanning_tree(
     n_neighbors : int
         The number of neighbours.
     """
-    tree = SpanningTree(np.empty((0, 2), np.intp), np.empty(0))
+    forest = Forest.bare(len(heights))
     for pairs in _pairs_of(landscape, labelling, n_neighbors):
-        tree = _improved(tree, pairs, landscape, heights, labelling)
-    if labelling == "complete":
-        return tree
-    pairs = _peak_pairs(tree, landscape, heights, n_neighbors)
-    return _improved(tree, pairs, landscape, heights, labelling)
+        forest = _improved(forest, pairs, landscape, heights, labelling)
+    if labelling == "neighbours":
+        pairs = _peak_pairs(forest, landscape, heights, n_neighbors)
+        forest = _improved(forest, pairs, landscape, heights, labelling)
+    return SpanningTree(forest.pairs, forest.saddles)
 
 
 def _improved(
-    tree: SpanningTree, pairs: Pairs, landscape: Landscape, heights: Doubles, labelling: str
-) -> SpanningTree:
-    """The maximum spanning tree of a tree and more pairs."""
-    rows, n_rows = landscape.rows, len(heights)
-    bounds = heights[pairs].min(axis=1)
-    for sharpen in (height_amid, lowest_between):
-        pairs, bounds = tree.undecided(pairs, bounds, n_rows)
-        # What is lower than heights are known has no height to speak of.
-        some = np.flatnonzero(bounds > landscape.rtol)
-        ends = rows[pairs[some, 0]], rows[pairs[some, 1]]
-        bounds[some] = np.minimum(bounds[some], sharpen(landscape, *ends, labelling=labelling))
-    return tree.joined_by(*tree.undecided(pairs, bounds, n_rows), n_rows)
+    forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles, labelling: str
+) -> Forest:
+    """The maximum spanning forest of a forest and more pairs."""
+    pairs = pairs[heights[pairs].min(axis=1) > forest.joined_at(pairs)]
+    edges = Candidates.of(pairs, landscape, heights, labelling=labelling)
+    careful = 0 if len(forest.pairs) else _CAREFUL_ROUNDS
+    while len(edges.pairs):
+        careful -= 1
+        some = forest.promising(edges.pairs, edges.bounds) if careful >= 0 else None
+        edges.look_closer(some)
+        known = edges.known
+        forest = forest.joined_by(edges.pairs[known], edges.bounds[known])
+        edges = edges.taken(~known & (edges.bounds > forest.joined_at(edges.pairs)))
+    return forest
 
 
 def _pairs_of(landscape: Landscape, labelling: str, n_neighbors: int) -> Iterator[Pairs]:
@@ -138,12 +119,13 @@ def _pairs_of(landscape: Landscape, labelling: str, n_neighbors: int) -> Iterato
     return neighbours
 
 
-def _peak_pairs(tree: SpanningTree, landscape: Landscape, heights: Doubles, k: int) -> Pairs:
+def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles, k: int) -> Pairs:
     """Each peak with the higher one it meets, and with the nearest others.
 
     In many dimensions a peak may have hundreds of neighbours nearer than the next peak, and yet the
     straight way between the two be higher than any through neighbours.
     """
+    tree = SpanningTree(forest.pairs, forest.saddles)
     branches = branches_of(tree, heights, np.ones(len(heights)))
     peaks = np.append(heights.argmax(), branches.peak)
     near = NearestRows(landscape.rows[peaks], landscape.nearest.norm).of(landscape.rows[peaks], k)
