@@ -135,7 +135,7 @@ def test_wide_kernels_keep_their_digits(rng):
 
 
 def test_the_linear_kernel_has_no_sums(plane):
-    with pytest.raises(ValueError, match="algorithm='nufft'.*runs in the input space"):
+    with pytest.raises(ValueError, match=r"algorithm='nufft'.*runs in the input space"):
         FuzzyCMeans(3, algorithm="nufft").fit(plane)
     with pytest.raises(ValueError, match="the matrix is there already"):
         OneClusterPCM(kernel="precomputed", algorithm="dense").fit(np.eye(5))

@@ -8,7 +8,7 @@ from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import EXACT, Evaluated, Nystroem, Tolerance, choose_operator, plan
 from typicality.operators.calibration import seconds_for
 from typicality.operators.methods import METHODS, Problem
-from typicality.operators.nystroem import NotLowRank
+from typicality.operators.nystroem import NotLowRankError
 
 CASES = [
     (Gaussian(0.5), 2, 20_000, "nufft"),
@@ -97,7 +97,7 @@ def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
     X = rng.normal(size=(6000, 5))
 
     def not_after_all(*args, **kwargs):
-        raise NotLowRank("no")
+        raise NotLowRankError("no")
 
     monkeypatch.setattr(Nystroem, "__init__", not_after_all)
     columns = Evaluated(Gaussian(30.0), X)
@@ -136,4 +136,4 @@ def test_a_row_that_stands_alone():
 def test_costs_grow_with_the_work(rng):
     X = rng.normal(size=(100, 4))
     few, many = (Problem(Evaluated(Linear(), X), X, EXACT, 0, c).pairs() for c in (1, 9))
-    assert 0 < seconds_for("numpy", few) <= seconds_for("numpy", many)
+    assert 0 < seconds_for("numpy", **few) <= seconds_for("numpy", **many)

@@ -45,7 +45,7 @@ def leave_one_out(K, weights, h):
 
 def log_score(X, weights, row, kernel):
     """The logarithm of the mean similarity of a row to the others, without one copy of itself."""
-    same = (X == row).all(axis=1)
+    same = (row == X).all(axis=1)
     own = weights[same].sum()
     unit = own / max(same.sum(), 1)
     log_kernel = kernel.log_profile(kernel.distances(row[None], X[~same]))[0]

@@ -46,9 +46,9 @@ from typicality._checks.rows import (
 __all__ = [
     "check_algorithm",
     "check_alpha",
-    "check_compressible",
     "check_centers",
     "check_choice",
+    "check_compressible",
     "check_diagonal",
     "check_dissimilarities",
     "check_distinct_rows",

@@ -56,7 +56,7 @@ def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
 
 def check_compressible(kernel: Any, rtol: Any) -> None:
     """A model that can be made small, and a promise."""
-    if not (isinstance(rtol, Real) and 0 < rtol < 1):
+    if not (isinstance(rtol, Real) and 0 < float(rtol) < 1):
         raise ValueError(f"rtol must be between 0 and 1, got {rtol!r}: it is the error allowed.")
     if isinstance(kernel, Linear):
         raise ValueError(

@@ -4,7 +4,7 @@ from abc import ABCMeta
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from typicality.operators import ALGORITHMS
 __all__ = ["SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
 
 Floats = NDArray[np.floating]
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     def _sums_wanted(self) -> SumsWanted:
         # Sums must be known better than what the iteration waits for.
         rtol = min(self.rtol, 0.1 * self.tol) if self.tol > 0 else self.rtol
-        return SumsWanted(self.algorithm, rtol)
+        return SumsWanted(self.algorithm, rtol, n_columns=getattr(self, "n_clusters", 1))
 
     def _take_schema(self, schema: Self) -> None:
         self.n_features_in_ = schema.n_features_in_
@@ -105,7 +106,7 @@ def feature_labels(schema: Any) -> list[str]:
     return [f"feature {str(name)!r}" for name in names]
 
 
-def small_copy(model: Any, *, without: tuple[str, ...], **instead: Any) -> Any:
+def small_copy(model: Model, *, without: tuple[str, ...], **instead: Any) -> Model:
     """A fitted model without some of its attributes, and with other ones."""
     small = copy(model)
     for name in without:

@@ -83,17 +83,23 @@ class SumsWanted(NamedTuple):
         How far they may be off, relative to the variance of the mapped rows.
     of_a_row : bool, default=False
         Whether that is relative to the height of a row that stands alone instead.
+    n_columns : int, default=1
+        How many clusters each product is for.
     """
 
     algorithm: str = "auto"
     rtol: float = 0.0
     of_a_row: bool = False
+    n_columns: int = 1
 
     def tolerance(self, columns: Evaluated, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
         if self.of_a_row:
             return Tolerance.of_a_row(len(columns.training), sample_weight, self.rtol)
         return Tolerance.of_distances(columns, sample_weight, self.rtol, self.algorithm)
+
+
+EXACT_SUMS = SumsWanted()
 
 
 def is_pairwise(kernel: Any) -> bool:
@@ -114,7 +120,7 @@ def open_space(
     *,
     novelty: bool = False,
     explicit: bool = True,
-    sums: SumsWanted = SumsWanted(),
+    sums: SumsWanted = EXACT_SUMS,
     box: float | None = None,
     trim: bool = True,
 ) -> OpenSpace:
@@ -160,10 +166,13 @@ def open_space(
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
     columns = Evaluated(built, rows.copy())  # a model must not see X change
-    tolerance = sums.tolerance(columns, sample_weight)
-    own = columns.training
     space = KernelSpace(
-        columns, own, sample_weight, tolerance=tolerance, algorithm=sums.algorithm
+        columns,
+        columns.training,
+        sample_weight,
+        tolerance=sums.tolerance(columns, sample_weight),
+        algorithm=sums.algorithm,
+        n_columns=sums.n_columns,
     )
     return OpenSpace(space, coordinates, built, features)
 

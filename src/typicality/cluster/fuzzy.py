@@ -66,8 +66,8 @@ class FuzzyCMeans(NumberedClusterer):
         and "blocked" are exact, the others keep the promise `rtol`; see
         :func:`typicality.operators.plan`.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
-        rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to
+        2048 rows they are exact; 0 for exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
     store_memberships : bool, default=True

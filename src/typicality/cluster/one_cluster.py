@@ -105,8 +105,8 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         and "blocked" are exact, the others keep the promise `rtol`; see
         :func:`typicality.operators.plan`.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
-        rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to
+        2048 rows they are exact; 0 for exact sums of any number of rows.
 
     Attributes
     ----------

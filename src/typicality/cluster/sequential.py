@@ -107,8 +107,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         and "blocked" are exact, the others keep the promise `rtol`; see
         :func:`typicality.operators.plan`.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to 2048
-        rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel. Up to
+        2048 rows they are exact; 0 for exact sums of any number of rows.
     store_memberships : bool or "sparse", default=True
         False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
         keeps it as a :class:`scipy.sparse.csr_array`.

@@ -43,9 +43,9 @@ class ExpandedPrototypes:
     def compress(self, rtol: float) -> Self:
         """The same but for `rtol` in the sums, without most of the training rows."""
         sums: Any = self.sums
-        if not hasattr(sums, "columns"):  # coefficients, which are small already
+        if not hasattr(sums, "source"):  # coefficients, which are small already
             return self
-        return replace(self, sums=compressed(sums.columns, sums.weights, rtol=rtol))
+        return replace(self, sums=compressed(*sums.source(), rtol=rtol))
 
     def sqdist(self, X: Floats) -> Floats:
         return self._sqdist(X).astype(self.dtype)
@@ -71,7 +71,7 @@ class ExpandedPrototypes:
 
 @dataclass(frozen=True, eq=False)
 class KernelPrototypes:
-    """Weighted means of mapped training rows, known by their weights.
+    r"""Weighted means of mapped training rows, known by their weights.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class KernelPrototypes:
     weights : array of shape (n, c)
         The weights; each column sums to one.
     cross : array of shape (c, c)
-        :math:`w_k^\\top E w_l`.
+        :math:`w_k^\top E w_l`.
     dtype : dtype
         The type of the data, and of what is given back.
     products : array of shape (n, c)

@@ -1,7 +1,7 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,8 @@ class KernelSpace:
         How far means of kernel values may be off; not at all, but for rounding, when left out.
     algorithm : str, default="auto"
         How products are computed; "auto" takes the quickest way that keeps the promise.
+    n_columns : int, default=1
+        How many prototypes a product is for, on which the quickest way depends.
     """
 
     def __init__(
@@ -85,20 +87,18 @@ class KernelSpace:
         *,
         tolerance: Tolerance = EXACT,
         algorithm: str = "auto",
+        n_columns: int = 1,
     ) -> None:
         self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
         self.tolerance = tolerance
-        self._choose(tolerance, algorithm)
+        choose = partial(choose_operator, self.columns, X, algorithm=algorithm, n_columns=n_columns)
+        self.operator, self._plan = choose(tolerance)
         if algorithm == "auto" and self.operator.rtol * _DIGITS > self.total_variance:
             # One minus the kernel has few digits left then: only exact operators keep them all.
-            self._choose(EXACT, algorithm)
+            self.operator, self._plan = choose(EXACT)
             del self.mean, self.total_variance
-
-    def _choose(self, tolerance: Tolerance, algorithm: str) -> None:
-        chosen = choose_operator(self.columns, self.X, tolerance, algorithm=algorithm)
-        self.operator, self._plan = chosen
 
     @property
     def _has_coordinates(self) -> bool:
@@ -224,7 +224,7 @@ class KernelSpace:
 
     def _expanded(self, weights: NDArray[np.float64]) -> KernelPrototypes:
         """Prototypes by their weights, with their products: the one costly line of a step."""
-        products = self.operator.complement(weights)
+        products = np.asarray(self.operator.complement(weights), dtype=np.float64)
         cross = np.einsum("hk,hl->kl", weights, products)
         return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 

@@ -1,6 +1,6 @@
 """The interface of an operator, documented once."""
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,9 @@ class Operator(Protocol):
     entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
     """
 
-    method: ClassVar[str]
+    @property
+    def method(self) -> str:
+        """Its name."""
 
     @property
     def rtol(self) -> float:

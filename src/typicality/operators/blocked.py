@@ -101,6 +101,10 @@ class BlockedSums:
     def complement_at(self, points: Floats) -> Floats:
         return Blocked(self.columns, points).complement(self.weights)
 
+    def source(self) -> tuple[Columns, Floats]:
+        """The training rows and their weights."""
+        return self.columns, self.weights
+
     @property
     def n_bytes(self) -> int:
         return self.columns.n_bytes + self.weights.nbytes

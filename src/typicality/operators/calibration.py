@@ -7,7 +7,6 @@ matter for a choice between methods, so a table from another machine is of use.
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from typicality._compat import effective_n_threads
 
@@ -23,16 +22,16 @@ def _table() -> dict[str, dict[str, float]]:
     return table
 
 
-def seconds_for(work: str, units: Any) -> float:
+def seconds_for(work: str, **units: float) -> float:
     """Seconds for so many units of a kind of work, shared by all cores.
 
     Parameters
     ----------
     work : str
         A key of the table.
-    units : named tuple
+    **units : float
         Numbers of units, named as in the table.
     """
     each = _table()[work]
-    total = sum(each[name] * number for name, number in units._asdict().items())
+    total = sum(each[name] * number for name, number in units.items())
     return float(total / effective_n_threads())

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.kernels import ByDefinition, Kernel, Stationary
+from typicality.operators.row_tree import RowTree
 
 __all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
 
@@ -122,6 +123,14 @@ class Evaluated:
     @property
     def order(self) -> int:
         return int(getattr(self.kernel_object, "order", 2))
+
+    @cached_property
+    def tree(self) -> RowTree:
+        """The training rows in the leaves of a k-d tree; made once, and not pickled."""
+        return RowTree.of(self.training)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "tree"}
 
     @cached_property
     def _own(self) -> Floats:

@@ -11,7 +11,7 @@ from typicality.operators.base import Expansion, Floats
 from typicality.operators.columns import Evaluated
 from typicality.operators.nufft import Nufft
 from typicality.operators.reduced_set import reduced_set
-from typicality.operators.tiles import Tiles, has_compiled_sums
+from typicality.operators.tiles import Tiles
 
 __all__ = ["ReducedSums", "compressed"]
 
@@ -61,7 +61,7 @@ def compressed(columns: Evaluated, weights: Floats, *, rtol: float) -> Expansion
     rtol : float
         The promise.
     """
-    if nufft.refusal(columns, rtol=rtol) is None:
+    if nufft.refusal(columns.kernel_object, columns.training, rtol) is None:
         small = Nufft(columns, rtol=rtol).expansion(weights)
         if small.n_bytes < columns.training.nbytes:
             return small

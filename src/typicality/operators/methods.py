@@ -15,25 +15,17 @@ from typicality.operators.columns import Evaluated
 from typicality.operators.dense import Dense
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
-from typicality.operators.tiles import SINGLE_ERROR, Tiles, has_compiled_sums
+from typicality.operators.tiles import SINGLE_RTOL, Tiles, has_compiled_sums
 from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
-__all__ = ["METHODS", "Candidate", "PairUnits", "Problem"]
+__all__ = ["METHODS", "Candidate", "Problem"]
 
 _N_PRODUCTS = 20  # of a fit, over which what is done once is spread
 DENSE_SHARE = 4  # the matrix may take this part of the memory
 _NO_COMPILED_SUMS = "it is for the kernels gaussian, laplacian and cauchy"
 _NO_COORDINATES = "the rows have no coordinates"
 _EXACT = "rtol=0 asks for exact sums"
-
-
-class PairUnits(NamedTuple):
-    """Work that grows with the pairs of rows: pairs, their coordinates, their terms in sums."""
-
-    pairs: float
-    coordinates: float
-    terms: float
 
 
 class Problem(NamedTuple):
@@ -59,10 +51,11 @@ class Problem(NamedTuple):
     memory: int
     n_columns: int
 
-    def pairs(self, share: float = 1.0) -> PairUnits:
-        """All pairs of rows, or a share of them."""
-        n_pairs = share * float(len(self.rows)) ** 2
-        return PairUnits(n_pairs, n_pairs * self.rows.shape[1], n_pairs * self.n_columns)
+    def pairs(self, share: float = 1.0) -> dict[str, float]:
+        """All pairs of rows or a share of them, their coordinates, and their terms in sums."""
+        pairs = share * float(len(self.rows)) ** 2
+        coordinates, terms = pairs * self.rows.shape[1], pairs * self.n_columns
+        return {"pairs": pairs, "coordinates": coordinates, "terms": terms}
 
     @property
     def matrix(self) -> str:
@@ -78,7 +71,7 @@ class Problem(NamedTuple):
     @property
     def single(self) -> bool:
         """Whether single precision keeps the tolerance."""
-        return self.tolerance.relative >= SINGLE_ERROR
+        return self.tolerance.relative >= SINGLE_RTOL
 
 
 class Candidate(NamedTuple):
@@ -128,8 +121,8 @@ def dense(problem: Problem) -> Offer:
         return "the matrix is in memory already"
     operator = Dense(problem.columns, problem.rows)
     reason = f"{problem.matrix} is computed once and kept; an iteration is one product with it."
-    build = seconds_for("numpy", problem.pairs())
-    product = seconds_for("dense", problem.pairs())
+    build = seconds_for("numpy", **problem.pairs())
+    product = seconds_for("dense", **problem.pairs())
     memory = operator.working_memory
     return Candidate("dense", build, product, memory, reason, 0.0, lambda: operator)
 
@@ -146,7 +139,7 @@ def blocks(problem: Problem) -> Candidate:
             f"it instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
             f"sklearn.set_config(working_memory={enough})."
         )
-    product = seconds_for("numpy", problem.pairs())
+    product = seconds_for("numpy", **problem.pairs())
     memory = operator.working_memory
     return Candidate("blocked", 0.0, product, memory, reason, 0.0, lambda: operator)
 
@@ -179,7 +172,7 @@ def _tiles(problem: Problem, method: str, share: float, reason: str) -> Candidat
     rtol = problem.tolerance.absolute if skip else 0.0
     operator = Tiles(problem.columns, rtol=rtol, skip=skip, single=problem.single)
     precision = "tiles, single" if problem.single else "tiles, double"
-    product = seconds_for(precision, problem.pairs(share))
+    product = seconds_for(precision, **problem.pairs(share))
     memory = operator.working_memory
     return Candidate(method, 0.0, product, memory, reason, operator.rtol, lambda: operator)
 
@@ -196,8 +189,9 @@ def fourier(problem: Problem) -> Offer:
         return why
     operator = Nufft(columns, rtol=rtol, memory=memory)
     n_modes = operator.grid.n_modes
-    units = nufft.cost_units(*problem.rows.shape, rtol, n_modes)
-    product = -(-problem.n_columns // 2) * seconds_for("nufft", units)
+    n_rows, n_features = problem.rows.shape
+    units = nufft.cost_units(n_rows, n_features, rtol, n_modes)
+    product = -(-problem.n_columns // 2) * seconds_for("nufft", **units._asdict())
     reason = (
         f"sums over {len(problem.rows):,} rows go through a Fourier series of {n_modes:,} terms, "
         f"off by at most {rtol:.0e} of the total weight; an iteration is two transforms."
@@ -215,16 +209,17 @@ def landmarks(problem: Problem) -> Offer:
     if why is not None:
         return why
     rank = nystroem.estimated_rank(columns, rtol)
-    units = nystroem.cost_units(*problem.rows.shape, rank)
+    n_rows, n_features = problem.rows.shape
+    units = nystroem.cost_units(n_rows, n_features, rank)
     reason = (
         f"{problem.matrix} is that of about {rank:,} landmarks, but for {rtol:.0e}; an iteration "
         "is one product with their columns."
     )
     return Candidate(
         "nystroem",
-        seconds_for("nystroem, setup", units.setup),
-        problem.n_columns * seconds_for("nystroem, product", units.product),
-        nystroem.memory(len(problem.rows), rank),
+        seconds_for("nystroem", kernel_values=units.kernel_values, flops=units.flops),
+        seconds_for("nystroem", product=units.product * problem.n_columns),
+        8 * n_rows * rank,
         reason,
         rtol,
         lambda: Nystroem(columns, rtol=rtol, memory=memory),
@@ -234,7 +229,7 @@ def landmarks(problem: Problem) -> Offer:
 METHODS: dict[str, Callable[[Problem], Offer]] = {
     "dense": dense,
     "blocked": blocked,
-    "truncated": truncated,
     "nufft": fourier,
+    "truncated": truncated,
     "nystroem": landmarks,
 }

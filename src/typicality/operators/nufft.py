@@ -164,6 +164,10 @@ class FourierExpansion:
         return self.grid.rtol
 
     @property
+    def relative(self) -> float:
+        return 0.0
+
+    @property
     def n_bytes(self) -> int:
         return self.modes.nbytes
 

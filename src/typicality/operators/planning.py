@@ -1,5 +1,8 @@
 """Which operator computes the products, and why: the quickest that keeps the promise."""
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 from sklearn import get_config
 
@@ -7,13 +10,16 @@ from typicality.kernels import Kernel
 from typicality.operators.base import Floats, Operator
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.methods import DENSE_SHARE, METHODS, Candidate, Problem, blocks
-from typicality.operators.nystroem import NotLowRank
+from typicality.operators.nystroem import NotLowRankError
 from typicality.operators.tolerance import EXACT, SMALL, Tolerance
 from typicality.plan import Plan
 
 __all__ = ["ALGORITHMS", "choose_operator", "plan"]
 
 ALGORITHMS = ("auto", *METHODS)
+
+_SLOW_TO_ASK = ("truncated", "nystroem")  # these look at the rows to know what they cost
+_QUICK = 0.5  # seconds of a fit; where another way takes less they are not asked
 
 
 def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = None) -> Plan:
@@ -83,7 +89,7 @@ def choose_operator(
     for candidate in quicker:
         try:
             return candidate.build(), candidate.plan
-        except NotLowRank:  # a sample of the rows had promised otherwise
+        except NotLowRankError:  # a sample of the rows had promised otherwise
             continue
     return surest.build(), surest.plan
 
@@ -100,10 +106,19 @@ def _ranked(problem: Problem) -> list[Candidate]:
 
     The last one always works, whatever the kernel and the memory.
     """
+    return [*sorted(_offers(problem), key=lambda one: one.seconds), blocks(problem)]
+
+
+def _offers(problem: Problem) -> Iterator[Candidate]:
     few = len(problem.rows) <= SMALL or not problem.compiled
-    offers = [METHODS["dense"](problem)] if few else [way(problem) for way in METHODS.values()]
-    fitting = [one for one in offers if isinstance(one, Candidate) and _fits(one, problem.memory)]
-    return [*sorted(fitting, key=lambda one: one.seconds), blocks(problem)]
+    quickest = math.inf
+    for name in ["dense"] if few else METHODS:
+        if name in _SLOW_TO_ASK and quickest < _QUICK:
+            continue
+        offer = METHODS[name](problem)
+        if isinstance(offer, Candidate) and _fits(offer, problem.memory):
+            quickest = min(quickest, offer.seconds)
+            yield offer
 
 
 def _fits(candidate: Candidate, memory: int) -> bool:

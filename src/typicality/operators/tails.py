@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typicality._threads import over_ranges
 from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
-from typicality.operators.row_tree import Blocks, RowTree
+from typicality.operators.row_tree import Blocks
 
 __all__ = ["ExactTails"]
 
@@ -43,15 +43,12 @@ class ExactTails:
         How many copies each training row stands for.
     nearest : float
         Rows coincide with a point where one minus the kernel is no more than this.
-    tree : RowTree
-        The training rows in order.
     """
 
     columns: Evaluated
     weights: Floats
     sample_weight: Floats
     nearest: float
-    tree: RowTree
 
     def log_sums(self, points: Floats) -> tuple[Doubles, Doubles, Doubles]:
         """The logarithm of the sum over the rows elsewhere; weight and copies of those here.
@@ -113,12 +110,12 @@ class ExactTails:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return self.tree.in_double()
+        return self.columns.tree.in_double()
 
     @cached_property
     def _placed(self) -> Doubles:
-        return self.tree.placed(np.column_stack([self.weights, self.sample_weight]))
+        return self.columns.tree.placed(np.column_stack([self.weights, self.sample_weight]))
 
     @cached_property
     def _of_nodes(self) -> Doubles:
-        return self.tree.sums_of_nodes(self._placed[:, 0].sum(axis=1))
+        return self.columns.tree.sums_of_nodes(self._placed[:, 0].sum(axis=1))

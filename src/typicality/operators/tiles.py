@@ -78,24 +78,18 @@ class Tiles:
         Whether far tiles are skipped.
     single : bool
         Whether single precision is used inside a tile.
-    tree : RowTree, optional
-        The training rows in order, where they were ordered before.
     """
 
-    def __init__(
-        self,
-        columns: Evaluated,
-        *,
-        rtol: float,
-        skip: bool,
-        single: bool,
-        tree: RowTree | None = None,
-    ) -> None:
+    def __init__(self, columns: Evaluated, *, rtol: float, skip: bool, single: bool) -> None:
         self.columns = columns
         self.skip = skip
         self.single = single
         self.skip_rtol = rtol if skip else 0.0
-        self.tree = RowTree.of(columns.training) if tree is None else tree
+
+    @property
+    def tree(self) -> RowTree:
+        """The training rows in order."""
+        return self.columns.tree
 
     @property
     def method(self) -> str:
@@ -205,9 +199,20 @@ class TileExpansion:
         return self.skip_rtol + SINGLE_RTOL * bool(self.blocks.columns_32.size)
 
     @property
+    def relative(self) -> float:
+        return 1e-14
+
+    @property
     def n_bytes(self) -> int:
         """The memory it takes."""
         return sum(np.asarray(array).nbytes for array in (*self.blocks, *self.weights))
+
+    def source(self) -> tuple[Evaluated, Floats]:
+        """The training rows and their weights, in the order of the tree."""
+        columns, counts = self.blocks.columns, self.blocks.counts
+        taken = np.arange(columns.shape[2]) < counts[:, None]
+        rows = columns.transpose(0, 2, 1)[taken]
+        return Evaluated(self.kernel, rows), self.weights.placed.transpose(0, 2, 1)[taken]
 
     def at(self, points: Floats) -> NDArray[np.float64]:
         """`K(points, X) @ W`."""
