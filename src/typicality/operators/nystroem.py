@@ -14,7 +14,7 @@ from typicality.operators.base import Floats
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated
 
-__all__ = ["CostUnits", "NotLowRank", "Nystroem", "cost_units", "estimated_rank", "refusal"]
+__all__ = ["CostUnits", "NotLowRankError", "Nystroem", "cost_units", "estimated_rank", "refusal"]
 
 Index = NDArray[np.intp]
 
@@ -29,7 +29,7 @@ _HOPELESS = 0.8  # of a sample; where so many rows are landmarks, most others ar
 _ROWS_OF_A_BLOCK = 2048
 
 
-class NotLowRank(ValueError):
+class NotLowRankError(ValueError):
     """The kernel matrix is not that of a few landmarks under the promise."""
 
 
@@ -125,7 +125,7 @@ class Nystroem:
 
     Raises
     ------
-    NotLowRank
+    NotLowRankError
         Where the promise takes more landmarks than allowed; `refusal` knows most cases beforehand.
     """
 
@@ -139,7 +139,7 @@ class Nystroem:
         found = _find_landmarks(columns, rtol, allowed)
         if found is None:
             why = _too_many(columns.n_training, rtol, _limit(memory), allowed)
-            raise NotLowRank(_cannot(rtol, why))
+            raise NotLowRankError(_cannot(rtol, why))
         self.columns = columns
         self.landmarks = found.landmarks.index
         self.residual = found.residual
@@ -324,8 +324,7 @@ def _allowed_rank(n_rows: int, memory: int) -> int:
 
 def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
-    evaluated = isinstance(columns, Evaluated)
-    if not (evaluated and isinstance(columns.kernel_object, Stationary)):
+    if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
         return "landmarks are for kernels of a distance (gaussian, laplacian, cauchy)"
     if not columns.positive_semidefinite:
         return "landmarks are for kernels that are scalar products"

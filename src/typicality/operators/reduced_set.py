@@ -1,0 +1,304 @@
+"""Fewer rows that stand for all of them in sums: small models for prediction."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from typicality.kernels import Stationary
+from typicality.operators.base import Floats, Operator, row_sums
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns, Evaluated
+
+__all__ = ["ReducedSet", "reduced_set"]
+
+Index = NDArray[np.intp]
+Float64s = NDArray[np.float64]
+
+LARGEST_SET = 4096  # rows; the choice of so many takes minutes
+_POOL = 4096  # rows to choose from at a time
+_ROWS_OF_A_ROUND = 512  # chosen out of one pool at the most
+_ANOTHER_POOL = 0.01  # of what was lacking at the worst row, squared: time for another pool
+_ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # of sums of kernel values, of the total
+_SPANNED = 1e-12  # squared distances from the span of the chosen rows; what is less is rounding
+_HARDER = (1.0, 0.5, 0.1)  # parts of the promise aimed at, until it is proven
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedSet:
+    """Sums over a few rows that stand for sums over all rows, at any point.
+
+    Parameters
+    ----------
+    columns : Evaluated
+        The kernel against the few rows.
+    weights : array of shape (m, c)
+        Their weights, which need not sum to those of all rows.
+    total : array of shape (c,)
+        The sums of the weights of all rows.
+    rtol : float
+        The promise that was proven.
+    """
+
+    columns: Evaluated
+    weights: Float64s
+    total: Float64s
+    rtol: float
+
+    @property
+    def rows(self) -> Floats:
+        """The few rows."""
+        return self.columns.training
+
+    def at(self, points: Floats) -> Floats:
+        return Blocked(self.columns, points) @ self.weights
+
+    def complement_at(self, points: Floats) -> Floats:
+        return self.total - self.at(points)
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.rows.nbytes + self.weights.nbytes + self.total.nbytes)
+
+
+class _Sums(NamedTuple):
+    """What is to be reduced: distinct rows that have weights, and the sums over them."""
+
+    kernel: Stationary
+    rows: Floats
+    weights: Float64s
+    products: Float64s  # K @ W on the rows
+    scale: Float64s  # sums of |W|
+    inexact: float  # how far products may be off, in units of the scale
+
+    @property
+    def energy(self) -> Float64s:
+        """The squared length of each weighted sum of mapped rows, w' K w."""
+        return np.asarray(np.sum(self.weights * self.products, axis=0))
+
+
+def reduced_set(
+    columns: Columns,
+    weights: Floats,
+    *,
+    rtol: float,
+    at_most: int | None = None,
+    operator: Operator | None = None,
+) -> ReducedSet:
+    r"""A few of the rows, with new weights, whose sums are those of all rows under a promise.
+
+    With :math:`v_k = \sum_r w_{rk} \Phi(x_r)`, projected on the span of the mapped rows z,
+
+    .. math:: v_k' = \sum_z a_{zk} \Phi(z), \quad a = K_{zz}^{-1} K_{zn} W, \qquad
+        |s_k'(x) - s_k(x)| = |\langle \Phi(x), v_k' - v_k \rangle| \le \lVert v_k' - v_k \rVert
+        \le \text{rtol} \sum_r |w_{rk}|
+
+    at every point x of the space, because K(x, x) = 1; and
+    :math:`\lVert v' - v \rVert^2 = w^\top K w - 2 a^\top K_{zn} w + a^\top K_{zz} a` is computed,
+    for the weights as they are rounded, so that the promise is proven. Rows are taken one by one,
+    each the one that lowers the error most.
+
+    Costs one product K @ W on all rows, and O(n m d + p m^2) for m rows out of pools of p = 4096;
+    O(p m) memory.
+
+    The sparsification :cite:`filippone2010` asks for; how it is done is original to typicality, see
+    docs/theory.
+
+    Parameters
+    ----------
+    columns : Columns
+        A kernel of a distance against the training rows.
+    weights : array of shape (n, c)
+        The weights.
+    rtol : float
+        The promise.
+    at_most : int, optional
+        The largest number of rows; half of those there are by default.
+    operator : Operator, optional
+        What computes K @ W; exact sums by default. From one that promises e, nothing below
+        2 sqrt(e) can be proven.
+
+    Returns
+    -------
+    ReducedSet
+        The rows, their weights, and the promise that was proven.
+    """
+    if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
+        raise ValueError(
+            "A model can be reduced for kernels of a distance only (gaussian, laplacian, cauchy)."
+        )
+    _check_promise(rtol, 0.0 if operator is None else operator.rtol)
+    sums = _sums_to_reduce(columns, weights, operator)
+    n_rows = columns.n_training
+    limit = min(n_rows // 2, LARGEST_SET, n_rows if at_most is None else at_most)
+    total: Float64s = weights.sum(axis=0, dtype=np.float64)
+    few = _few_rows(sums, rtol, limit)
+    if few is not None:
+        chosen, new_weights, proven = few
+        return ReducedSet(Evaluated(sums.kernel, sums.rows[chosen]), new_weights, total, proven)
+    if len(sums.rows) <= limit:  # copies and rows without weight are spared, and nothing is lost
+        return ReducedSet(Evaluated(sums.kernel, sums.rows), sums.weights, total, 0.0)
+    raise ValueError(
+        f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
+        "be made as small as that. Ask for a larger rtol"
+        + (", or a larger at_most." if limit < min(n_rows // 2, LARGEST_SET) else ".")
+    )
+
+
+def _check_promise(rtol: float, inexact: float) -> None:
+    smallest = 2.0 * float(np.sqrt(inexact + _ROUNDING))
+    if not rtol > smallest:
+        raise ValueError(
+            f"rtol must be above {smallest:.1e} for a reduced model, got {rtol:g}: the error is "
+            "the root of a difference of sums of products, and rounding of these (or the promise "
+            "of the operator that computed them) hides what is smaller. Keep all rows, or ask for "
+            "a larger rtol."
+        )
+
+
+def _sums_to_reduce(columns: Evaluated, weights: Floats, operator: Operator | None) -> _Sums:
+    """Leave out rows without weight, add up those of copies, and compute the sums on the rest."""
+    weighty = np.flatnonzero((weights != 0).any(axis=1))
+    kept = weighty if len(weighty) else np.arange(1)
+    rows, first, copy_of = np.unique(
+        columns.training[kept], axis=0, return_index=True, return_inverse=True
+    )
+    merged = np.zeros((len(rows), weights.shape[1]))
+    np.add.at(merged, copy_of.ravel(), weights[kept].astype(np.float64))
+    if operator is None:
+        products = _exact_products(Evaluated(columns.kernel_object, rows), merged)
+        inexact = _ROUNDING
+    else:
+        products = np.asarray(operator @ weights, dtype=np.float64)[kept[first]]
+        inexact = operator.rtol + _ROUNDING
+    scale = np.abs(weights).sum(axis=0, dtype=np.float64)
+    positive = np.where(scale > 0, scale, 1.0)
+    return _Sums(columns.kernel_object, rows, merged, products, positive, inexact)
+
+
+def _exact_products(columns: Evaluated, weights: Float64s) -> Float64s:
+    """K @ W, each column added up in pairs: all digits of the sums are needed here."""
+
+    def of_rows(rows: Floats) -> Floats:
+        block = columns.kernel(rows)
+        return np.hstack([row_sums(block, weights[:, [k]]) for k in range(weights.shape[1])])
+
+    return np.asarray(Blocked(columns, columns.training).gather(of_rows), dtype=np.float64)
+
+
+def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Index, Float64s, float] | None:
+    """The rows chosen, their weights, and the promise they keep; None where too many are needed."""
+    few = _Few(np.empty(0, np.intp), np.empty((0, len(sums.scale))), np.empty((0, 0)))
+    for part in _HARDER:
+        reached, stuck = False, False
+        while len(few.index) < limit and not (reached or stuck):
+            choice = _Choice(sums, few, limit, rtol)
+            reached = choice.lower_to(part * rtol)
+            stuck = len(choice.chosen) == len(few.index)
+            few = choice.result()
+        proven = _proven(sums, few.index, few.weights)
+        if proven <= rtol:
+            return few.index, few.weights, proven
+    return None
+
+
+class _Few(NamedTuple):
+    """Rows chosen, their weights, and the Cholesky factor of their kernel matrix."""
+
+    index: Index
+    weights: Float64s
+    triangle: Float64s
+
+
+class _Choice:
+    r"""Rows chosen one by one out of a pool, each where the error falls most.
+
+    Of a row x, let g(x) be what the sums still lack there, and r(x) its squared distance from the
+    span of the rows chosen before; to choose it lowers the squared error by g(x)^2 / r(x). Rows
+    with r below the promise are counted as if it were the promise: they lower the error only by
+    large weights of both signs, which cost digits.
+
+    The pool is the rows where most is lacking, and some from all over. When most is lacking outside
+    the pool, it is time for another one.
+    """
+
+    def __init__(self, sums: _Sums, before: _Few, limit: int, rtol: float) -> None:
+        everywhere = _lacking(sums, before)
+        self.pool = _pool(everywhere, before.index)
+        self.rows = sums.rows[self.pool]
+        self.kernel, self.scale, self.near = sums.kernel, sums.scale, rtol
+        self.enough = _ANOTHER_POOL * float(everywhere.max())
+        n_before = len(before.index)
+        self.chosen = list(range(n_before))
+        room = min(limit, n_before + _ROWS_OF_A_ROUND, len(self.pool))
+        self.basis = np.empty((len(self.pool), room), order="F")
+        known = self.basis[:, :n_before]
+        matrix = self.kernel(self.rows[:n_before], self.rows)
+        known[:] = solve_triangular(before.triangle, matrix, lower=True).T
+        known[:n_before] = before.triangle
+        products = sums.products[before.index] / self.scale
+        along = solve_triangular(before.triangle, products, lower=True)
+        self.along = list(along)
+        self.lacking = sums.products[self.pool] / self.scale - known @ along
+        self.sqerror = sums.energy / self.scale**2 - np.sum(along**2, axis=0)
+        self.residual = 1.0 - np.sum(known**2, axis=1)
+        self.residual[:n_before] = 0.0
+
+    def lower_to(self, error: float) -> bool:
+        """Choose rows until the error of every column is as small; say whether it is."""
+        while self.sqerror.max() > error**2 or not self.chosen:
+            free = self.residual > _SPANNED
+            gain = np.sum(self.lacking**2, axis=1)
+            if len(self.chosen) == self.basis.shape[1] or not (free & (gain > self.enough)).any():
+                return False
+            gain /= np.maximum(self.residual, self.near)
+            self._add(int(np.argmax(np.where(free, gain, -1.0))))
+        return True
+
+    def _add(self, new: int) -> None:
+        known = self.basis[:, : len(self.chosen)]
+        column = self.kernel(self.rows, self.rows[[new]])[:, 0] - known @ known[new]
+        column /= np.sqrt(self.residual[new])
+        along = self.lacking[new] / np.sqrt(self.residual[new])
+        self.basis[:, len(self.chosen)] = column
+        self.lacking -= column[:, None] * along
+        self.residual -= column**2
+        self.residual[new] = 0.0
+        self.sqerror = self.sqerror - along**2
+        self.chosen.append(new)
+        self.along.append(along)
+
+    def result(self) -> _Few:
+        """The rows chosen so far."""
+        triangle = np.tril(self.basis[self.chosen, : len(self.chosen)])
+        along = np.array(self.along) * self.scale
+        weights = solve_triangular(triangle, along, lower=True, trans="T")
+        return _Few(self.pool[self.chosen], weights, triangle)
+
+
+def _lacking(sums: _Sums, few: _Few) -> Float64s:
+    """The squared difference between the sums and those over the chosen rows, at all rows."""
+    lacking = sums.products
+    if len(few.index):
+        columns = Evaluated(sums.kernel, sums.rows[few.index])
+        lacking = lacking - Blocked(columns, sums.rows) @ few.weights
+    return np.asarray(np.sum((lacking / sums.scale) ** 2, axis=1))
+
+
+def _pool(lacking: Float64s, chosen: Index) -> Index:
+    """Rows to choose from, after those chosen already."""
+    n_rows = len(lacking)
+    most = np.argsort(-lacking, kind="stable")[: _POOL // 2]
+    from_all_over = np.linspace(0, n_rows - 1, min(n_rows, _POOL // 2)).astype(np.intp)
+    return np.concatenate([chosen, np.setdiff1d(np.union1d(most, from_all_over), chosen)])
+
+
+def _proven(sums: _Sums, chosen: Index, weights: Float64s) -> float:
+    """The largest error of any column at any point, in units of the scale."""
+    rows = sums.rows[chosen]
+    own = np.sum(weights * _exact_products(Evaluated(sums.kernel, rows), weights), axis=0)
+    sqerror = sums.energy - 2.0 * np.sum(weights * sums.products[chosen], axis=0) + own
+    unsure = sums.inexact * (sums.scale + np.abs(weights).sum(axis=0)) ** 2
+    return float(np.sqrt((sqerror.clip(min=0.0) + unsure) / sums.scale**2).max())
