@@ -10,13 +10,15 @@ from typicality.operators import Evaluated, Nufft, Nystroem, Tiles
 
 __all__ = ["METHODS", "build"]
 
+_MEMORY = 2**26  # bytes: where more are needed, methods refuse, so that products stay short
+
 METHODS: dict[str, Any] = {
     "blocked": partial(Tiles, skip=False, single=False),
     "blocked, single precision": partial(Tiles, skip=False, single=True),
     "truncated": partial(Tiles, skip=True, single=False),
     "truncated, single precision": partial(Tiles, skip=True, single=True),
-    "nufft": Nufft,
-    "nystroem": Nystroem,
+    "nufft": partial(Nufft, memory=_MEMORY),
+    "nystroem": partial(Nystroem, memory=_MEMORY),
 }
 
 
