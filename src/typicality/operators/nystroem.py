@@ -1,7 +1,7 @@
 """Products through a few landmarks: linear work for smooth kernels, with a bound it computes."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from scipy.linalg.lapack import dpstrf
 from sklearn import get_config
 
 from typicality.kernels import Stationary
-from typicality.operators.base import Floats
-from typicality.operators.blocked import Blocked
+from typicality.operators.base import Expansion, Floats
 from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.tiles import exact_expansion
 
 __all__ = ["CostUnits", "NotLowRankError", "Nystroem", "cost_units", "estimated_rank", "refusal"]
 
@@ -163,42 +163,14 @@ class Nystroem:
     def working_memory(self) -> int:
         return self._factor.nbytes + 16 * _ROWS_OF_A_BLOCK * self.rank
 
-    def expansion(self, weights: Floats) -> "ExactSums":
+    def expansion(self, weights: Floats) -> Expansion:
         """Exact sums over all rows, for points anywhere.
 
         Between the landmarks of a matrix of low rank, the promise holds for training rows only: a
         point may lie anywhere, and there the error is bounded by sqrt(max r), not max r. For small
         and quick models whose promise holds everywhere, see `reduced_set`.
         """
-        return ExactSums(self.columns, weights)
-
-
-@dataclass(frozen=True, eq=False)
-class ExactSums:
-    """Sums over all training rows at any points, exact but for rounding.
-
-    Parameters
-    ----------
-    columns : Columns
-        The kernel against the training rows.
-    weights : array of shape (n, c)
-        Their weights.
-    """
-
-    columns: Columns
-    weights: Floats
-    rtol: ClassVar[float] = 0.0
-
-    def at(self, points: Floats) -> Floats:
-        return Blocked(self.columns, points) @ self.weights
-
-    def complement_at(self, points: Floats) -> Floats:
-        return Blocked(self.columns, points).complement(self.weights)
-
-    @property
-    def n_bytes(self) -> int:
-        columns: Any = self.columns
-        return int(columns.training.nbytes + self.weights.nbytes)
+        return exact_expansion(self.columns, weights)
 
 
 def refusal(columns: Columns, *, rtol: float, memory: int | None = None) -> str | None:

@@ -11,6 +11,7 @@ from typicality.kernels import Stationary
 from typicality.operators.base import Floats, Operator, row_sums
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.tiles import Tiles, exact_expansion, has_compiled_sums
 
 __all__ = ["ReducedSet", "reduced_set"]
 
@@ -52,8 +53,12 @@ class ReducedSet:
         """The few rows."""
         return self.columns.training
 
+    @property
+    def relative(self) -> float:
+        return 0.0
+
     def at(self, points: Floats) -> Floats:
-        return Blocked(self.columns, points) @ self.weights
+        return exact_expansion(self.columns, self.weights).at(points)
 
     def complement_at(self, points: Floats) -> Floats:
         return self.total - self.at(points)
@@ -180,6 +185,8 @@ def _sums_to_reduce(columns: Evaluated, weights: Floats, operator: Operator | No
 
 def _exact_products(columns: Evaluated, weights: Float64s) -> Float64s:
     """K @ W, each column added up in pairs: all digits of the sums are needed here."""
+    if has_compiled_sums(columns):
+        return np.asarray(Tiles(columns, rtol=0.0, skip=False, single=False) @ weights)
 
     def of_rows(rows: Floats) -> Floats:
         block = columns.kernel(rows)

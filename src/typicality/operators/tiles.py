@@ -12,11 +12,12 @@ from sklearn.neighbors import KDTree
 from typicality._threads import over_ranges
 from typicality.kernels import Stationary
 from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
-from typicality.operators.base import Floats
+from typicality.operators.base import Expansion, Floats
+from typicality.operators.blocked import BlockedSums
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.row_tree import Blocks, RowTree
 
-__all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "has_compiled_sums"]
+__all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "exact_expansion", "has_compiled_sums"]
 
 SINGLE_RTOL = 1e-6  # what single precision may cost, of the sum of the absolute weights
 
@@ -260,6 +261,13 @@ def has_compiled_sums(columns: Columns) -> bool:
         return False
     kernel: Any = columns.kernel_object
     return isinstance(kernel, Stationary) and kernel.twin is not None
+
+
+def exact_expansion(columns: Evaluated, weights: Floats) -> Expansion:
+    """Exact sums over all training rows at any points, compiled where there is such code."""
+    if has_compiled_sums(columns):
+        return Tiles(columns, rtol=0.0, skip=False, single=False).expansion(weights)
+    return BlockedSums(columns, weights)
 
 
 def _near_one_another(points: Floats) -> NDArray[np.intp]:
