@@ -22,7 +22,7 @@ from typicality.levelsets.segments import (
     rounds_of,
 )
 from typicality.levelsets.spanning import spanning_tree
-from typicality.operators import Evaluated
+from typicality.operators import Evaluated, Tiles
 
 BY_STEP = {"labelling": "neighbours"}
 BY_COUNT = {"labelling": "complete"}
@@ -32,7 +32,9 @@ def landscape(X, kernel, rtol=1e-12):
     weights = np.full(len(X), 1 / len(X))
     K = kernel(X, X)
     energy = 1 - weights @ K @ weights
-    return Landscape(Evaluated(kernel, X), weights, energy, eta=energy, rtol=rtol)
+    columns = Evaluated(kernel, X)
+    sums = Tiles(columns, rtol=rtol, skip=True, single=False).expansion(weights[:, None])
+    return Landscape(columns, weights, energy, eta=energy, sums=sums)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.4), Laplacian(0.4), Cauchy(0.4)], ids=str)

@@ -18,7 +18,7 @@ from typicality.levelsets.selection import (
     critical_value,
     select_clusters,
 )
-from typicality.operators import Evaluated
+from typicality.operators import Evaluated, Tiles
 
 
 def uniform(rng):
@@ -161,7 +161,9 @@ def test_contrasts_above_a_level_are_all_there(name):
 def test_effective_dimension(rng):
     def around_the_middle(X):
         columns = Evaluated(Gaussian(0.5), X)
-        landscape = Landscape(columns, np.full(len(X), 1 / len(X)), 0.5, eta=0.5, rtol=1e-12)
+        weights = np.full(len(X), 1 / len(X))
+        sums = Tiles(columns, rtol=1e-12, skip=True, single=False).expansion(weights[:, None])
+        landscape = Landscape(columns, weights, 0.5, eta=0.5, sums=sums)
         middle = np.argmin(np.sum(X**2, axis=1))
         return _dimension_around(middle, landscape, np.ones(len(X)))
 

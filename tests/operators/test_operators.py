@@ -19,7 +19,6 @@ from typicality.operators import (
     choose_operator,
 )
 from typicality.operators.base import row_sums
-from typicality.operators.planning import plan_of
 
 every_operator = pytest.mark.parametrize("operator", [Dense, Blocked])
 every_product = pytest.mark.parametrize("product", ["__matmul__", "complement"])
@@ -146,27 +145,11 @@ def test_blocks_honour_working_memory(rng):
     assert peak < 3 * 2**20  # the matrix would take 69 MiB
 
 
-def test_planning_follows_working_memory(rng):
-    X = rng.normal(size=(2000, 2))
-    columns = Evaluated(KERNELS[1], X)
-    with config_context(working_memory=1024):
-        dense = choose_operator(columns, X)
-    with config_context(working_memory=64):
-        blocked = choose_operator(columns, X)
-    assert (dense.method, blocked.method) == ("dense", "blocked")
-    assert dense.working_memory == 8 * 2000**2
-    assert "2,000 x 2,000" in str(plan_of(blocked, columns, 2000))
-    assert "set_config(working_memory=123)" in str(plan_of(blocked, columns, 2000))
-    assert "computed once" in str(plan_of(dense, columns, 2000))
-    with config_context(working_memory=123):
-        assert choose_operator(columns, X).method == "dense"
-
-
 def test_a_given_matrix_is_not_copied(rng):
     columns, rows = given_kernel(rng.normal(size=(30, 2)))
-    operator = choose_operator(columns, rows)
+    operator, plan = choose_operator(columns, rows)
     assert operator.method == "blocked"
-    assert "in memory already" in str(plan_of(operator, columns, 30))
+    assert "in memory already" in str(plan)
 
 
 def test_the_diagonal_of_a_function_is_computed_once(rng):

@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits
 from reference.kernel_sums import coincidences, log_sums
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.operators import Evaluated
-from typicality.operators.row_tree import RowTree
 from typicality.operators.tails import ExactTails
 
 KINDS = [Gaussian, Laplacian, Cauchy]
@@ -18,7 +17,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def tails(kernel, X, weights, sample_weight, nearest):
-    return ExactTails(Evaluated(kernel, X), weights, sample_weight, nearest, RowTree.of(X))
+    return ExactTails(Evaluated(kernel, X), weights, sample_weight, nearest)
 
 
 @given(

@@ -91,16 +91,12 @@ class LeaveOneOut:
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
         if self._columns.on_sphere:
-            return self.log_similarity(rows)
+            return self._gather(rows, self._log_similarity)  # far rows are still told apart
         return -self.sqdist(rows) / eta
 
     def compress(self, rtol: float) -> "CompressedScores":
         """The same but for `rtol` in s, without most of the training rows."""
         return CompressedScores(self.known.compress(self.mean, rtol))
-
-    def log_similarity(self, rows: Floats) -> NDArray[np.float64]:
-        """Log s, in the domain of logarithms: far rows are still told apart."""
-        return self._gather(rows, self._log_similarity)
 
     def sqdist(self, rows: Floats) -> NDArray[np.float64]:
         """Squared distances to the mean without the row.
