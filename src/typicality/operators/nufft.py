@@ -14,7 +14,12 @@ from typicality._threads import over_ranges
 from typicality.kernels import Gaussian
 from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
-from typicality.operators.fourier_grid import FourierGrid, FourierMethod, refusal_of
+from typicality.operators.fourier_grid import (
+    LARGEST_RTOL,
+    FourierGrid,
+    FourierMethod,
+    no_grid_because,
+)
 
 __all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
 
@@ -22,11 +27,13 @@ Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
-_FEWEST_PIECES, _PIECES = 4, 16  # fewer are not worth threads of their own; enough for them
+_PIECES = 16  # enough for the threads of most machines
+_FEWEST_AT_ONCE, _MOST_IN_TURN = 2, 4
+_SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
 _ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
-_SPREADS_OF_AN_FFT = 1.0  # seconds of a unit of the transform over those of a unit of spreading
+_SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
 _BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
-_CELLS = 2**16  # the rows are ordered by so many cells; sixteen bits are sorted quickly
+_CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
 
@@ -40,9 +47,9 @@ class Nufft:
 
     a transform of type 1, a product with the spectrum, and a transform of type 2, by finufft. Two
     columns are the real and imaginary part of one transform. Rows are taken in pieces, in the order
-    of cells in space; where the modes are few against the rows, each piece is summed by one thread
-    and the sums are added in a fixed order, so results do not depend on the number of threads.
-    Where they are not, finufft uses all threads and last bits may differ between runs.
+    of cells in space; where the modes are few, or few against the rows (`pieces.at_once`), a piece
+    is summed by one thread and the sums are added in a fixed order, so results do not depend on the
+    number of threads. Elsewhere finufft uses all threads and last bits may differ between runs.
 
     Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
     the number of digits of the promise; memory O(n / 2 + M), beyond the rows.
@@ -66,7 +73,7 @@ class Nufft:
             raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
         self.columns = columns
         self.rtol = rtol
-        self.grid = FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol)
+        self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
         self.pieces = _Pieces.of(self.grid, len(rows))
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
         self._order = None if in_cache else _cell_order(self.grid, rows)
@@ -278,14 +285,15 @@ def _cut(method: FourierMethod, n_rows: int, n_features: int, n_modes: int) -> t
     Each piece has a Fourier transform of its own, and modes of its own to be added.
     """
     smallest, largest = _ROWS_OF_A_PIECE
+    in_memory = -(-n_rows // largest)
+    wanted = max(1, in_memory, min(n_rows // smallest, _PIECES))
     spreading = method.spread_units(n_rows, n_features)
     affordable = int(_FFT_SHARE * spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
     holdable = int(max(_BYTES_OF_MODES, 8 * n_rows) / (16 * n_modes))
-    wanted = max(1, -(-n_rows // largest), min(n_rows // smallest, _PIECES))
-    at_once = min(wanted, affordable, holdable)
-    if wanted == 1 or at_once >= _FEWEST_PIECES:
+    at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
+    if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
         return max(1, at_once), True
-    return min(wanted, _FEWEST_PIECES), False
+    return min(in_memory, _MOST_IN_TURN), False
 
 
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
@@ -308,8 +316,8 @@ def _cells(grid: FourierGrid, rows: Floats) -> NDArray[np.uint16]:
 
 def _column_sums(weights: Floats) -> NDArray[np.float64]:
     """Sums of absolute weights: columns of one transform are brought to the same size."""
-    sums = np.abs(weights).sum(axis=0, dtype=np.float64)
-    return np.where(sums > 0, sums, 1.0)
+    sums: NDArray[np.float64] = np.abs(weights).sum(axis=0, dtype=np.float64)
+    return sums
 
 
 def _gathered(rows: Floats, index: Index) -> Floats:
@@ -318,7 +326,8 @@ def _gathered(rows: Floats, index: Index) -> Floats:
 
 
 def _packed(pair: Floats, scale: Floats, index: Index) -> Complex:
-    columns = [_gathered(pair[:, column], index) / of_one for column, of_one in enumerate(scale)]
+    divisor = np.where(scale > 0, scale, 1.0)
+    columns = [_gathered(pair[:, column], index) / of_one for column, of_one in enumerate(divisor)]
     packed = np.zeros(len(columns[0]), complex)
     packed.real = columns[0]
     if len(columns) == 2:
@@ -336,9 +345,14 @@ def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[sli
     return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
 
 
+def _box(rows: Floats) -> tuple[Floats, Floats]:
+    columns = rows.T  # one by one they are quicker than with axis=0
+    return np.array([column.min() for column in columns]), np.array([c.max() for c in columns])
+
+
 def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
-    reach = kernel.support_radius(rtol)
-    return FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol, reach=reach)
+    reach = kernel.support_radius(min(rtol, LARGEST_RTOL))
+    return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
 
 
 def _memory(grid: FourierGrid, n_rows: int) -> int:
@@ -366,21 +380,21 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
     memory : int, optional
         The bytes that may be used; by default scikit-learn's `working_memory`.
     """
-    reason = refusal_of(kernel, rows, rtol)
+    reason = no_grid_because(kernel, rows.shape[1], rtol)
     if reason is not None:
         return reason
     grid = _roomy_grid(kernel, rows, rtol)
     if grid.rounding > rtol / 4:
         return (
-            f"a promise of {rtol:.0e} is below the rounding of Fourier sums for rows that spread "
-            f"over {float(grid.period.max() / grid.sigma):.0e} times sigma"
+            f"rtol={rtol:.1g} is below the rounding of Fourier sums over "
+            f"{float(grid.period.max() / grid.sigma):.1g} widths of the kernel"
         )
     allowed = get_config()["working_memory"] * 2**20 if memory is None else memory
     needed = _memory(grid, len(rows))
     if needed > allowed:
         return (
-            f"{grid.n_modes:,} Fourier modes of {len(rows):,} rows need "
-            f"{math.ceil(needed / 2**20):,} MiB and {allowed // 2**20:,} MiB are allowed"
+            f"{grid.n_modes:,} Fourier modes and {len(rows):,} rows need "
+            f"{math.ceil(needed / 2**20):,} MiB, more than the {allowed // 2**20:,} MiB allowed"
         )
     return None
 
@@ -393,7 +407,7 @@ class Units(NamedTuple):
     rows : float
         Rows gathered and scattered, twice.
     spread : float
-        Points of finufft's grid touched, for both transforms.
+        Points of finufft's grid touched, and their weights, for both transforms.
     fft : float
         Points of finufft's grid times their logarithm, for both transforms and all pieces.
     """
