@@ -11,19 +11,20 @@ from scipy.special import erfcinv
 from typicality.kernels import Gaussian
 from typicality.operators.base import Floats
 
-__all__ = ["FourierGrid", "FourierMethod"]
+__all__ = ["LARGEST_RTOL", "FourierGrid", "FourierMethod", "no_grid_because"]
 
 _MOST_FEATURES = 3
 _SMALLEST_RTOL = 1e-12
-_LARGEST_RTOL = 1e-2  # a larger promise is kept as this one
+LARGEST_RTOL = 1e-2  # a larger promise is kept as this one
 _MOST_MODES_OF_AN_AXIS = 1e9
 _ROUNDING = 4.0  # measured: a quarter of this, see docs/theory
 _ROUNDING_OF_FEW_MODES = 10.0
 _WIDE_GRID, _TIGHT_GRID = 2.0, 1.25
-# With the tight grid, errors of the middle modes are far below the tolerance of finufft, and only
-# the middle of the spectrum has weight; measured: ten times below within these limits.
-_TIGHT_GAIN = 3.0
-_TIGHT_SHARES = (1e-9, 1e-5)
+_POINTS_OF_A_WEIGHT = 10  # a weight takes as long as ten points of the grid (measured)
+# With the tight grid the middle of the spectrum, where a Gaussian has its weight, is better than
+# the tolerance of finufft: by no more than 2 tolerance^1.2 off within these limits (measured).
+_TIGHT_SHARES = (1e-10, 1e-4)
+_TIGHT_FACTOR, _TIGHT_POWER = 2.0, 1.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +67,15 @@ class FourierGrid:
         cls, kernel: Gaussian, low: Floats, high: Floats, rtol: float, *, reach: float = 0.0
     ) -> Self:
         """The smallest grid that keeps the promise between rows in a box and points near it."""
-        low, high = low.astype(np.float64), high.astype(np.float64)
-        share = min(rtol, _LARGEST_RTOL) / (8 * len(low))
+        box = low.astype(np.float64), high.astype(np.float64)
+        share = min(rtol, LARGEST_RTOL) / (8 * len(low))
         # Images of a row begin where the kernel is a third of the share: all of them together
         # are below it. The tail of the spectrum is a complementary error function.
         clearance = kernel.support_radius(share / 3)
-        period = high - low + reach + clearance
+        period = box[1] - box[0] + reach + clearance
         half = np.ceil(period / kernel.sigma * (erfcinv(share) / (math.sqrt(2) * math.pi)))
         half = np.minimum(half, _MOST_MODES_OF_AN_AXIS)
-        return cls(kernel.sigma, rtol, low, high, reach, period, tuple(int(most) for most in half))
+        return cls(kernel.sigma, rtol, *box, reach, period, tuple(int(most) for most in half))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,14 +100,15 @@ class FourierGrid:
     @property
     def share(self) -> float:
         """What a transform may be off on one axis: two of them take half of the promise."""
-        return min(self.rtol, _LARGEST_RTOL) / (4 * len(self.half))
+        return min(self.rtol, LARGEST_RTOL) / (4 * len(self.half))
 
     def coordinates(self, rows: Floats) -> list[NDArray[np.float64]]:
         """Rows as angles, one array an axis."""
         centre = self.low + 0.5 * (self.high - self.low)
-        angles = np.subtract(rows, centre, dtype=np.float64)
-        angles *= 2 * math.pi / self.period
-        return [np.ascontiguousarray(angle) for angle in angles.T]
+        angles = np.empty(rows.shape[::-1])
+        np.subtract(rows.T, centre[:, None], out=angles)
+        angles *= (2 * math.pi / self.period)[:, None]
+        return list(angles)
 
     def weigh(self, modes: NDArray[np.complex128]) -> None:
         """Multiply modes, shape (..., *self.shape), by the coefficients of the kernel."""
@@ -152,14 +154,15 @@ class FourierMethod:
         wide_size = _WIDE_GRID**n_features * n_modes
         tight = wide_size > n_rows and _TIGHT_SHARES[0] <= share <= _TIGHT_SHARES[1]
         upsampling = _TIGHT_GRID if tight else _WIDE_GRID
-        tolerance = share * (_TIGHT_GAIN if tight else 1.0)
+        tolerance = (share / _TIGHT_FACTOR) ** (1 / _TIGHT_POWER) if tight else share
         digits_of_a_point = math.pi * math.sqrt(1 - 1 / upsampling)
         width = math.ceil(-math.log(tolerance) / digits_of_a_point) + 1
         return cls(upsampling, tolerance, upsampling**n_features * n_modes, width)
 
     def spread_units(self, n_rows: int, n_features: int) -> float:
-        """Points of finufft's grid that are read or written for all rows, once."""
-        return float(n_rows) * self.width**n_features
+        """What the rows cost in one transform: points of the grid touched, and weights of them."""
+        of_weights = _POINTS_OF_A_WEIGHT * n_features * self.width
+        return float(n_rows * (self.width**n_features + of_weights))
 
     @property
     def fft_units(self) -> float:
@@ -167,12 +170,12 @@ class FourierMethod:
         return self.fine_size * math.log2(self.fine_size)
 
 
-def refusal_of(kernel: Any, rows: Floats, rtol: float) -> str | None:
-    """Why there is no grid, whatever the memory; None where there is one."""
-    if type(kernel) is not Gaussian:
-        return "the kernel is not Gaussian"
-    if rows.shape[1] > _MOST_FEATURES:
-        return f"there are {rows.shape[1]} features, and Fourier sums are for at most 3"
-    if rtol < _SMALLEST_RTOL:
-        return f"a promise of {rtol:.0e} is below what Fourier sums can hold in double precision"
+def no_grid_because(kernel: Any, n_features: int, rtol: float) -> str | None:
+    """Why there is no grid, whatever the rows and the memory; None where there may be one."""
+    if type(kernel) is not Gaussian:  # a subclass may have another profile
+        return f"the kernel is {type(kernel).__name__}, not Gaussian"
+    if n_features > _MOST_FEATURES:
+        return f"there are {n_features} features, more than {_MOST_FEATURES}"
+    if not rtol >= _SMALLEST_RTOL:
+        return f"rtol={rtol:.1g} is below {_SMALLEST_RTOL:.0e}, where double precision ends"
     return None

@@ -14,18 +14,27 @@ from typicality._threads import over_ranges
 from typicality.kernels import Gaussian
 from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
-from typicality.operators.fourier_grid import FourierGrid, FourierMethod, refusal_of
+from typicality.operators.fourier_grid import (
+    LARGEST_RTOL,
+    FourierGrid,
+    FourierMethod,
+    no_grid_because,
+)
 
 __all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
 
 Complex = NDArray[np.complex128]
+Index = slice | NDArray[np.integer]
 
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
-_FEWEST_PIECES = 4  # fewer than that are not worth threads of their own
+_PIECES = 16  # enough for the threads of most machines
+_FEWEST_AT_ONCE, _MOST_IN_TURN = 2, 4
+_SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
 _ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
-_SPREADS_OF_AN_FFT = 1.0  # seconds of a unit of the transform over those of a unit of spreading
-_BYTES_OF_MODES = 2**26  # the sums of all pieces are held at once; more columns go in batches
-_CELLS = 2**14  # the rows are ordered by cells
+_SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
+_BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
+_CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
+_FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
 
 class Nufft:
@@ -38,9 +47,9 @@ class Nufft:
 
     a transform of type 1, a product with the spectrum, and a transform of type 2, by finufft. Two
     columns are the real and imaginary part of one transform. Rows are taken in pieces, in the order
-    of cells in space; where the modes are few against the rows, each piece is summed by one thread
-    and the sums are added in a fixed order, so results do not depend on the number of threads.
-    Where they are not, finufft uses all threads and last bits may differ between runs.
+    of cells in space; where the modes are few, or few against the rows (`pieces.at_once`), a piece
+    is summed by one thread and the sums are added in a fixed order, so results do not depend on the
+    number of threads. Elsewhere finufft uses all threads and last bits may differ between runs.
 
     Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
     the number of digits of the promise; memory O(n / 2 + M), beyond the rows.
@@ -64,9 +73,10 @@ class Nufft:
             raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
         self.columns = columns
         self.rtol = rtol
-        self.grid = FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol)
+        self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
         self.pieces = _Pieces.of(self.grid, len(rows))
-        self._order = _cell_order(self.grid, rows)
+        in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
+        self._order = None if in_cache else _cell_order(self.grid, rows)
 
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
@@ -83,7 +93,7 @@ class Nufft:
     def expansion(self, weights: Floats) -> "FourierExpansion":
         """The same sums at any points, from a grid with room around the rows."""
         grid = _roomy_grid(self.columns.kernel_object, self.columns.training, self.rtol)
-        pieces = _Pieces.of(grid, len(self._order))
+        pieces = _Pieces.of(grid, self.columns.n_training)
         scale = _column_sums(weights)
         modes = [
             self._modes(grid, pieces, weights[:, columns], scale[columns])
@@ -93,7 +103,11 @@ class Nufft:
 
     @property
     def working_memory(self) -> int:
-        return _memory(self.grid, len(self._order))
+        return _memory(self.grid, self.columns.n_training)
+
+    def _index(self, rows: slice) -> Index:
+        """Where the rows of a piece stand."""
+        return rows if self._order is None else self._order[rows]
 
     def _modes(
         self, grid: FourierGrid, pieces: "_Pieces", weights: Floats, scale: Floats
@@ -106,10 +120,11 @@ class Nufft:
         def add(first: int, last: int) -> None:
             plan = pieces.plan(1, grid)
             for piece in range(first, last):
-                index = self._order[pieces.rows(piece)]
-                plan.setpts(*grid.coordinates(self.columns.training[index]))
+                index = self._index(pieces.rows(piece))
+                plan.setpts(*grid.coordinates(_gathered(self.columns.training, index)))
                 for pair in range(n_pairs):
-                    strengths = _packed(weights[index, 2 * pair : 2 * pair + 2], scale[2 * pair :])
+                    columns = slice(2 * pair, 2 * pair + 2)
+                    strengths = _packed(weights[:, columns], scale[columns], index)
                     partial[piece % slots, pair] += plan.execute(strengths)
 
         pieces.run(add)
@@ -124,18 +139,18 @@ class Nufft:
         def evaluate(first: int, last: int) -> None:
             plan = pieces.plan(2, grid)
             for piece in range(first, last):
-                index = self._order[pieces.rows(piece)]
-                plan.setpts(*grid.coordinates(self.columns.training[index]))
+                index = self._index(pieces.rows(piece))
+                plan.setpts(*grid.coordinates(_gathered(self.columns.training, index)))
                 for pair, coefficients in enumerate(modes):
-                    values = _unpacked(plan.execute(coefficients), scale[2 * pair : 2 * pair + 2])
-                    sums[index, 2 * pair : 2 * pair + 2] = values
+                    columns = slice(2 * pair, 2 * pair + 2)
+                    _unpack(plan.execute(coefficients), scale[columns], sums[:, columns], index)
 
         pieces.run(evaluate)
 
 
 @dataclass(frozen=True, eq=False)
 class FourierExpansion:
-    """Gaussian sums at any points from their Fourier coefficients; the rows are not kept.
+    r"""Gaussian sums at any points from their Fourier coefficients; the rows are not kept.
 
     Points farther from the box of the rows than the kernel reaches get 0, so that the period does
     not show. A point gets the same bits in any batch and for any number of threads.
@@ -146,7 +161,7 @@ class FourierExpansion:
     ----------
     grid : FourierGrid
         The modes, with room around the rows.
-    modes : array of shape (ceil(c / 2), \\*grid.shape)
+    modes : array of shape (ceil(c / 2), \*grid.shape)
         Coefficients of the sums, two columns as real and imaginary part.
     scale : array of shape (c,)
         What the sums were divided by.
@@ -197,7 +212,7 @@ class FourierExpansion:
         plan.setpts(*grid.coordinates(points[reached]))
         for pair, coefficients in enumerate(self.modes):
             columns = slice(2 * pair, 2 * pair + 2)
-            sums[reached, columns] = _unpacked(plan.execute(coefficients), self.scale[columns])
+            _unpack(plan.execute(coefficients), self.scale[columns], sums[:, columns], reached)
 
 
 @dataclass(frozen=True)
@@ -208,22 +223,25 @@ class _Pieces:
     ----------
     n_rows, n_pieces : int
         The number of rows and of pieces.
+    at_once : bool
+        Whether pieces run in threads of ours; if not, each runs in all threads of finufft.
     method : FourierMethod
         How finufft is called.
-    threads_of_finufft : int
-        1 where pieces run in threads of ours.
+    sort : int
+        0 where rows are in the order of space already, 2 where finufft is to see to that.
     """
 
     n_rows: int
     n_pieces: int
+    at_once: bool
     method: FourierMethod
-    threads_of_finufft: int
+    sort: int
 
     @classmethod
     def of(cls, grid: FourierGrid, n_rows: int) -> Self:
         """Pieces of the training rows: their number must not follow that of the threads."""
         method = FourierMethod.of(grid, n_rows)
-        return cls(n_rows, *_cut(method, n_rows, len(grid.half)))
+        return cls(n_rows, *_cut(method, n_rows, len(grid.half), grid.n_modes), method, 0)
 
     @classmethod
     def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
@@ -232,19 +250,19 @@ class _Pieces:
         method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
         smallest, largest = _ROWS_OF_A_PIECE
         for_threads = min(effective_n_threads(), -(-n_points // smallest))
-        return cls(n_points, max(1, for_threads, -(-n_points // largest)), method, 1)
+        return cls(n_points, max(1, for_threads, -(-n_points // largest)), True, method, 2)
 
     @property
     def n_slots(self) -> int:
         """How many sums are held at once: one a piece, where pieces run at once."""
-        return self.n_pieces if self.threads_of_finufft == 1 else 1
+        return self.n_pieces if self.at_once else 1
 
     def rows(self, piece: int) -> slice:
         bounds = [self.n_rows * i // self.n_pieces for i in (piece, piece + 1)]
         return slice(*bounds)
 
     def run(self, task: Callable[[int, int], None]) -> None:
-        if self.threads_of_finufft == 1:
+        if self.at_once:
             over_ranges(task, self.n_pieces)
         else:
             task(0, self.n_pieces)
@@ -259,55 +277,71 @@ class _Pieces:
             eps=self.method.tolerance,
             isign=-1 if kind == 1 else 1,
             upsampfac=self.method.upsampling,
-            nthreads=self.threads_of_finufft,
+            nthreads=1 if self.at_once else int(effective_n_threads()),
+            spread_sort=self.sort,
             showwarn=0,
         )
 
 
-def _cut(method: FourierMethod, n_rows: int, n_features: int) -> tuple[int, FourierMethod, int]:
-    """The number of pieces, the method again, and the threads finufft takes for a piece."""
+def _cut(method: FourierMethod, n_rows: int, n_features: int, n_modes: int) -> tuple[int, bool]:
+    """The number of pieces, and whether to run them at once: where that costs little more.
+
+    Each piece has a Fourier transform of its own, and modes of its own to be added.
+    """
     smallest, largest = _ROWS_OF_A_PIECE
+    in_memory = -(-n_rows // largest)
+    wanted = max(1, in_memory, min(n_rows // smallest, _PIECES))
     spreading = method.spread_units(n_rows, n_features)
     affordable = int(_FFT_SHARE * spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
-    wanted = max(-(-n_rows // largest), min(n_rows // smallest, 4 * _FEWEST_PIECES))
-    if wanted <= 1:
-        return 1, method, 1
-    if affordable >= _FEWEST_PIECES:
-        return min(affordable, wanted), method, 1
-    return _FEWEST_PIECES, method, int(effective_n_threads())
+    holdable = int(max(_BYTES_OF_MODES, 8 * n_rows) / (16 * n_modes))
+    at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
+    if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
+        return max(1, at_once), True
+    return min(in_memory, _MOST_IN_TURN), False
 
 
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
+    order = np.argsort(_cells(grid, rows), kind="stable")
+    return order.astype(np.int32) if len(rows) < 2**31 else order
+
+
+def _cells(grid: FourierGrid, rows: Floats) -> NDArray[np.uint16]:
     n_features = rows.shape[1]
-    n_cells = int(round(_CELLS ** (1 / n_features)))
+    n_cells = int(_CELLS ** (1 / n_features))
     width = np.where(grid.high > grid.low, grid.high - grid.low, 1.0)
     cell = np.zeros(len(rows), np.uint16)
     for axis in range(n_features):
         place = (rows[:, axis] - grid.low[axis]) * ((n_cells - 1) / width[axis])
         cell *= np.uint16(n_cells)
         cell += place.astype(np.uint16)
-    order = np.argsort(cell, kind="stable")
-    return order.astype(np.int32) if len(rows) < 2**31 else order
+    return cell
 
 
 def _column_sums(weights: Floats) -> NDArray[np.float64]:
     """Sums of absolute weights: columns of one transform are brought to the same size."""
-    sums = np.abs(weights).sum(axis=0, dtype=np.float64)
-    return np.where(sums > 0, sums, 1.0)
+    sums: NDArray[np.float64] = np.abs(weights).sum(axis=0, dtype=np.float64)
+    return sums
 
 
-def _packed(pair: Floats, scale: Floats) -> Complex:
-    packed = np.zeros(len(pair), complex)
-    packed.real = pair[:, 0] / scale[0]
-    if pair.shape[1] == 2:
-        packed.imag = pair[:, 1] / scale[1]
+def _gathered(rows: Floats, index: Index) -> Floats:
+    # Several times quicker than rows[index], for an array of indices.
+    return rows[index] if isinstance(index, slice) else rows.take(index, axis=0)
+
+
+def _packed(pair: Floats, scale: Floats, index: Index) -> Complex:
+    divisor = np.where(scale > 0, scale, 1.0)
+    columns = [_gathered(pair[:, column], index) / of_one for column, of_one in enumerate(divisor)]
+    packed = np.zeros(len(columns[0]), complex)
+    packed.real = columns[0]
+    if len(columns) == 2:
+        packed.imag = columns[1]
     return packed
 
 
-def _unpacked(values: Complex, scale: Floats) -> Floats:
-    pair: Floats = values.view(np.float64).reshape(-1, 2)[:, : len(scale)] * scale
-    return pair
+def _unpack(values: Complex, scale: Floats, pair: Floats, index: Index) -> None:
+    for column, part in enumerate((values.real, values.imag)[: len(scale)]):
+        pair[index, column] = part * scale[column]
 
 
 def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[slice]:
@@ -315,20 +349,25 @@ def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[sli
     return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
 
 
+def _box(rows: Floats) -> tuple[Floats, Floats]:
+    columns = rows.T  # one by one they are quicker than with axis=0
+    return np.array([column.min() for column in columns]), np.array([c.max() for c in columns])
+
+
 def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
-    reach = kernel.support_radius(rtol)
-    return FourierGrid.of(kernel, rows.min(axis=0), rows.max(axis=0), rtol, reach=reach)
+    reach = kernel.support_radius(min(rtol, LARGEST_RTOL))
+    return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
 
 
 def _memory(grid: FourierGrid, n_rows: int) -> int:
-    """Bytes of a product of one or two columns."""
+    """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
     pieces = _Pieces.of(grid, n_rows)
-    at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.n_slots > 1 else 1
+    at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
     fine = 16 * pieces.method.fine_size
     of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
     of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
     modes = (pieces.n_slots + 1) * grid.n_bytes
-    return int(8 * n_rows + modes + at_once * (fine + of_a_piece))
+    return int(4 * n_rows + max(18 * n_rows, modes + at_once * (fine + of_a_piece)))
 
 
 def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -> str | None:
@@ -345,21 +384,21 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
     memory : int, optional
         The bytes that may be used; by default scikit-learn's `working_memory`.
     """
-    reason = refusal_of(kernel, rows, rtol)
+    reason = no_grid_because(kernel, rows.shape[1], rtol)
     if reason is not None:
         return reason
     grid = _roomy_grid(kernel, rows, rtol)
     if grid.rounding > rtol / 4:
         return (
-            f"a promise of {rtol:.0e} is below the rounding of Fourier sums for rows that spread "
-            f"over {float(grid.period.max() / grid.sigma):.0e} times sigma"
+            f"rtol={rtol:.1g} is below the rounding of Fourier sums over "
+            f"{float(grid.period.max() / grid.sigma):.1g} widths of the kernel"
         )
     allowed = get_config()["working_memory"] * 2**20 if memory is None else memory
     needed = _memory(grid, len(rows))
     if needed > allowed:
         return (
-            f"{grid.n_modes:,} Fourier modes of {len(rows):,} rows need "
-            f"{math.ceil(needed / 2**20):,} MiB and {allowed // 2**20:,} MiB are allowed"
+            f"{grid.n_modes:,} Fourier modes and {len(rows):,} rows need "
+            f"{math.ceil(needed / 2**20):,} MiB, more than the {allowed // 2**20:,} MiB allowed"
         )
     return None
 
@@ -372,7 +411,7 @@ class Units(NamedTuple):
     rows : float
         Rows gathered and scattered, twice.
     spread : float
-        Points of finufft's grid touched, for both transforms.
+        Points of finufft's grid touched, and their weights, for both transforms.
     fft : float
         Points of finufft's grid times their logarithm, for both transforms and all pieces.
     """
@@ -385,6 +424,6 @@ class Units(NamedTuple):
 def cost_units(n_rows: int, n_features: int, rtol: float, n_modes: int) -> Units:
     """What a product costs, in units of a table."""
     method = FourierMethod.for_modes(n_rows, n_features, rtol / (4 * n_features), n_modes)
-    n_pieces, _, _ = _cut(method, n_rows, n_features)
+    n_pieces, _ = _cut(method, n_rows, n_features, n_modes)
     spread = 2 * method.spread_units(n_rows, n_features)
     return Units(2.0 * n_rows, spread, 2 * n_pieces * method.fft_units)

@@ -1,0 +1,223 @@
+"""Gaussian sums by Fourier series: the promise is kept wherever the points are."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from threadpoolctl import threadpool_limits
+
+from typicality.kernels import Cauchy, Gaussian
+from typicality.operators import Dense, Evaluated
+from typicality.operators.nufft import FourierGrid, Nufft, cost_units, refusal
+
+ROWS = {
+    "normal": lambda rng, n, d: rng.normal(size=(n, d)),
+    "far from zero": lambda rng, n, d: rng.normal(size=(n, d)) + 1e6,
+    "heavy tails": lambda rng, n, d: rng.standard_t(1, size=(n, d)),
+    "copies": lambda rng, n, d: rng.normal(size=(3, d))[rng.integers(0, 3, n)],
+    "one row": lambda rng, n, d: rng.normal(size=(1, d)),
+    "a constant feature": lambda rng, n, d: rng.normal(size=(n, d)) * (np.arange(d) > 0),
+    "unequal axes": lambda rng, n, d: rng.normal(size=(n, d)) * 10.0 ** -np.arange(d),
+    "float32": lambda rng, n, d: rng.normal(size=(n, d)).astype(np.float32),
+}
+WEIGHTS = [
+    lambda rng, n: rng.normal(size=(n, 3)) * [1.0, 1e-9, 1e9],
+    lambda rng, n: rng.random((n, 2)),
+    lambda rng, n: np.eye(n, 1),
+    lambda rng, n: np.column_stack([np.zeros(n), -rng.random(n)]),
+]
+NARROWEST = {1: -3.0, 2: -2.2, 3: -1.3}  # powers of ten of the extent; modes grow as its power -d
+
+
+def extent(X):
+    return max(float(np.ptp(X.astype(np.float64), axis=0).max()), 1e-3)
+
+
+def random_case(kind, seed):
+    rng = np.random.default_rng([seed, *kind.encode()])
+    d = int(rng.integers(1, 4))
+    X = ROWS[kind](rng, int(rng.integers(2, 200)), d)
+    W = WEIGHTS[seed % len(WEIGHTS)](rng, len(X))
+    kernel = Gaussian(extent(X) * 10.0 ** rng.uniform(NARROWEST[d], 3))
+    return rng, X, W, kernel, 10.0 ** rng.uniform(-11, -2)
+
+
+def points_everywhere(rng, X, kernel, rtol):
+    """Inside the box of the rows, at its edges, around the end of the kernel, and far away."""
+    X = X.astype(np.float64)
+    low, high, d = X.min(axis=0), X.max(axis=0), X.shape[1]
+    inside = rng.uniform(low, high, size=(15, d))
+    edges = np.where(rng.random((15, d)) < 0.5, low, high)
+    reach = kernel.support_radius(rtol)
+    outward = np.where(rng.random((30, d)) < 0.5, low, high)
+    outward += np.sign(rng.normal(size=(30, d))) * reach * rng.uniform(0, 1.3, size=(30, 1))
+    far = X[:1] + 10.0 ** rng.uniform(0, 8, size=(15, 1)) * (extent(X) + reach)
+    return np.vstack([X[:40], inside, edges, outward, far])
+
+
+def exact(kernel, points, X, W):
+    return kernel(points.astype(np.float64), X.astype(np.float64)) @ W
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("seed", range(30))
+def test_promise_is_kept(kind, seed):
+    rng, X, W, kernel, rtol = random_case(kind, seed)
+    operator = Nufft(Evaluated(kernel, X), rtol=rtol)
+    allowed = (rtol + 1e-15) * np.abs(W).sum(axis=0)
+    assert (np.abs(operator @ W - exact(kernel, X, X, W)) <= allowed).all()
+    points = points_everywhere(rng, X, kernel, rtol)
+    expansion = operator.expansion(W)
+    assert (np.abs(expansion.at(points) - exact(kernel, points, X, W)) <= allowed).all()
+    assert (operator @ W).dtype == expansion.at(points).dtype == np.float64
+
+
+@pytest.mark.parametrize("rtol", [1e-2, 1e-6, 1e-11])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
+    X, W = rng.normal(size=(40_000, d)), rng.random((40_000, 3))
+    kernel = Gaussian(0.5)
+    operator = Nufft(Evaluated(kernel, X), rtol=rtol)
+    some = rng.permutation(len(X))[:50]
+    allowed = rtol * W.sum(axis=0)
+    assert (np.abs((operator @ W)[some] - exact(kernel, X[some], X, W)) <= allowed).all()
+    at = operator.expansion(W).at(X[some])
+    assert (np.abs(at - exact(kernel, X[some], X, W)) <= allowed).all()
+
+
+def test_complement(rng):
+    X, W = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
+    columns = Evaluated(Gaussian(1.0), X)
+    operator = Nufft(columns, rtol=1e-9)
+    expected = Dense(columns, X).complement(W)
+    assert_allclose(operator.complement(W), expected, atol=1e-9 * np.abs(W).sum())
+    far = np.full((1, 2), 1e9)
+    assert_array_equal(operator.expansion(W).complement_at(far), W.sum(axis=0)[None])
+    at = operator.expansion(W).complement_at(X)
+    assert_allclose(at, expected, atol=1e-9 * np.abs(W).sum())
+
+
+def test_products_are_linear_and_symmetric(rng):
+    X, u, v = rng.normal(size=(200, 2)), rng.normal(size=(200, 1)), rng.normal(size=(200, 1))
+    operator = Nufft(Evaluated(Gaussian(0.3), X), rtol=1e-4)
+    assert_allclose(operator @ (2 * u - v), 2 * (operator @ u) - operator @ v, atol=1e-11)
+    assert_allclose((v * (operator @ u)).sum(), (u * (operator @ v)).sum(), atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("d", "sigma"), [(1, 0.001), (1, 1.0), (2, 0.1), (2, 2.0), (3, 0.6), (3, 3.0)]
+)
+def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
+    X, W = rng.normal(size=(100_000, d)), rng.random((100_000, 3))
+    operator = Nufft(Evaluated(Gaussian(sigma), X), rtol=1e-5)
+    assert operator.pieces.at_once
+    assert operator.pieces.n_pieces > 1
+    with threadpool_limits(1):
+        alone = operator @ W
+    with threadpool_limits(4):
+        assert_array_equal(operator @ W, alone)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("sigma", [0.15, 2.0])
+def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, d, sigma):
+    X, W = rng.normal(size=(5000, d)), rng.random((5000, 3))
+    points = rng.normal(size=(40_000, d))
+    expansion = Nufft(Evaluated(Gaussian(sigma), X), rtol=1e-6).expansion(W)
+    with threadpool_limits(1):
+        together = expansion.at(points)
+    some = rng.permutation(len(points))[:500]
+    assert_array_equal(expansion.at(points[some]), together[some])
+    assert_array_equal(expansion.at(points[7:8]), together[7:8])
+    with threadpool_limits(4):
+        assert_array_equal(expansion.at(points), together)
+    assert expansion.at(points[:0]).shape == (0, 3)
+
+
+def test_an_expansion_travels_without_the_rows(rng):
+    X, W = rng.normal(size=(20_000, 2)), rng.random((20_000, 1))
+    expansion = Nufft(Evaluated(Gaussian(1.0), X), rtol=1e-6).expansion(W)
+    sent = pickle.dumps(expansion)
+    assert len(sent) < 1.5 * expansion.n_bytes + 2000 < X.nbytes
+    assert_array_equal(pickle.loads(sent).at(X[:9]), expansion.at(X[:9]))
+    assert_array_equal(copy.deepcopy(expansion).at(X[:9]), expansion.at(X[:9]))
+    assert expansion.rtol == 1e-6
+
+
+def test_more_columns_than_are_held_at_once(rng, monkeypatch):
+    X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
+    operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-8)
+    together, at = operator @ W, operator.expansion(W).at(X)
+    monkeypatch.setattr("typicality.operators.nufft._BYTES_OF_MODES", 1)
+    assert_array_equal(operator @ W, together)
+    assert_array_equal(operator.expansion(W).at(X), at)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("rtol", [1e-2, 1e-7, 1e-12])
+def test_the_series_of_the_kernel_itself(rng, d, rtol):
+    """The parts of the error that are proven: images and the tail of the spectrum."""
+    kernel, high = Gaussian(0.4), 10.0 ** -np.arange(d)
+    grid = FourierGrid.of(kernel, np.zeros(d), high, rtol)
+    modes = np.ones(grid.shape, complex)
+    grid.weigh(modes)
+    points = rng.uniform(-high, high, size=(20, d))
+    points[0], points[1] = 0.0, high
+    values = np.empty(20, complex)
+    for row, angle in enumerate(2 * math.pi * points / grid.period):
+        value = modes
+        for one, most in zip(angle, grid.half, strict=True):
+            value = np.tensordot(np.exp(1j * one * np.arange(-most, most + 1)), value, axes=1)
+        values[row] = value
+    error = np.abs(values - kernel(points, np.zeros((1, d)))[:, 0])
+    assert error.max() <= rtol / 4
+    assert values[0].real == pytest.approx(1.0, abs=rtol)
+    assert grid.n_modes == math.prod(grid.shape)
+    assert grid.n_bytes == modes.nbytes
+
+
+def test_what_is_refused_and_why(rng):
+    class Steep(Gaussian):
+        """A profile of its own, perhaps."""
+
+    X = rng.normal(size=(50, 3))
+    assert refusal(Gaussian(1.0), X, 1e-6) is None
+    assert "is Cauchy, not Gaussian" in refusal(Cauchy(1.0), X, 1e-6)
+    assert "is Steep" in refusal(Steep(1.0), X, 1e-6)
+    assert "4 features" in refusal(Gaussian(1.0), np.ones((5, 4)), 1e-6)
+    assert "double precision ends" in refusal(Gaussian(1.0), X, 1e-13)
+    assert "double precision ends" in refusal(Gaussian(1.0), X, 0.0)
+    assert "widths of the kernel" in refusal(Gaussian(1e-6), X[:, :1], 1e-10)
+    assert "Fourier modes" in refusal(Gaussian(1e-4), X, 1e-4)
+    assert "0 MiB allowed" in refusal(Gaussian(1.0), X, 1e-6, memory=1000)
+    with config_context(working_memory=0):
+        assert "MiB allowed" in refusal(Gaussian(1.0), X, 1e-6)
+    with pytest.raises(ValueError, match="is Cauchy, not Gaussian"):
+        Nufft(Evaluated(Cauchy(1.0), X), rtol=1e-6)
+
+
+def test_extreme_widths_are_refused_or_right():
+    X = np.array([[-1e100], [1e100], [0.0]])
+    assert "widths of the kernel" in refusal(Gaussian(1e-100), X, 1e-6)
+    assert refusal(Gaussian(1e150), X, 1e-6) is None
+    sums = Nufft(Evaluated(Gaussian(1e150), X), rtol=1e-6) @ np.ones((3, 1))
+    assert_allclose(sums, 3.0, rtol=1e-6)
+
+
+def test_costs_grow_with_rows_digits_and_modes():
+    few = cost_units(10_000, 2, 1e-6, 1000)
+    assert cost_units(20_000, 2, 1e-6, 1000).spread == 2 * few.spread
+    assert cost_units(10_000, 2, 1e-9, 1000).spread > few.spread
+    assert cost_units(10_000, 2, 1e-6, 10**6).fft > 100 * few.fft
+    assert few.rows == 20_000
+
+
+def test_memory_is_what_it_says(rng):
+    X = rng.normal(size=(50_000, 2))
+    operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-6)
+    assert 0 < operator.working_memory < 8 * 10 * len(X)
+    assert operator.method == "nufft"
