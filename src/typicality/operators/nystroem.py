@@ -1,7 +1,8 @@
 """Products through a few landmarks: linear work for smooth kernels, with a bound it computes."""
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,13 @@ Index = NDArray[np.intp]
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
 LARGEST_RANK = 4096  # the factor of so many landmarks takes seconds
 _STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
-_ESTIMATE = (192, 384, 768)  # rows whose rank tells that of all
+_ESTIMATE = 768  # rows; their rank, and that of a half and a quarter of them, tells that of all
 _NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
 _MOST_ROUNDS = 16  # of looking for rows that break the promise
 _MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
 _HOPELESS = 0.8  # of a sample; where so many rows are landmarks, most others are too
-_ROWS_OF_A_BLOCK = 2048
+_ROWS_OF_A_BLOCK = 1024
+_BYTES_OF_A_PAIR = 32  # of candidates: their kernel value, and what is passed on the way
 
 
 class NotLowRankError(ValueError):
@@ -63,12 +65,13 @@ class _Landmarks:
     def rank(self) -> int:
         return len(self.index)
 
-    def coordinates(self, kernel: Stationary, rows: Floats) -> NDArray[np.float64]:
+    def coordinates(self, columns: Evaluated, looked_at: Index) -> NDArray[np.float64]:
         """Mapped rows along an orthonormal basis of the span of the landmarks."""
-        out = np.empty((len(rows), self.rank))
-        for start in range(0, len(rows), _ROWS_OF_A_BLOCK):
+        out = np.empty((len(looked_at), self.rank))
+        for start in range(0, len(looked_at), _ROWS_OF_A_BLOCK):
             block = slice(start, start + _ROWS_OF_A_BLOCK)
-            against = np.asarray(kernel(rows[block], self.rows), dtype=np.float64)
+            rows = columns.training[looked_at[block]]
+            against = np.asarray(columns.kernel_object(rows, self.rows), dtype=np.float64)
             out[block] = solve_triangular(
                 self.triangle, against.T, lower=True, overwrite_b=True, check_finite=False
             ).T
@@ -135,10 +138,10 @@ class Nystroem:
         why = _plain_refusal(columns, rtol)
         if why is not None:
             raise ValueError(_cannot(rtol, why))
-        allowed = _allowed_rank(columns.n_training, _limit(memory))
-        found = _find_landmarks(columns, rtol, allowed)
+        room = _Room.of(columns.n_training, memory)
+        found = _find_landmarks(columns, rtol, room)
         if found is None:
-            why = _too_many(columns.n_training, rtol, _limit(memory), allowed)
+            why = _too_many(columns.n_training, rtol, room)
             raise NotLowRankError(_cannot(rtol, why))
         self.columns = columns
         self.landmarks = found.landmarks.index
@@ -161,7 +164,8 @@ class Nystroem:
 
     @property
     def working_memory(self) -> int:
-        return self._factor.nbytes + 16 * _ROWS_OF_A_BLOCK * self.rank
+        n_rows = self.columns.n_training
+        return _bytes_of_rows(n_rows) + self.rank * _bytes_of_a_landmark(n_rows)
 
     def expansion(self, weights: Floats) -> Expansion:
         """Exact sums over all rows, for points anywhere.
@@ -181,9 +185,9 @@ def refusal(columns: Columns, *, rtol: float, memory: int | None = None) -> str 
     plain = _plain_refusal(columns, rtol)
     if plain is not None:
         return plain
-    allowed = _allowed_rank(columns.n_training, _limit(memory))
-    if estimated_rank(columns, rtol, at_most=allowed) > allowed:  # type: ignore[arg-type]
-        return _too_many(columns.n_training, rtol, _limit(memory), allowed)
+    room = _Room.of(columns.n_training, memory)
+    if estimated_rank(columns, rtol, at_most=room.rank) > room.rank:  # type: ignore[arg-type]
+        return _too_many(columns.n_training, rtol, room)
     return None
 
 
@@ -195,18 +199,14 @@ def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK)
     factorisation of a matrix of 768 rows.
     """
     n_rows = columns.n_training
-    largest = _spread_over(n_rows, _ESTIMATE[-1])
-    ranks, powers = [], []
-    for size in [s for s in _ESTIMATE if s < 2 * n_rows]:
-        sample = largest[:: max(1, _ESTIMATE[-1] // size)]
-        ranks.append(_pivoted(columns, sample, _MARGIN * rtol).rank)
-    rank, seen = float(ranks[-1]), min(n_rows, _ESTIMATE[-1])
-    powers = list(np.diff(np.log2(ranks)))
-    if seen < n_rows:
-        power = powers[-1]
-        shrinking = min(1.0, power / powers[-2]) if powers[-2] > 0 else 1.0
-        doublings = np.log2(n_rows / seen)
-        rank *= 2.0 ** (power * np.sum(shrinking ** np.arange(1, doublings + 1)))
+    sample = _spread_over(n_rows, _ESTIMATE)
+    rank = float(_pivoted(columns, sample, _MARGIN * rtol).rank)
+    if len(sample) < n_rows:
+        before = [_pivoted(columns, sample[::step], _MARGIN * rtol).rank for step in (4, 2)]
+        earlier, power = np.diff(np.log2([*before, rank]))
+        shrinking = min(1.0, power / earlier) if earlier > 0 else 1.0
+        n_doublings = int(np.log2(n_rows / len(sample))) + 1
+        rank *= 2.0 ** (power * np.sum(shrinking ** np.arange(1, n_doublings)))
     return int(min(np.ceil(rank), n_rows, at_most + 1))
 
 
@@ -224,15 +224,41 @@ def cost_units(n_rows: int, n_features: int, rank: int) -> CostUnits:
     )
 
 
-def _find_landmarks(columns: Evaluated, rtol: float, allowed: int) -> _Factor | None:
+class _Room(NamedTuple):
+    """What fits into memory: of the whole, landmarks, and candidates for more of them."""
+
+    memory: int
+    rank: int
+    candidates: int
+
+    @classmethod
+    def of(cls, n_rows: int, memory: int | None) -> Self:
+        limit = int(get_config()["working_memory"] * 2**20) if memory is None else memory
+        pivoted = math.isqrt(limit // _BYTES_OF_A_PAIR)
+        candidates = min(_NEW_CANDIDATES, pivoted // 2)
+        fits = (limit - _bytes_of_rows(n_rows)) // _bytes_of_a_landmark(n_rows)
+        rank = max(0, min(n_rows, LARGEST_RANK, fits, pivoted - candidates))
+        return cls(limit, rank, candidates)
+
+
+def _bytes_of_rows(n_rows: int) -> int:
+    return 32 * n_rows  # what the landmarks leave of the rows, and their order
+
+
+def _bytes_of_a_landmark(n_rows: int) -> int:
+    return 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
+
+
+def _find_landmarks(columns: Evaluated, rtol: float, room: _Room) -> _Factor | None:
     """Landmarks that keep the promise for all rows; None where that takes too many."""
     n_rows = columns.n_training
     sizes = [*(size for size in _STAGES if size < n_rows), n_rows]
-    landmarks = _pivoted(columns, _spread_over(n_rows, sizes[0]), _MARGIN * rtol)
-    if landmarks.rank > _HOPELESS * sizes[0] and _HOPELESS * n_rows > allowed:
+    sample = _spread_over(n_rows, min(sizes[0], 2 * room.candidates))
+    landmarks = _pivoted(columns, sample, _MARGIN * rtol)
+    if landmarks.rank > _HOPELESS * len(sample) and _HOPELESS * n_rows > room.rank:
         return None
     for size in sizes:
-        factor = _covering(columns, landmarks, _spread_over(n_rows, size), rtol, allowed)
+        factor = _covering(columns, landmarks, _spread_over(n_rows, size), rtol, room)
         if factor is None:
             return None
         landmarks = factor.landmarks
@@ -240,7 +266,7 @@ def _find_landmarks(columns: Evaluated, rtol: float, allowed: int) -> _Factor | 
 
 
 def _covering(
-    columns: Evaluated, landmarks: _Landmarks, looked_at: Index, rtol: float, allowed: int
+    columns: Evaluated, landmarks: _Landmarks, looked_at: Index, rtol: float, room: _Room
 ) -> _Factor | None:
     """Landmarks and what they leave of the rows looked at; more of them where that is too much.
 
@@ -248,16 +274,15 @@ def _covering(
     these: in the order of falling pivots rounding errors do not grow.
     """
     for _ in range(_MOST_ROUNDS):
-        if landmarks.rank > allowed:
+        if landmarks.rank > room.rank:
             return None
-        rows = columns.training[looked_at]
-        coordinates = landmarks.coordinates(columns.kernel_object, rows)
+        coordinates = landmarks.coordinates(columns, looked_at)
         residual = np.asarray(1.0 - np.einsum("ij,ij->i", coordinates, coordinates))
         if residual.max() + _rounding(landmarks.rank) <= rtol:
             return _Factor(landmarks, coordinates, residual)
         del coordinates  # the next ones need the room
         worst = np.argsort(-residual, kind="stable")[: np.sum(residual > _MARGIN * rtol)]
-        added = looked_at[worst[_spread_over(len(worst), _NEW_CANDIDATES)]]
+        added = looked_at[worst[_spread_over(len(worst), room.candidates)]]
         candidates = np.concatenate([landmarks.index, added])
         landmarks = _pivoted(columns, candidates, _MARGIN * rtol)
     return None
@@ -267,7 +292,8 @@ def _pivoted(columns: Evaluated, candidates: Index, tolerance: float) -> _Landma
     """Landmarks among candidates: ever the row farthest from the span of those before."""
     rows = columns.training[candidates]
     matrix = np.asarray(columns.kernel_object(rows, rows), dtype=np.float64)
-    triangle, pivots, rank, _ = dpstrf(matrix, tol=tolerance, lower=1, overwrite_a=1)
+    # The transpose of a symmetric matrix in the order of NumPy is the matrix in that of LAPACK.
+    triangle, pivots, rank, _ = dpstrf(matrix.T, tol=tolerance, lower=1, overwrite_a=1)
     chosen = pivots[:rank] - 1
     return _Landmarks(candidates[chosen], rows[chosen], np.tril(triangle[:rank, :rank]))
 
@@ -286,14 +312,6 @@ def _rounding(rank: int) -> float:
     return 4.0 * float(np.finfo(np.float64).eps) * (16.0 + float(np.sqrt(rank)))
 
 
-def _limit(memory: int | None) -> int:
-    return int(get_config()["working_memory"] * 2**20) if memory is None else memory
-
-
-def _allowed_rank(n_rows: int, memory: int) -> int:
-    return int(min(n_rows, LARGEST_RANK, memory // (8 * (n_rows + 2 * _ROWS_OF_A_BLOCK))))
-
-
 def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
@@ -305,15 +323,15 @@ def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     return None
 
 
-def _too_many(n_rows: int, rtol: float, memory: int, allowed: int) -> str:
-    if allowed < min(n_rows, LARGEST_RANK):
+def _too_many(n_rows: int, rtol: float, room: _Room) -> str:
+    if room.rank < min(n_rows, LARGEST_RANK):
         return (
-            f"a promise of {rtol:.0e} takes more than the {allowed:,} landmarks whose products "
-            f"with {n_rows:,} rows fit into {memory / 2**20:,.0f} MiB"
+            f"a promise of {rtol:.0e} takes more than the {room.rank:,} landmarks that fit into "
+            f"{room.memory / 2**20:,.0f} MiB with {n_rows:,} rows"
         )
     return (
         f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than "
-        f"{allowed:,} landmarks"
+        f"{room.rank:,} landmarks"
     )
 
 

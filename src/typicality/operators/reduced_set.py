@@ -197,24 +197,26 @@ def _exact_products(columns: Evaluated, weights: Float64s) -> Float64s:
 
 def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Index, Float64s, float] | None:
     """The rows chosen, their weights, and the promise they keep; None where too many are needed."""
+    if limit < 1:
+        return None
     few = _Few(np.empty(0, np.intp), np.empty((0, len(sums.scale))), np.empty((0, 0)))
     for part in _HARDER:
         reached, stuck = False, False
-        while len(few.index) < limit and not (reached or stuck):
+        while len(few.chosen) < limit and not (reached or stuck):
             choice = _Choice(sums, few, limit, rtol)
             reached = choice.lower_to(part * rtol)
-            stuck = len(choice.chosen) == len(few.index)
+            stuck = len(choice.chosen) == len(few.chosen)
             few = choice.result()
-        proven = _proven(sums, few.index, few.weights)
+        proven = _proven(sums, few.chosen, few.weights)
         if proven <= rtol:
-            return few.index, few.weights, proven
+            return few.chosen, few.weights, proven
     return None
 
 
 class _Few(NamedTuple):
     """Rows chosen, their weights, and the Cholesky factor of their kernel matrix."""
 
-    index: Index
+    chosen: Index
     weights: Float64s
     triangle: Float64s
 
@@ -233,11 +235,11 @@ class _Choice:
 
     def __init__(self, sums: _Sums, before: _Few, limit: int, rtol: float) -> None:
         everywhere = _lacking(sums, before)
-        self.pool = _pool(everywhere, before.index)
+        self.pool = _pool(everywhere, before.chosen)
         self.rows = sums.rows[self.pool]
         self.kernel, self.scale, self.near = sums.kernel, sums.scale, rtol
         self.enough = _ANOTHER_POOL * float(everywhere.max())
-        n_before = len(before.index)
+        n_before = len(before.chosen)
         self.chosen = list(range(n_before))
         room = min(limit, n_before + _ROWS_OF_A_ROUND, len(self.pool))
         self.basis = np.empty((len(self.pool), room), order="F")
@@ -245,7 +247,7 @@ class _Choice:
         matrix = self.kernel(self.rows[:n_before], self.rows)
         known[:] = solve_triangular(before.triangle, matrix, lower=True).T
         known[:n_before] = before.triangle
-        products = sums.products[before.index] / self.scale
+        products = sums.products[before.chosen] / self.scale
         along = solve_triangular(before.triangle, products, lower=True)
         self.along = list(along)
         self.lacking = sums.products[self.pool] / self.scale - known @ along
@@ -258,7 +260,7 @@ class _Choice:
         while self.sqerror.max() > error**2 or not self.chosen:
             free = self.residual > _SPANNED
             gain = np.sum(self.lacking**2, axis=1)
-            if len(self.chosen) == self.basis.shape[1] or not (free & (gain > self.enough)).any():
+            if len(self.chosen) == self.basis.shape[1] or not (free & (gain >= self.enough)).any():
                 return False
             gain /= np.maximum(self.residual, self.near)
             self._add(int(np.argmax(np.where(free, gain, -1.0))))
@@ -288,8 +290,8 @@ class _Choice:
 def _lacking(sums: _Sums, few: _Few) -> Float64s:
     """The squared difference between the sums and those over the chosen rows, at all rows."""
     lacking = sums.products
-    if len(few.index):
-        columns = Evaluated(sums.kernel, sums.rows[few.index])
+    if len(few.chosen):
+        columns = Evaluated(sums.kernel, sums.rows[few.chosen])
         lacking = lacking - Blocked(columns, sums.rows) @ few.weights
     return np.asarray(np.sum((lacking / sums.scale) ** 2, axis=1))
 
