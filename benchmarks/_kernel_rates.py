@@ -149,8 +149,10 @@ def _keops(X: Doubles, weights: Doubles, gamma: float) -> dict[str, Act]:
     """Products by pykeops on the CPU in both precisions, where it can run."""
     if _no_keops():
         return {}
+    import pykeops
     from pykeops.numpy import Genred
 
+    pykeops.set_verbose(False)  # a line for each of the formulas it compiles
     d = X.shape[1]
     formula = "Exp(-G * SqDist(X, Y)) * W"
     variables = ["G = Pm(1)", f"X = Vi({d})", f"Y = Vj({d})", "W = Vj(1)"]

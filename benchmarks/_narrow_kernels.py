@@ -13,7 +13,7 @@ from typicality.exceptions import BandwidthWarning
 __all__ = ["show_narrow"]
 
 _N_FEATURES, _N_CLUSTERS = 8, 20
-_SIZES, _SIZES_QUICK = (12_500, 25_000, 50_000, 100_000), (2_500, 5_000)
+_SIZES, _SIZES_QUICK = (12_500, 25_000, 50_000, 100_000), (1_500, 3_000)
 _SIGMAS = (0.25, 0.5, 1.0)
 _METHODS = ("truncated", "blocked")
 _ROUNDS = 2
