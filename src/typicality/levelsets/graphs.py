@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -15,6 +15,7 @@ from typicality.kernels.base import Floats
 __all__ = ["Pairs", "all_pairs", "components", "distinct_pairs", "islands", "neighbour_pairs"]
 
 Pairs = NDArray[np.intp]
+Codes = NDArray[np.int64]
 
 _PAIRS_AT_A_TIME = 2**16
 _NEAREST_ISLANDS = 5
@@ -32,18 +33,18 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     pairs : array of shape (m, 2)
         The smaller index first; the nearest neighbours come before all others.
     """
-    nearest = search.of(search.rows, k + 1)
-    first = _links(nearest[:, : _FIRST_NEIGHBOURS + 1])
-    yield first
-    every = _links(nearest)
-    yield every[~np.isin(_codes(every), _codes(first))]
-    while True:
-        island = components(len(search.rows), every)
-        if island.max() == 0:
-            return
+    nearest = search.among(k + 1)
+    first, every = _links(nearest[:, : _FIRST_NEIGHBOURS + 1]), _links(nearest)
+    yield _pairs(first)
+    later = np.ones(len(every), bool)
+    later[np.searchsorted(every, first)] = False
+    yield _pairs(every[later])
+    island = _components(_names(nearest))
+    while island.max() > 0:
         bridges = _bridges(search, island, k)
         yield bridges
-        every = np.concatenate([every, bridges])
+        joined = components(int(island.max()) + 1, island[bridges].astype(np.intp))
+        island = joined[island]
 
 
 def all_pairs(n_rows: int) -> Iterator[Pairs]:
@@ -65,41 +66,53 @@ def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.
     when each is. A stray row between two clusters names rows of both and is named by none: it joins
     them in the first only. Islands of k rows or fewer are none: their rows get -1.
     """
-    n_rows = len(search.rows)
-    nearest = search.of(search.rows, k + 1)
-    here = np.repeat(np.arange(n_rows), nearest.shape[1])
-    names = coo_array((np.ones(len(here), bool), (here, nearest.ravel())), (n_rows, n_rows)).tocsr()
+    names = _names(search.among(k + 1))
     return _large_islands(names, k), _large_islands(names.multiply(names.T), k)
 
 
 def _large_islands(graph: Any, k: int) -> NDArray[np.int32]:
-    island: NDArray[np.int32] = connected_components(graph, directed=False)[1]
+    island = _components(graph)
     small = np.bincount(island) <= min(k, len(island) - 1)
     return np.where(small[island], np.int32(-1), island)
 
 
-def _links(nearest: NDArray[np.intp]) -> Pairs:
+def _names(nearest: NDArray[np.intp]) -> Any:
+    """The graph in which each row names its nearest ones."""
+    n_rows, k = nearest.shape
+    starts = np.arange(0, nearest.size + 1, k)
+    return csr_array((np.ones(nearest.size, bool), nearest.ravel(), starts), (n_rows, n_rows))
+
+
+def _links(nearest: NDArray[np.intp]) -> Codes:
     """Each row with those it names."""
     here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
-    return distinct_pairs(np.column_stack([here, nearest.ravel()]))
+    return _distinct(here, nearest.ravel())
 
 
 def distinct_pairs(pairs: Pairs) -> Pairs:
     """Pairs of two rows, each once, the smaller index first, in lexicographic order."""
-    ordered = np.sort(pairs, axis=1)
-    _, once = np.unique(_codes(ordered), return_index=True)
-    distinct = ordered[once]
-    return np.asarray(distinct[distinct[:, 0] != distinct[:, 1]])
+    return _pairs(_distinct(pairs[:, 0], pairs[:, 1]))
 
 
-def _codes(pairs: Pairs) -> NDArray[np.int64]:
-    """A number for each pair, in lexicographic order: quicker to sort than two."""
-    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+def _distinct(one: NDArray[np.intp], other: NDArray[np.intp]) -> Codes:
+    """A number for each pair of two rows, in lexicographic order: much quicker to sort than two."""
+    one, other = one.astype(np.int64), other.astype(np.int64)
+    codes = (np.minimum(one, other) << 32) + np.maximum(one, other)
+    codes = np.sort(codes[one != other])
+    return np.asarray(codes[np.diff(codes, prepend=-1) > 0])
+
+
+def _pairs(codes: Codes) -> Pairs:
+    return np.column_stack([codes >> 32, codes & (2**32 - 1)]).astype(np.intp, copy=False)
 
 
 def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
     """The connected component of each row."""
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
+    return _components(graph)
+
+
+def _components(graph: Any) -> NDArray[np.int32]:
     component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
     return component
 
@@ -109,7 +122,7 @@ def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
     rows, norm = search.rows, search.norm
     members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
     middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
-    links = _links(NearestRows(middles, norm).of(middles, _NEAREST_ISLANDS + 1))
+    links = _pairs(_links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1)))
     return np.concatenate(
         [_closest(rows, members[one], members[other], k, norm) for one, other in links]
     )
