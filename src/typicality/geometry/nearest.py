@@ -45,7 +45,10 @@ class NearestRows:
 
     def among(self, k: int) -> NDArray[np.intp]:
         """The k nearest rows of each of these rows, itself one of them."""
-        return self.of(self.rows, k)
+        order = self.order  # rows that follow one another then have the same neighbours at hand
+        found = np.empty((len(self.rows), min(k, len(self.rows))), np.intp)
+        found[order] = self.of(self.rows[order], k)
+        return found
 
     @property
     def order(self) -> NDArray[np.intp]:

@@ -1,11 +1,10 @@
 """Which pairs of rows are looked at: all of them, or neighbours."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -15,7 +14,6 @@ from typicality.kernels.base import Floats
 __all__ = ["Pairs", "all_pairs", "components", "distinct_pairs", "islands", "neighbour_pairs"]
 
 Pairs = NDArray[np.intp]
-Codes = NDArray[np.int64]
 
 _PAIRS_AT_A_TIME = 2**16
 _NEAREST_ISLANDS = 5
@@ -34,12 +32,10 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
         The smaller index first; the nearest neighbours come before all others.
     """
     nearest = search.among(k + 1)
-    first, every = _links(nearest[:, : _FIRST_NEIGHBOURS + 1]), _links(nearest)
-    yield _pairs(first)
-    later = np.ones(len(every), bool)
-    later[np.searchsorted(every, first)] = False
-    yield _pairs(every[later])
-    island = _components(_names(nearest))
+    n_first = min(_FIRST_NEIGHBOURS + 1, nearest.shape[1])
+    yield _links(nearest[:, :n_first])
+    yield _links(nearest, n_known=n_first)
+    island = _islands(nearest)
     while island.max() > 0:
         bridges = _bridges(search, island, k)
         yield bridges
@@ -66,53 +62,42 @@ def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.
     when each is. A stray row between two clusters names rows of both and is named by none: it joins
     them in the first only. Islands of k rows or fewer are none: their rows get -1.
     """
-    names = _names(search.among(k + 1))
-    return _large_islands(names, k), _large_islands(names.multiply(names.T), k)
+    nearest = search.among(k + 1)
+    return _large(_islands(nearest), k), _large(_islands(nearest, mutual=True), k)
 
 
-def _large_islands(graph: Any, k: int) -> NDArray[np.int32]:
-    island = _components(graph)
+def _large(island: NDArray[np.int32], k: int) -> NDArray[np.int32]:
     small = np.bincount(island) <= min(k, len(island) - 1)
     return np.where(small[island], np.int32(-1), island)
 
 
-def _names(nearest: NDArray[np.intp]) -> Any:
-    """The graph in which each row names its nearest ones."""
-    n_rows, k = nearest.shape
-    starts = np.arange(0, nearest.size + 1, k)
-    return csr_array((np.ones(nearest.size, bool), nearest.ravel(), starts), (n_rows, n_rows))
+def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.int32]:
+    """What hangs together where each row is joined to those it names, or to mutual ones."""
+    from typicality.levelsets.merging import hang_together  # numba takes a second to load
+
+    island = np.empty(len(nearest), np.int32)
+    hang_together(np.ascontiguousarray(nearest), mutual, island)
+    return island
 
 
-def _links(nearest: NDArray[np.intp]) -> Codes:
-    """Each row with those it names."""
-    here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
-    return _distinct(here, nearest.ravel())
+def _links(nearest: NDArray[np.intp], *, n_known: int = 0) -> Pairs:
+    """Each row with those it names, but for pairs that are linked by the first columns already."""
+    from typicality.levelsets.merging import link  # numba takes a second to load
+
+    pairs = np.empty((nearest[:, n_known:].size, 2), np.intp)
+    return pairs[: link(np.ascontiguousarray(nearest), n_known, pairs)]
 
 
 def distinct_pairs(pairs: Pairs) -> Pairs:
     """Pairs of two rows, each once, the smaller index first, in lexicographic order."""
-    return _pairs(_distinct(pairs[:, 0], pairs[:, 1]))
-
-
-def _distinct(one: NDArray[np.intp], other: NDArray[np.intp]) -> Codes:
-    """A number for each pair of two rows, in lexicographic order: much quicker to sort than two."""
-    one, other = one.astype(np.int64), other.astype(np.int64)
-    codes = (np.minimum(one, other) << 32) + np.maximum(one, other)
-    codes = np.sort(codes[one != other])
-    return np.asarray(codes[np.diff(codes, prepend=-1) > 0])
-
-
-def _pairs(codes: Codes) -> Pairs:
-    return np.column_stack([codes >> 32, codes & (2**32 - 1)]).astype(np.intp, copy=False)
+    one, other = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64).T
+    codes = np.unique((np.minimum(one, other) << 32) + np.maximum(one, other))  # quicker than pairs
+    return np.column_stack([codes >> 32, codes & 0xFFFFFFFF]).astype(np.intp, copy=False)
 
 
 def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
     """The connected component of each row."""
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (n_rows, n_rows))
-    return _components(graph)
-
-
-def _components(graph: Any) -> NDArray[np.int32]:
     component: NDArray[np.int32] = connected_components(graph, directed=False)[1]
     return component
 
@@ -122,7 +107,7 @@ def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
     rows, norm = search.rows, search.norm
     members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
     middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
-    links = _pairs(_links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1)))
+    links = _links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
     return np.concatenate(
         [_closest(rows, members[one], members[other], k, norm) for one, other in links]
     )

@@ -107,7 +107,8 @@ def _improved(
     forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles, labelling: str
 ) -> Forest:
     """The maximum spanning forest of a forest and more pairs."""
-    pairs = pairs[heights[pairs].min(axis=1) > forest.joined_at(pairs)]
+    lower_ends = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
+    pairs = pairs[lower_ends > forest.joined_at(pairs)]
     edges = Candidates.of(pairs, landscape, heights, labelling=labelling)
     careful = 0 if len(forest.pairs) else _CAREFUL_ROUNDS
     while len(edges.pairs):
