@@ -28,6 +28,7 @@ from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labe
 from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
 from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.nearest import NearestRows, RememberedNearest
 from typicality.kernels import Kernel
 from typicality.levelsets.landscape import Landscape, sums_for_points
 from typicality.levelsets.regions import Regions
@@ -351,10 +352,10 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
                 rtol=space.tolerance.absolute,
             ),
         )
-        regions = Regions.of(
-            landscape, nodes, rows, labelling=self.labelling, n_neighbors=self.n_neighbors
-        )
-        cut = self._choose_cut(landscape, regions.tree)
+        search = RememberedNearest(landscape.rows, landscape.nearest.norm)
+        ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
+        regions = Regions.of(landscape, nodes, rows, **ways, search=search)
+        cut = self._choose_cut(landscape, regions.tree, search)
         return {
             "_reader": opened.reader,
             "_regions": regions,
@@ -366,12 +367,13 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             "n_clusters_": cut.n_clusters,
         }
 
-    def _choose_cut(self, landscape: Landscape, tree: AlphaTree) -> Cut:
+    def _choose_cut(self, landscape: Landscape, tree: AlphaTree, search: NearestRows) -> Cut:
         if self.rejection_rate is not None:
             quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
             alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
         elif self.alpha == "auto":
-            return select_clusters(landscape, tree, min_cluster_size=self.min_cluster_size)
+            size = self.min_cluster_size
+            return select_clusters(landscape, tree, min_cluster_size=size, search=search)
         else:
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality.geometry.base import Floats
 
-__all__ = ["NearestRows"]
+__all__ = ["NearestRows", "RememberedNearest"]
 
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 
@@ -43,6 +43,13 @@ class NearestRows:
             found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
         return np.asarray(found, dtype=np.intp)
 
+    def among(self, k: int) -> NDArray[np.intp]:
+        """The k nearest rows of each of these rows, itself one of them."""
+        order = self.order  # rows that follow one another then have the same neighbours at hand
+        found = np.empty((len(self.rows), min(k, len(self.rows))), np.intp)
+        found[order] = self.of(self.rows[order], k)
+        return found
+
     @property
     def order(self) -> NDArray[np.intp]:
         """The rows in an order in which rows near one another mostly are near in space."""
@@ -60,3 +67,20 @@ class NearestRows:
     def _middle(self) -> Floats:
         # Distances come from scalar products, which lose digits far from zero.
         return np.asarray(np.median(self.rows, axis=0))
+
+
+class RememberedNearest(NearestRows):
+    """A search that remembers the nearest of its own rows: the longest list anyone asked for.
+
+    It is meant for the time of a fit: the list is many times as large as the rows.
+    """
+
+    def among(self, k: int) -> NDArray[np.intp]:
+        k = min(k, len(self.rows))
+        if self._longest[0].shape[1] < k:
+            self._longest[0] = super().among(k)
+        return self._longest[0][:, :k]
+
+    @cached_property
+    def _longest(self) -> list[NDArray[np.intp]]:
+        return [np.empty((len(self.rows), 0), np.intp)]

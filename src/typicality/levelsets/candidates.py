@@ -47,7 +47,7 @@ class Candidates:
         n_points = points_on(landscape, starts, stops, labelling=labelling)
         # Of many ways up from a row, the shortest is least likely to lead through a valley.
         order = np.argsort(lengths_of(landscape, starts, stops), kind="stable")
-        bounds = heights[pairs].min(axis=1)
+        bounds = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
         rounds = np.zeros(len(pairs), np.intp)
         return cls(landscape, pairs[order], bounds[order], n_points[order], rounds)
 

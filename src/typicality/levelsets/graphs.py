@@ -1,7 +1,6 @@
 """Which pairs of rows are looked at: all of them, or neighbours."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +31,16 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     pairs : array of shape (m, 2)
         The smaller index first; the nearest neighbours come before all others.
     """
-    nearest = search.of(search.rows, k + 1)
-    first = _links(nearest[:, : _FIRST_NEIGHBOURS + 1])
-    yield first
-    every = _links(nearest)
-    yield every[~np.isin(_codes(every), _codes(first))]
-    while True:
-        island = components(len(search.rows), every)
-        if island.max() == 0:
-            return
+    nearest = search.among(k + 1)
+    n_first = min(_FIRST_NEIGHBOURS + 1, nearest.shape[1])
+    yield _links(nearest[:, :n_first])
+    yield _links(nearest, n_known=n_first)
+    island = _islands(nearest)
+    while island.max() > 0:
         bridges = _bridges(search, island, k)
         yield bridges
-        every = np.concatenate([every, bridges])
+        joined = components(int(island.max()) + 1, island[bridges].astype(np.intp))
+        island = joined[island]
 
 
 def all_pairs(n_rows: int) -> Iterator[Pairs]:
@@ -65,36 +62,37 @@ def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.
     when each is. A stray row between two clusters names rows of both and is named by none: it joins
     them in the first only. Islands of k rows or fewer are none: their rows get -1.
     """
-    n_rows = len(search.rows)
-    nearest = search.of(search.rows, k + 1)
-    here = np.repeat(np.arange(n_rows), nearest.shape[1])
-    names = coo_array((np.ones(len(here), bool), (here, nearest.ravel())), (n_rows, n_rows)).tocsr()
-    return _large_islands(names, k), _large_islands(names.multiply(names.T), k)
+    nearest = search.among(k + 1)
+    return _large(_islands(nearest), k), _large(_islands(nearest, mutual=True), k)
 
 
-def _large_islands(graph: Any, k: int) -> NDArray[np.int32]:
-    island: NDArray[np.int32] = connected_components(graph, directed=False)[1]
+def _large(island: NDArray[np.int32], k: int) -> NDArray[np.int32]:
     small = np.bincount(island) <= min(k, len(island) - 1)
     return np.where(small[island], np.int32(-1), island)
 
 
-def _links(nearest: NDArray[np.intp]) -> Pairs:
-    """Each row with those it names."""
-    here = np.repeat(np.arange(len(nearest)), nearest.shape[1])
-    return distinct_pairs(np.column_stack([here, nearest.ravel()]))
+def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.int32]:
+    """What hangs together where each row is joined to those it names, or to mutual ones."""
+    from typicality.levelsets.merging import hang_together  # numba takes a second to load
+
+    island = np.empty(len(nearest), np.int32)
+    hang_together(np.ascontiguousarray(nearest), mutual, island)
+    return island
+
+
+def _links(nearest: NDArray[np.intp], *, n_known: int = 0) -> Pairs:
+    """Each row with those it names, but for pairs that are linked by the first columns already."""
+    from typicality.levelsets.merging import link  # numba takes a second to load
+
+    pairs = np.empty((nearest[:, n_known:].size, 2), np.intp)
+    return pairs[: link(np.ascontiguousarray(nearest), n_known, pairs)]
 
 
 def distinct_pairs(pairs: Pairs) -> Pairs:
     """Pairs of two rows, each once, the smaller index first, in lexicographic order."""
-    ordered = np.sort(pairs, axis=1)
-    _, once = np.unique(_codes(ordered), return_index=True)
-    distinct = ordered[once]
-    return np.asarray(distinct[distinct[:, 0] != distinct[:, 1]])
-
-
-def _codes(pairs: Pairs) -> NDArray[np.int64]:
-    """A number for each pair, in lexicographic order: quicker to sort than two."""
-    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+    one, other = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64).T
+    codes = np.unique((np.minimum(one, other) << 32) + np.maximum(one, other))  # quicker than pairs
+    return np.column_stack([codes >> 32, codes & 0xFFFFFFFF]).astype(np.intp, copy=False)
 
 
 def components(n_rows: int, pairs: Pairs) -> NDArray[np.int32]:
@@ -109,7 +107,7 @@ def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
     rows, norm = search.rows, search.norm
     members = np.split(np.argsort(island, kind="stable"), np.cumsum(np.bincount(island))[:-1])
     middles = np.array([rows[own].mean(axis=0, dtype=np.float64) for own in members])
-    links = _links(NearestRows(middles, norm).of(middles, _NEAREST_ISLANDS + 1))
+    links = _links(NearestRows(middles, norm).among(_NEAREST_ISLANDS + 1))
     return np.concatenate(
         [_closest(rows, members[one], members[other], k, norm) for one, other in links]
     )

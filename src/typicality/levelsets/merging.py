@@ -1,4 +1,4 @@
-"""Compiled walks down a spanning tree: who merges with whom, and what hangs together.
+"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together.
 
 Nothing here calls other compiled code: numba's cache notices changes of this file only.
 """
@@ -6,7 +6,7 @@ Nothing here calls other compiled code: numba's cache notices changes of this fi
 from numba import njit
 from numpy import arange, bool_, inf, int64, ones, zeros
 
-__all__ = ["core_edges", "grow", "meet", "merge_peaks"]
+__all__ = ["core_edges", "grow", "hang_together", "link", "meet", "merge_peaks"]
 
 
 @njit(cache=True, nogil=True)
@@ -15,6 +15,54 @@ def _root(parent, i):
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i
+
+
+@njit(cache=True, nogil=True)
+def _place(names, row):
+    for place in range(names.size):
+        if names[place] == row:
+            return place
+    return names.size
+
+
+@njit(cache=True, nogil=True)
+def link(nearest, n_known, pairs):
+    """Pairs of rows of which one names the other, each once, the smaller index first.
+
+    Pairs of which one names the other in the first `n_known` columns are left out. Returns the
+    number of `pairs`.
+    """
+    n_pairs = 0
+    for i in range(nearest.shape[0]):
+        for j in nearest[i, n_known:]:
+            back = _place(nearest[j], i)
+            if j == i or back < n_known or (j < i and back < nearest.shape[1]):
+                continue
+            pairs[n_pairs, 0], pairs[n_pairs, 1] = min(i, j), max(i, j)
+            n_pairs += 1
+    return n_pairs
+
+
+@njit(cache=True, nogil=True)
+def hang_together(nearest, mutual, component):
+    """The component of each row where it is joined to those it names, or, `mutual`, name it too.
+
+    Components are numbered by their first rows.
+    """
+    n_rows, k = nearest.shape
+    parent = arange(n_rows)
+    for i in range(n_rows):
+        for j in nearest[i]:
+            if not mutual or _place(nearest[j], i) < k:
+                a, b = _root(parent, i), _root(parent, j)
+                parent[max(a, b)] = min(a, b)
+    n_components = 0
+    for i in range(n_rows):
+        if parent[i] == i:
+            component[i] = n_components
+            n_components += 1
+        else:
+            component[i] = component[_root(parent, i)]
 
 
 @njit(cache=True, nogil=True)

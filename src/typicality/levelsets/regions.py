@@ -55,11 +55,12 @@ class Regions:
         *,
         labelling: str,
         n_neighbors: int,
+        search: NearestRows | None = None,
     ) -> Self:
         """Grow the tree of a landscape over distinct rows; `rows` are all training rows."""
         heights = landscape.heights(nodes.rows)
         ways: dict[str, Any] = {"labelling": labelling, "n_neighbors": n_neighbors}
-        edges = spanning_tree(landscape, heights, **ways)
+        edges = spanning_tree(landscape, heights, **ways, search=search)
         node = nodes.places_of(rows)
         aside = np.flatnonzero(node < 0)
         entry = heights[node]

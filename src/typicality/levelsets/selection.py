@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality.geometry.nearest import NearestRows
 from typicality.levelsets.graphs import components, islands
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.spanning import Branches
@@ -23,7 +24,13 @@ _HALF = 0.5  # of the evidence, where neighbours are apart as well
 _RESOLVED = 10.0  # rows under the kernel, for links to be judged by one row's worth
 
 
-def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: float = 1) -> Cut:
+def select_clusters(
+    landscape: Landscape,
+    tree: AlphaTree,
+    *,
+    min_cluster_size: float = 1,
+    search: NearestRows | None = None,
+) -> Cut:
     r"""The peaks that chance does not explain, each down to the level where it meets another.
 
     With n the number of rows, a height s is a count :math:`N = n s`, the rows under the kernel. A
@@ -54,6 +61,8 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
         Their tree.
     min_cluster_size : float, default=1
         Cores of fewer rows (of less weight) belong nowhere.
+    search : NearestRows, optional
+        A search for the nearest rows, where one was begun before.
 
     Returns
     -------
@@ -61,7 +70,7 @@ def select_clusters(landscape: Landscape, tree: AlphaTree, *, min_cluster_size: 
         With one level for each cluster.
     """
     branches = tree.branches
-    real = _significant_branches(landscape, tree)
+    real = _significant_branches(landscape, tree, landscape.nearest if search is None else search)
     floors = _floors(tree)
     component = _core_components(tree, branches.edge[real], floors)
     peaks = np.append(tree.heights.argmax(), branches.peak[real])
@@ -138,11 +147,13 @@ def contrasts(landscape: Landscape, tree: AlphaTree, *, above: float = 0.0) -> D
     return np.asarray(contrast)
 
 
-def _significant_branches(landscape: Landscape, tree: AlphaTree) -> NDArray[np.bool_]:
+def _significant_branches(
+    landscape: Landscape, tree: AlphaTree, search: NearestRows
+) -> NDArray[np.bool_]:
     branches = tree.branches
     critical = critical_value(tree.weight.sum())
     contrast = contrasts(landscape, tree, above=_HALF * critical)
-    joined, mutual = islands(landscape.nearest, _island_neighbours(tree.n_nodes))
+    joined, mutual = islands(search, _island_neighbours(tree.n_nodes))
     real = contrast > critical
     real |= _apart(mutual, branches) & (contrast > _HALF * critical)
     real |= _apart(joined, branches) & (branches.weight >= _FEWEST_ROWS)

@@ -66,7 +66,12 @@ def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branch
 
 
 def spanning_tree(
-    landscape: Landscape, heights: Doubles, *, labelling: str, n_neighbors: int
+    landscape: Landscape,
+    heights: Doubles,
+    *,
+    labelling: str,
+    n_neighbors: int,
+    search: NearestRows | None = None,
 ) -> SpanningTree:
     """The maximum spanning tree of the rows of a landscape.
 
@@ -85,9 +90,12 @@ def spanning_tree(
         Edges of a graph of neighbours, in steps of half a bandwidth; or all pairs, at 20 points.
     n_neighbors : int
         The number of neighbours.
+    search : NearestRows, optional
+        A search for the nearest rows, where one was begun before.
     """
+    search = landscape.nearest if search is None else search
     forest = Forest.bare(len(heights))
-    for pairs in _pairs_of(landscape, labelling, n_neighbors):
+    for pairs in _pairs_of(search, labelling, n_neighbors):
         forest = _improved(forest, pairs, landscape, heights, labelling)
     if labelling == "neighbours":
         pairs = _peak_pairs(forest, landscape, heights, n_neighbors)
@@ -99,7 +107,8 @@ def _improved(
     forest: Forest, pairs: Pairs, landscape: Landscape, heights: Doubles, labelling: str
 ) -> Forest:
     """The maximum spanning forest of a forest and more pairs."""
-    pairs = pairs[heights[pairs].min(axis=1) > forest.joined_at(pairs)]
+    lower_ends = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
+    pairs = pairs[lower_ends > forest.joined_at(pairs)]
     edges = Candidates.of(pairs, landscape, heights, labelling=labelling)
     careful = 0 if len(forest.pairs) else _CAREFUL_ROUNDS
     while len(edges.pairs):
@@ -112,10 +121,10 @@ def _improved(
     return forest
 
 
-def _pairs_of(landscape: Landscape, labelling: str, n_neighbors: int) -> Iterator[Pairs]:
-    neighbours = neighbour_pairs(landscape.nearest, n_neighbors)
+def _pairs_of(search: NearestRows, labelling: str, n_neighbors: int) -> Iterator[Pairs]:
+    neighbours = neighbour_pairs(search, n_neighbors)
     if labelling == "complete":  # a good tree to begin with spares most of the work
-        return chain(neighbours, all_pairs(len(landscape.rows)))
+        return chain(neighbours, all_pairs(len(search.rows)))
     return neighbours
 
 
@@ -128,7 +137,7 @@ def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles, k: int) 
     tree = SpanningTree(forest.pairs, forest.saddles)
     branches = branches_of(tree, heights, np.ones(len(heights)))
     peaks = np.append(heights.argmax(), branches.peak)
-    near = NearestRows(landscape.rows[peaks], landscape.nearest.norm).of(landscape.rows[peaks], k)
+    near = NearestRows(landscape.rows[peaks], landscape.nearest.norm).among(k)
     here = np.repeat(peaks, near.shape[1])
     met = np.column_stack([branches.peak, branches.parent])
     return distinct_pairs(np.concatenate([met, np.column_stack([here, peaks[near.ravel()]])]))
