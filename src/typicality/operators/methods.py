@@ -219,7 +219,7 @@ def landmarks(problem: Problem) -> Offer:
         "nystroem",
         seconds_for("nystroem", kernel_values=units.kernel_values, flops=units.flops),
         seconds_for("nystroem", product=units.product * problem.n_columns),
-        8 * n_rows * rank,
+        nystroem.memory_for(n_rows, rank),
         reason,
         rtol,
         lambda: Nystroem(columns, rtol=rtol, memory=memory),

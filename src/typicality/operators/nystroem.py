@@ -165,7 +165,7 @@ class Nystroem:
     @property
     def working_memory(self) -> int:
         n_rows = self.columns.n_training
-        return _bytes_of_rows(n_rows) + self.rank * _bytes_of_a_landmark(n_rows)
+        return memory_for(n_rows, self.rank)
 
     def expansion(self, weights: Floats) -> Expansion:
         """Exact sums over all rows, for points anywhere.
@@ -239,6 +239,11 @@ class _Room(NamedTuple):
         fits = (limit - _bytes_of_rows(n_rows)) // _bytes_of_a_landmark(n_rows)
         rank = max(0, min(n_rows, LARGEST_RANK, fits, pivoted - candidates))
         return cls(limit, rank, candidates)
+
+
+def memory_for(n_rows: int, rank: int) -> int:
+    """Bytes of landmarks and of their products with all rows."""
+    return _bytes_of_rows(n_rows) + rank * _bytes_of_a_landmark(n_rows)
 
 
 def _bytes_of_rows(n_rows: int) -> int:
