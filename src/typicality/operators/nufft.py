@@ -359,7 +359,7 @@ def _memory(grid: FourierGrid, n_rows: int) -> int:
     """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
     pieces = _Pieces.of(grid, n_rows)
     at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
-    fine = 16 * pieces.method.fine_size
+    fine = 24 * pieces.method.fine_size  # with the parts of it that threads fill before adding
     of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
     of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
     modes = (pieces.n_slots + 1) * grid.n_bytes
