@@ -152,7 +152,7 @@ def test_more_columns_than_are_held_at_once(rng, monkeypatch):
     X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
     operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-8)
     together, at = operator @ W, operator.expansion(W).at(X)
-    monkeypatch.setattr("typicality.operators.nufft._BYTES_OF_MODES", 1)
+    monkeypatch.setattr("typicality.operators.fourier_pieces.BYTES_OF_MODES", 1)
     assert_array_equal(operator @ W, together)
     assert_array_equal(operator.expansion(W).at(X), at)
 

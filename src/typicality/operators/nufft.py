@@ -1,17 +1,17 @@
 """Gaussian sums through Fourier series: linear in the rows, for at most three features."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
 from typicality._compat import effective_n_threads
-from typicality._threads import over_ranges
 from typicality.kernels import Gaussian
+from typicality.operators import fourier_pieces
 from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
 from typicality.operators.fourier_grid import (
@@ -20,19 +20,13 @@ from typicality.operators.fourier_grid import (
     FourierMethod,
     no_grid_because,
 )
+from typicality.operators.fourier_pieces import Pieces, cut
 
 __all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
 
 Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
-_FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
-_PIECES = 16  # enough for the threads of most machines
-_FEWEST_AT_ONCE, _MOST_IN_TURN = 2, 4
-_SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
-_ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
-_SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
-_BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
 _CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
@@ -74,7 +68,7 @@ class Nufft:
         self.columns = columns
         self.rtol = rtol
         self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
-        self.pieces = _Pieces.of(self.grid, len(rows))
+        self.pieces = Pieces.of(self.grid, len(rows))
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
         self._order = None if in_cache else _cell_order(self.grid, rows)
 
@@ -93,7 +87,7 @@ class Nufft:
     def expansion(self, weights: Floats) -> "FourierExpansion":
         """The same sums at any points, from a grid with room around the rows."""
         grid = _roomy_grid(self.columns.kernel_object, self.columns.training, self.rtol)
-        pieces = _Pieces.of(grid, self.columns.n_training)
+        pieces = Pieces.of(grid, self.columns.n_training)
         scale = _column_sums(weights)
         modes = [
             self._modes(grid, pieces, weights[:, columns], scale[columns])
@@ -109,9 +103,7 @@ class Nufft:
         """Where the rows of a piece stand."""
         return rows if self._order is None else self._order[rows]
 
-    def _modes(
-        self, grid: FourierGrid, pieces: "_Pieces", weights: Floats, scale: Floats
-    ) -> Complex:
+    def _modes(self, grid: FourierGrid, pieces: Pieces, weights: Floats, scale: Floats) -> Complex:
         """Fourier coefficients of the sums, a pair of columns each."""
         n_pairs = -(-weights.shape[1] // 2)
         slots = pieces.n_slots
@@ -188,7 +180,7 @@ class FourierExpansion:
 
     def at(self, points: Floats) -> Floats:
         sums = np.zeros((len(points), len(self.scale)))
-        pieces = _Pieces.in_threads(self.grid, len(points))
+        pieces = Pieces.in_threads(self.grid, len(points))
 
         def evaluate(first: int, last: int) -> None:
             plan = pieces.plan(2, self.grid)
@@ -213,91 +205,6 @@ class FourierExpansion:
         for pair, coefficients in enumerate(self.modes):
             columns = slice(2 * pair, 2 * pair + 2)
             _unpack(plan.execute(coefficients), self.scale[columns], sums[:, columns], reached)
-
-
-@dataclass(frozen=True)
-class _Pieces:
-    """The rows in pieces: each for one thread, or one after the other for all threads.
-
-    Parameters
-    ----------
-    n_rows, n_pieces : int
-        The number of rows and of pieces.
-    at_once : bool
-        Whether pieces run in threads of ours; if not, each runs in all threads of finufft.
-    method : FourierMethod
-        How finufft is called.
-    sort : int
-        0 where rows are in the order of space already, 2 where finufft is to see to that.
-    """
-
-    n_rows: int
-    n_pieces: int
-    at_once: bool
-    method: FourierMethod
-    sort: int
-
-    @classmethod
-    def of(cls, grid: FourierGrid, n_rows: int) -> Self:
-        """Pieces of the training rows: their number must not follow that of the threads."""
-        method = FourierMethod.of(grid, n_rows)
-        return cls(n_rows, *_cut(method, n_rows, len(grid.half), grid.n_modes), method, 0)
-
-    @classmethod
-    def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
-        """Pieces of points, which are independent: as many as there are threads, or more."""
-        # The modes alone decide how finufft is called, else a point would follow its batch.
-        method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
-        smallest, largest = _ROWS_OF_A_PIECE
-        for_threads = min(effective_n_threads(), -(-n_points // smallest))
-        return cls(n_points, max(1, for_threads, -(-n_points // largest)), True, method, 2)
-
-    @property
-    def n_slots(self) -> int:
-        """How many sums are held at once: one a piece, where pieces run at once."""
-        return self.n_pieces if self.at_once else 1
-
-    def rows(self, piece: int) -> slice:
-        bounds = [self.n_rows * i // self.n_pieces for i in (piece, piece + 1)]
-        return slice(*bounds)
-
-    def run(self, task: Callable[[int, int], None]) -> None:
-        if self.at_once:
-            over_ranges(task, self.n_pieces)
-        else:
-            task(0, self.n_pieces)
-
-    def plan(self, kind: int, grid: FourierGrid) -> Any:
-        """A plan of finufft of type 1 (rows to modes) or 2 (modes to rows)."""
-        from finufft import Plan  # loads a library of OpenMP
-
-        return Plan(
-            kind,
-            grid.shape,
-            eps=self.method.tolerance,
-            isign=-1 if kind == 1 else 1,
-            upsampfac=self.method.upsampling,
-            nthreads=1 if self.at_once else int(effective_n_threads()),
-            spread_sort=self.sort,
-            showwarn=0,
-        )
-
-
-def _cut(method: FourierMethod, n_rows: int, n_features: int, n_modes: int) -> tuple[int, bool]:
-    """The number of pieces, and whether to run them at once: where that costs little more.
-
-    Each piece has a Fourier transform of its own, and modes of its own to be added.
-    """
-    smallest, largest = _ROWS_OF_A_PIECE
-    in_memory = -(-n_rows // largest)
-    wanted = max(1, in_memory, min(n_rows // smallest, _PIECES))
-    spreading = method.spread_units(n_rows, n_features)
-    affordable = int(_FFT_SHARE * spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
-    holdable = int(max(_BYTES_OF_MODES, 8 * n_rows) / (16 * n_modes))
-    at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
-    if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
-        return max(1, at_once), True
-    return min(in_memory, _MOST_IN_TURN), False
 
 
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
@@ -344,8 +251,8 @@ def _unpack(values: Complex, scale: Floats, pair: Floats, index: Index) -> None:
         pair[index, column] = part * scale[column]
 
 
-def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[slice]:
-    step = 2 * max(1, _BYTES_OF_MODES // (pieces.n_slots * grid.n_bytes))
+def _batches(n_columns: int, pieces: Pieces, grid: FourierGrid) -> Iterator[slice]:
+    step = 2 * max(1, fourier_pieces.BYTES_OF_MODES // (pieces.n_slots * grid.n_bytes))
     return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
 
 
@@ -361,9 +268,9 @@ def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
 
 def _memory(grid: FourierGrid, n_rows: int) -> int:
     """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
-    pieces = _Pieces.of(grid, n_rows)
+    pieces = Pieces.of(grid, n_rows)
     at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
-    fine = 16 * pieces.method.fine_size
+    fine = 24 * pieces.method.fine_size  # with the parts of it that threads fill before adding
     of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
     of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
     modes = (pieces.n_slots + 1) * grid.n_bytes
@@ -424,6 +331,6 @@ class Units(NamedTuple):
 def cost_units(n_rows: int, n_features: int, rtol: float, n_modes: int) -> Units:
     """What a product costs, in units of a table."""
     method = FourierMethod.for_modes(n_rows, n_features, rtol / (4 * n_features), n_modes)
-    n_pieces, _ = _cut(method, n_rows, n_features, n_modes)
+    n_pieces, _ = cut(method, n_rows, n_features, n_modes)
     spread = 2 * method.spread_units(n_rows, n_features)
     return Units(2.0 * n_rows, spread, 2 * n_pieces * method.fft_units)
