@@ -22,7 +22,7 @@ Index = NDArray[np.intp]
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
 LARGEST_RANK = 4096  # the factor of so many landmarks takes seconds
 _STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
-_ESTIMATE = 768  # rows; their rank, and that of a half and a quarter of them, tells that of all
+_ESTIMATE = 1024  # rows; their rank, and that of a half and a quarter of them, tells that of all
 _NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
 _MOST_ROUNDS = 16  # of looking for rows that break the promise
 _MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
@@ -196,7 +196,7 @@ def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK)
 
     The rank of a smooth kernel grows ever more slowly with the rows. Let a be the power with which
     it grew from each sample to the next; it is taken to shrink on as it did. Costs the
-    factorisation of a matrix of 768 rows.
+    factorisation of a matrix of 1024 rows.
     """
     n_rows = columns.n_training
     sample = _spread_over(n_rows, _ESTIMATE)
