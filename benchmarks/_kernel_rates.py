@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from _load import watch_load
 from _operators import build
@@ -119,7 +120,8 @@ def _blocks(X: Doubles, weights: Doubles, gamma: float, sqdist: Callable[..., Do
         product: Doubles = np.exp(block, out=block) @ weights
         return product
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    # Threads of BLAS within threads would stand in each other's way.
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(os.cpu_count()) as threads:
         return np.concatenate(list(threads.map(of_block, range(0, len(X), n_points))))
 
 
