@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 __all__ = ["ExactFit", "ExactScores", "exact_fit", "exact_scores", "kernel_sums"]
 
@@ -106,5 +107,6 @@ def _exponents(points: Doubles, rows: Doubles, sigma: float) -> Iterator[tuple[s
 def _by_blocks(points: Doubles, of_points: Callable[[Doubles], Doubles]) -> Doubles:
     starts = range(0, len(points), _POINTS_OF_A_PIECE)
     blocks = [points[start : start + _POINTS_OF_A_PIECE] for start in starts]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    # Threads of BLAS within threads would stand in each other's way.
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(os.cpu_count()) as threads:
         return np.concatenate(list(threads.map(of_points, blocks)))

@@ -20,6 +20,7 @@ _SIGMA = (0.03, 3.0)  # of the median distance of two rows
 _RTOL = (1e-12, 1e-2)
 _FAR_OFF = 1e4  # how far from zero rows may lie, in units of their spread
 _N_POINTS = 150  # of each kind
+_APART = 1e-4  # of the median distance: scores leave out a row that a point coincides with
 _COPIES = 0.5  # the mesh on which rows coincide
 
 Doubles = NDArray[np.float64]
@@ -100,6 +101,13 @@ class Case:
     def at_points(self) -> Doubles:
         """`K(points, X) @ W`."""
         return self.exact(self.points, self.weights)
+
+    @cached_property
+    def new_points(self) -> NDArray[np.floating]:
+        """Points in the precision of the rows that do not coincide with any of them."""
+        points = self.points.astype(self.X.dtype)
+        distances = cdist(points, self.X)
+        return points[distances.min(axis=1) > _APART * np.median(distances)]
 
     def exact(self, points: Doubles, weights: Doubles) -> Doubles:
         """`K(points, X) @ weights`, in double precision."""
