@@ -73,7 +73,7 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
 @pytest.mark.parametrize(
     ("kernel", "d", "algorithm", "why"),
     [
-        (Gaussian(1.0), 4, "nufft", "3 features"),
+        (Gaussian(1.0), 4, "nufft", "4 features, more than 3"),
         (Laplacian(1.0), 2, "nufft", "[Gg]aussian"),
         (Linear(), 2, "truncated", "gaussian, laplacian and cauchy"),
         (Linear(), 2, "nystroem", "kernels of a distance"),
