@@ -29,7 +29,7 @@ CLUSTERERS = [
     PossibilisticCMeans(3, kernel="gaussian", sigma=2.0, gamma=0.25, random_state=0),
     AdaptivePCM(5, kernel="gaussian", sigma=2.0),
     SparseAdaptivePCM(5, kernel="gaussian", sigma=2.0),
-    SequentialPCM(lam=0.3, kernel="gaussian", sigma=2.0),
+    SequentialPCM(lam=0.1, kernel="gaussian", sigma=2.0, assign="all"),
 ]
 every_clusterer = pytest.mark.parametrize("estimator", CLUSTERERS, ids=lambda e: type(e).__name__)
 every_way = pytest.mark.parametrize("algorithm", FAST)
@@ -38,7 +38,8 @@ every_way = pytest.mark.parametrize("algorithm", FAST)
 @pytest.fixture
 def plane(rng):
     """Three groups, a few outliers near and far, and some copies."""
-    groups = [rng.normal(place, 0.5, size=(150, 2)) for place in ((0, 0), (5, 0), (0, 6))]
+    places = {(0, 0): 180, (5, 0): 150, (0, 6): 120}
+    groups = [rng.normal(place, 0.5, size=(n, 2)) for place, n in places.items()]
     far = np.array([[40.0, 40.0], [41.0, 40.0], [-300.0, 7.0], [2.5, 12.0]])
     return np.vstack([*groups, far, groups[0][:5], far[:1]])
 
@@ -169,7 +170,7 @@ def test_small_clusterings(estimator, plane):
 
 
 def test_small_models_that_cannot_tell_outliers_say_so(rng):
-    model = OneClusterPCM(sigma=0.01).fit(rng.normal(size=(3000, 2)))
+    model = OneClusterPCM(sigma=0.1).fit(rng.normal(size=(3000, 2)))
     with pytest.warns(BandwidthWarning, match="rtol"):
         model.compress(0.1)
 

@@ -82,7 +82,7 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
 )
 def test_what_cannot_be_used_is_refused(rng, kernel, d, algorithm, why):
     X = rng.normal(size=(6000, d))
-    with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot be used: .*{why}"):
+    with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot .*{why}"):
         choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6), algorithm=algorithm)
 
 

@@ -28,6 +28,7 @@ from typicality.solve.picard import PicardResult, Status
 
 _LARGEST_SCALE_RATIO = 1000.0
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
+_COARSE = 0.5  # of the threshold of a detector
 _TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a linear one
 _TOO_FEW_NEIGHBOURS = 0.05  # of the kernel's weight on other rows, relative to the row itself
 _EQUAL_TYPICALITIES = 1e-3
@@ -75,6 +76,17 @@ def warn_about_features(features: Features | None, names: list[str], kernel: Any
 def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
     shown = ", ".join(names[j] for j in columns[:5])
     return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+
+
+def warn_about_coarse_promise(rtol: float, offset: float) -> None:
+    """A model is made so small that what it can tell is above its threshold."""
+    threshold = float(np.exp(offset))
+    if rtol > _COARSE * threshold:
+        warn(
+            f"rtol={rtol:g} is too coarse to tell outliers: rows are flagged where the mean of "
+            f"kernel values is below {threshold:.1e}. Use rtol={0.1 * threshold:.0e} or less.",
+            BandwidthWarning,
+        )
 
 
 def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:

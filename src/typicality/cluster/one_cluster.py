@@ -22,6 +22,7 @@ from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, feature_labels, small_copy
 from typicality.cluster._spaces import OpenSpace, open_space
 from typicality.cluster.diagnostics import (
+    warn_about_coarse_promise,
     warn_about_features,
     warn_about_lonely_row,
     warn_about_vanished_spread,
@@ -346,6 +347,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         """
         check_is_fitted(self)
         check_compressible(self.kernel_, rtol)
+        warn_about_coarse_promise(rtol, self.offset_)
         density = self._left_out.compress(rtol)
         return small_copy(self, without=("typicality_", "weights_"), _left_out=density)
 

@@ -13,6 +13,7 @@ __all__ = ["EXACT", "SMALL", "Tolerance"]
 SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 256, 4096
 _LOW = 0.01  # the share of rows that count as low
+_SMALLEST = 1e-12  # of the total weight: below is rounding
 _WELL_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
 
 
@@ -55,10 +56,17 @@ class Tolerance(NamedTuple):
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
-        """For heights known to `rtol` even at a row that stands alone."""
+        """For heights known to `rtol` even at a row that stands alone; exact for `rtol` 0.
+
+        No operator but an exact one can promise less than 1e-12 of the total weight, which is
+        therefore the least that is asked for.
+        """
+        if rtol == 0:
+            return cls(0.0, 0.0)
         if sample_weight is None:
-            return cls(rtol / n_rows, rtol)
-        return cls(float(rtol * sample_weight.min() / sample_weight.sum()), rtol)
+            return cls(max(rtol / n_rows, _SMALLEST), 0.0)
+        share = float(sample_weight.min() / sample_weight.sum())
+        return cls(max(rtol * share, _SMALLEST), 0.0)
 
 
 EXACT = Tolerance(0.0, 0.0)
@@ -70,8 +78,10 @@ def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> Any:
     others = _spread_over(len(rows), _N_SAMPLED)
     asked = others[_spread_over(len(others), _N_ASKED)]
     weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]
-    values = columns.kernel_object(rows[asked], rows[others]) * (asked[:, None] != others)
-    return values @ weight / max(weight.sum(), np.finfo(np.float64).tiny)
+    counted = (asked[:, None] != others) * weight
+    values = columns.kernel_object(rows[asked], rows[others])
+    total = np.maximum(counted.sum(axis=1), np.finfo(np.float64).tiny)
+    return (values * counted).sum(axis=1) / total
 
 
 def _spread_over(n: int, at_most: int) -> Any:
