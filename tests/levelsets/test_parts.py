@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
 from typicality import AlphaCutClustering
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.nearest import NearestRows, RememberedNearest
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.forest import Forest
@@ -16,6 +16,7 @@ from typicality.levelsets.graphs import all_pairs, neighbour_pairs
 from typicality.levelsets.joining import join
 from typicality.levelsets.segments import (
     height_amid,
+    lengths_of,
     lowest_between,
     lowest_in_round,
     points_on,
@@ -112,7 +113,7 @@ def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
 def test_the_lowest_of_all_rounds_is_the_lowest_between(rng):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
-    n_points = points_on(land, X[:50], X[50:], **BY_STEP)
+    n_points = points_on(land, lengths_of(land, X[:50], X[50:]), **BY_STEP)
     rounds = rounds_of(n_points)
     lowest = np.full(50, np.inf)
     for t in range(1, rounds.max() + 1):
@@ -152,6 +153,11 @@ def test_nearest_rows(rng, d, norm):
     expected = np.argsort(distance, axis=1)[:, :7]
     assert_array_equal(search.of(X, 7), expected)
     assert search.of(X, 1000).shape == (80, 80)
+    assert_array_equal(search.among(7), expected)
+    remembered = RememberedNearest(X, norm)
+    assert_array_equal(remembered.among(7), expected)
+    assert_array_equal(remembered.among(3), expected[:, :3])
+    assert remembered.among(1000).shape == (80, 80)
 
 
 def test_pairs_hang_together_and_come_once(rng):

@@ -44,12 +44,13 @@ class Candidates:
     def of(cls, pairs: Pairs, landscape: Landscape, heights: Doubles, *, labelling: str) -> Self:
         """Edges of which the ends are known."""
         starts, stops = landscape.rows[pairs[:, 0]], landscape.rows[pairs[:, 1]]
-        n_points = points_on(landscape, starts, stops, labelling=labelling)
+        lengths = lengths_of(landscape, starts, stops)
         # Of many ways up from a row, the shortest is least likely to lead through a valley.
-        order = np.argsort(lengths_of(landscape, starts, stops), kind="stable")
+        order = np.argsort(lengths, kind="stable")
+        n_points = points_on(landscape, lengths[order], labelling=labelling)
         bounds = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
         rounds = np.zeros(len(pairs), np.intp)
-        return cls(landscape, pairs[order], bounds[order], n_points[order], rounds)
+        return cls(landscape, pairs[order], bounds[order], n_points, rounds)
 
     @property
     def known(self) -> NDArray[np.bool_]:

@@ -44,7 +44,7 @@ def lowest_between(
     labelling : {"neighbours", "complete"}
         How many points are looked at.
     """
-    n_points = points_on(landscape, starts, stops, labelling=labelling)
+    n_points = points_on(landscape, lengths_of(landscape, starts, stops), labelling=labelling)
     lowest = np.empty(len(starts))
     for block in _blocks(n_points):
         segment, place = _numbered(n_points[block])
@@ -96,7 +96,7 @@ def rounds_of(n_points: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def height_amid(landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str) -> Doubles:
     """The height at the middle one of the points `lowest_between` looks at: a bound on it."""
-    n_points = points_on(landscape, starts, stops, labelling=labelling)
+    n_points = points_on(landscape, lengths_of(landscape, starts, stops), labelling=labelling)
     return lowest_in_round(landscape, starts, stops, n_points, np.ones_like(n_points))
 
 
@@ -127,17 +127,15 @@ def _points(starts: Floats, stops: Floats, segment: NDArray[np.intp], share: Dou
     return np.asarray(begin[segment] + share[:, None] * way[segment])
 
 
-def points_on(
-    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
-) -> NDArray[np.intp]:
+def points_on(landscape: Landscape, lengths: Doubles, *, labelling: str) -> NDArray[np.intp]:
     """How many interior points of each segment are looked at.
 
     With ``labelling="complete"`` 20, as in the papers; with "neighbours" as many as make steps of
     at most half a bandwidth, at least one.
     """
     if labelling == "complete":
-        return np.full(len(starts), _PAPER_POINTS, np.intp)
-    steps = np.ceil(lengths_of(landscape, starts, stops) / (0.5 * landscape.kernel.sigma))
+        return np.full(len(lengths), _PAPER_POINTS, np.intp)
+    steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
     return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)
 
 
