@@ -378,8 +378,9 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             space.columns,
             space.sample_weight,
             total_variance=space.total_variance,
+            rtol=space.tolerance.tails,
         )
-        scores = left_out.scores(space.X, eta)
+        scores = left_out.training_scores(space.X, eta)
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
         return {
             "_rule": rule,

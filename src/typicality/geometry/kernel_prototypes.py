@@ -129,13 +129,14 @@ class KernelPrototypes:
         np.fill_diagonal(sqdist, 0.0)
         return sqdist.clip(min=0.0)
 
-    def for_prediction(self) -> ExpandedPrototypes:
-        return self._expanded
+    def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
+        """The same without what only the training rows need; with a finer promise, if asked for."""
+        sums = self.operator.expansion(self.weights, rtol=rtol)
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype)
 
     @cached_property
     def _expanded(self) -> ExpandedPrototypes:
-        sums = self.operator.expansion(self.weights)
-        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype)
+        return self.for_prediction()
 
     def sqdist(self, X: Floats) -> Floats:
         return self._expanded.sqdist(X)

@@ -21,7 +21,7 @@ __all__ = ["FastLeaveOneOut", "LeaveOneOut", "leave_one_out"]
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
-_WELL_ABOVE = 1e4  # times the error of a sum: then its logarithm is off by 1e-4 at the most
+_WELL_ABOVE = 2e3  # times the error of a sum: then its logarithm is off by 5e-4 at the most
 
 
 class KnownRows(NamedTuple):
@@ -87,6 +87,10 @@ class LeaveOneOut:
     @property
     def _columns(self) -> Columns:
         return self.known.columns
+
+    def training_scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+        """The scores of the training rows."""
+        return self.scores(rows, eta)
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
@@ -184,7 +188,13 @@ class FastLeaveOneOut:
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
-        own, copies = self._tails.coincidences(rows)
+        return self._scores(rows, *self._tails.coincidences(rows))
+
+    def training_scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+        """The scores of the training rows."""
+        return self._scores(rows, *self._tails.coincidences_of_rows())
+
+    def _scores(self, rows: Floats, own: Floats, copies: Floats) -> NDArray[np.float64]:
         unit = self.known.unit(own, copies)
         sums = self.mean.sums
         apart = sums.complement_at(rows)[:, 0]
@@ -232,13 +242,22 @@ class CompressedScores:
 
 
 def leave_one_out(
-    mean: KernelPrototypes, columns: Columns, sample_weight: Floats | None, *, total_variance: float
+    mean: KernelPrototypes,
+    columns: Columns,
+    sample_weight: Floats | None,
+    *,
+    total_variance: float,
+    rtol: float | None = None,
 ) -> LeaveOneOut | FastLeaveOneOut:
-    """Scores against a mean of training rows that have the given weights and variance."""
+    """Scores against a mean of training rows that have the given weights and variance.
+
+    With a promise of `rtol` for the sums, finer than that of the iterations: so few rows have sums
+    that say nothing of them.
+    """
     copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
     share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** columns.order
     nearest = share * total_variance + columns.rounding
     known = KnownRows(columns, mean.weights[:, 0], copies.astype(np.float64), nearest)
-    expanded = mean.for_prediction()
+    expanded = mean.for_prediction(rtol=rtol)
     exact = isinstance(expanded.sums, BlockedSums)
     return LeaveOneOut(expanded, known) if exact else FastLeaveOneOut(expanded, known)

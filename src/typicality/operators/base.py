@@ -59,8 +59,8 @@ class Operator(Protocol):
     def working_memory(self) -> int:
         """Bytes it needs beyond the rows and the result."""
 
-    def expansion(self, weights: Floats) -> Expansion:
-        """The same sums at any points."""
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> Expansion:
+        """The same sums at any points; with a finer promise where that can be had."""
 
 
 def row_sums(block: Floats, weights: Floats) -> Floats:

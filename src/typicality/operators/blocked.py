@@ -46,7 +46,7 @@ class Blocked:
     def complement(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.half_sqdist(rows), weights))
 
-    def expansion(self, weights: Floats) -> "BlockedSums":
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "BlockedSums":
         return BlockedSums(self.columns, weights)
 
     def gather(self, of_rows: Callable[[Floats], Floats]) -> Floats:

@@ -40,7 +40,7 @@ class Dense:
     def complement(self, weights: Floats) -> Floats:
         return row_sums(self._half_sqdist, weights)
 
-    def expansion(self, weights: Floats) -> BlockedSums:
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> BlockedSums:
         return BlockedSums(self.columns, weights)
 
     @property

@@ -67,6 +67,7 @@ class Nufft:
             raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
         self.columns = columns
         self.rtol = rtol
+        self.memory = memory
         self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
         self.pieces = Pieces.of(self.grid, len(rows))
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
@@ -84,9 +85,13 @@ class Nufft:
         total: Floats = weights.sum(axis=0)
         return total - self @ weights
 
-    def expansion(self, weights: Floats) -> "FourierExpansion":
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FourierExpansion":
         """The same sums at any points, from a grid with room around the rows."""
-        grid = _roomy_grid(self.columns.kernel_object, self.columns.training, self.rtol)
+        kernel, rows = self.columns.kernel_object, self.columns.training
+        promise = self.rtol
+        if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
+            promise = rtol
+        grid = _roomy_grid(kernel, rows, promise)
         pieces = Pieces.of(grid, self.columns.n_training)
         scale = _column_sums(weights)
         modes = [

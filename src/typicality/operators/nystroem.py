@@ -167,7 +167,7 @@ class Nystroem:
         n_rows = self.columns.n_training
         return memory_for(n_rows, self.rank)
 
-    def expansion(self, weights: Floats) -> Expansion:
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> Expansion:
         """Exact sums over all rows, for points anywhere.
 
         Between the landmarks of a matrix of low rank, the promise holds for training rows only: a

@@ -18,8 +18,7 @@ __all__ = ["ALGORITHMS", "choose_operator", "plan"]
 
 ALGORITHMS = ("auto", *METHODS)
 
-_SLOW_TO_ASK = ("truncated", "nystroem")  # these look at the rows to know what they cost
-_QUICK = 0.5  # seconds of a fit; where another way takes less they are not asked
+_WORTH_ASKING = 20.0  # times the seconds that it takes to ask what a way costs
 
 
 def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = None) -> Plan:
@@ -113,12 +112,17 @@ def _offers(problem: Problem) -> Iterator[Candidate]:
     few = len(problem.rows) <= SMALL or not problem.compiled
     quickest = math.inf
     for name in ["dense"] if few else METHODS:
-        if name in _SLOW_TO_ASK and quickest < _QUICK:
+        if quickest < _WORTH_ASKING * _seconds_to_ask(name, len(problem.rows)):
             continue
         offer = METHODS[name](problem)
         if isinstance(offer, Candidate) and _fits(offer, problem.memory):
             quickest = min(quickest, offer.seconds)
             yield offer
+
+
+def _seconds_to_ask(method: str, n_rows: int) -> float:
+    """Some look at the rows to know what they cost: for near pairs, or landmarks in a sample."""
+    return {"truncated": 1e-6 * n_rows, "nystroem": 0.1}.get(method, 0.0)
 
 
 def _fits(candidate: Candidate, memory: int) -> bool:

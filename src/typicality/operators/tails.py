@@ -1,6 +1,6 @@
 """Sums at points that have next to no row near: exact, however small."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ __all__ = ["ExactTails"]
 Doubles = NDArray[np.float64]
 
 _SHARE = 1e-10  # of a sum, may be left out
+_ROUNDING = 1e-15
 _POINTS_OF_A_TASK = 16
 
 
@@ -99,6 +100,32 @@ class ExactTails:
 
         over_ranges(add, len(at), at_least=_POINTS_OF_A_TASK)
         return counts[:, 0], counts[:, 1]
+
+    def coincidences_of_rows(self) -> tuple[Doubles, Doubles]:
+        """The same for the training rows themselves. Costs a sort of n numbers.
+
+        Rows that coincide have nearly the same projection on any direction: only those that have it
+        in common with others are looked at.
+        """
+        own, copies = self.weights.astype(np.float64), self.sample_weight.astype(np.float64)
+        some = self._rows_not_alone()
+        if len(some):
+            rows = Evaluated(self.columns.kernel_object, self.columns.training[some])
+            among = replace(self, columns=rows, weights=own[some], sample_weight=copies[some])
+            own[some], copies[some] = among.coincidences(rows.training)
+        return own, copies
+
+    def _rows_not_alone(self) -> NDArray[np.intp]:
+        """Rows whose projection is within reach of that of another row."""
+        rows = self.columns.training
+        direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
+        along = (rows - rows.mean(axis=0, dtype=np.float64)) @ direction
+        order = np.argsort(along)
+        reach = self.columns.kernel_object.support_radius(1.0 - max(self._nearest, _ROUNDING))
+        apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * np.abs(along).max()
+        near = np.diff(along[order]) <= apart
+        index: NDArray[np.intp] = order[np.append(near, False) | np.append(False, near)]
+        return index
 
     @property
     def _twin(self) -> Any:

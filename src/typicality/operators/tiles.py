@@ -25,6 +25,7 @@ _SINGLE_LOWEST = 1e-7  # pairs of blocks with smaller values are summed in doubl
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
 _SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
+_FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
 _GROUP_ROWS = 2048  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
@@ -106,10 +107,11 @@ class Tiles:
     def complement(self, weights: Floats) -> Floats:
         return self._sums(weights, complement=True)
 
-    def expansion(self, weights: Floats) -> "TileExpansion":
-        """The same sums at any points."""
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TileExpansion":
+        """The same sums at any points; `rtol` is a finer promise for what is skipped."""
         placed = _placed(self.tree, weights, single=self.single)
-        return TileExpansion(self.columns.kernel_object, self.blocks, placed, self.skip_rtol)
+        skipped = self.skip_rtol if rtol is None else min(rtol, self.skip_rtol)
+        return TileExpansion(self.columns.kernel_object, self.blocks, placed, skipped)
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -121,8 +123,10 @@ class Tiles:
     @property
     def working_memory(self) -> int:
         """Of a product with one column; another column takes 28 bytes a row."""
+        n_rows, n_features = self.columns.training.shape
+        rows = 8 + 12 * n_features  # the order, features in both precisions
         arrays = 8 + 8 + 4 + 8  # weights in both precisions, sums, and a copy
-        return self.tree.n_bytes + self.blocks.columns_32.nbytes + arrays * self.tree.slots.size
+        return int(_FILLED_UP * (rows + arrays) * n_rows)
 
     def share_of_work(self) -> float:
         """The part of all pairs of rows that is not skipped, from a sample of the blocks."""

@@ -14,7 +14,7 @@ SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 256, 4096
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
-_WELL_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_FAR_BELOW = 1e-6  # of the height of a low row: then next to no rows need to be summed anew
 
 
 class Tolerance(NamedTuple):
@@ -26,10 +26,13 @@ class Tolerance(NamedTuple):
         The promise of an operator, relative to the sum of the absolute weights.
     relative : float
         What is allowed relative to the sum itself where no weight is negative.
+    tails : float
+        The promise for sums of which the smallest matter: scores of rows.
     """
 
     absolute: float
     relative: float
+    tails: float
 
     @property
     def is_exact(self) -> bool:
@@ -42,17 +45,18 @@ class Tolerance(NamedTuple):
     ) -> Self:
         """For squared distances known to `rtol` times the variance in the induced space.
 
-        The promise is also well below the heights of all rows but the lowest 1 %, so that few need
-        to be summed anew. Variance and heights are those of a sample.
+        The promise for tails is far below the heights of all rows but the lowest 1 %, so that next
+        to none need to be summed anew. Variance and heights are those of a sample.
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
         if rtol == 0 or few or not has_compiled_sums(columns):
-            return cls(0.0, 0.0)
+            return cls(0.0, 0.0, 0.0)
         heights = _sampled_heights(columns, sample_weight)
         mean = float(heights.mean())
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
         allowed = rtol * (1.0 - mean)
-        return cls(min(allowed, _WELL_BELOW * low), allowed / max(mean, allowed))
+        tails = max(min(allowed, _FAR_BELOW * low), _SMALLEST)
+        return cls(allowed, allowed / max(mean, allowed), tails)
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
@@ -62,14 +66,16 @@ class Tolerance(NamedTuple):
         therefore the least that is asked for.
         """
         if rtol == 0:
-            return cls(0.0, 0.0)
+            return cls(0.0, 0.0, 0.0)
         if sample_weight is None:
-            return cls(max(rtol / n_rows, _SMALLEST), 0.0)
-        share = float(sample_weight.min() / sample_weight.sum())
-        return cls(max(rtol * share, _SMALLEST), 0.0)
+            lone = 1.0 / n_rows
+        else:
+            lone = float(sample_weight.min() / sample_weight.sum())
+        allowed = max(rtol * lone, _SMALLEST)
+        return cls(allowed, 0.0, allowed)
 
 
-EXACT = Tolerance(0.0, 0.0)
+EXACT = Tolerance(0.0, 0.0, 0.0)
 
 
 def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> Any:
