@@ -552,7 +552,7 @@ def test_thirty_thousand_rows_fit_in_a_gigabyte():
     code = (
         "import resource, numpy as np\nfrom typicality import OneClusterPCM\n"
         "X = np.random.default_rng(0).normal(size=(30_000, 2))\n"
-        "model = OneClusterPCM(tol=10).fit(X)\n"
+        "model = OneClusterPCM(tol=10, algorithm='blocked').fit(X)\n"
         "assert (model.plan_.method, model.n_iter_) == ('blocked', 1)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )

@@ -116,7 +116,7 @@ def test_tolerances_follow_the_variance_and_the_heights(rng):
     assert 1e-7 < middle.absolute < 1e-6
     assert narrow.absolute == pytest.approx(1e-6, rel=1e-3)
     assert narrow.tails == pytest.approx(1e-6 / 5000)
-    assert middle.tails < 0.1 * middle.absolute
+    assert middle.tails < 0.2 * middle.absolute
     assert narrow.relative > middle.relative > wide.relative
     assert of(1.0, rtol=0.0) == of(1.0, rows=X[:500]) == EXACT
     assert not of(1.0, rows=X[:500], algorithm="nufft").is_exact
