@@ -1031,7 +1031,7 @@ def _relative_to(columns, centre, root, out):
 
 
 @njit(**_TILE)
-def _fold_four(values, i, here, there, to_columns, sums, onto_here, unit):
+def _fold_four(values, i, here, there, sums, onto_here, unit):
     """Add four lines of values to the sums of their rows, and to those of the columns."""
     a, b, c, d = here[i], here[i + 1], here[i + 2], here[i + 3]
     s0 = s1 = s2 = s3 = values.dtype.type(0)
@@ -1041,8 +1041,7 @@ def _fold_four(values, i, here, there, to_columns, sums, onto_here, unit):
         s1 += v1 * w
         s2 += v2 * w
         s3 += v3 * w
-        if to_columns:
-            sums[r] += (v0 * a + v1 * b) + (v2 * c + v3 * d)
+        sums[r] += (v0 * a + v1 * b) + (v2 * c + v3 * d)
     onto_here[i] += unit * s0
     onto_here[i + 1] += unit * s1
     onto_here[i + 2] += unit * s2
@@ -1075,10 +1074,7 @@ def _add_tile(
                 _distances(params, columns, rows, i + p, values[p])
                 _evaluate(params, complement, values[p])
             for k in range(n_columns):
-                if both:
-                    _fold_four(values, i, here[k], there[k], True, sums[k], onto_here[k], units[k])
-                else:
-                    _fold_four(values, i, here[k], there[k], False, sums[k], onto_here[k], units[k])
+                _fold_four(values, i, here[k], there[k], sums[k], onto_here[k], units[k])
         if both:
             for k in range(n_columns):
                 for r in range(width):
@@ -1187,24 +1183,38 @@ _A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of po
 
 
 @njit(**_TILE)
-def _box_of(points, start, stop, lower, upper):
+def _load_points(points, start, stop, group, lower, upper):
+    """A group of points, transposed, and their box; filled up with copies of the last."""
     for j in range(lower.size):
         lower[j] = upper[j] = points[start, j]
-        for i in range(start + 1, stop):
-            lower[j] = min(lower[j], points[i, j])
-            upper[j] = max(upper[j], points[i, j])
+        for p in range(group.shape[1]):
+            here = points[min(start + p, stop - 1), j]
+            group[j, p] = here
+            lower[j] = min(lower[j], here)
+            upper[j] = max(upper[j], here)
 
 
 @njit(**_TILE)
-def _add_row(params, point, columns, complement, weights, units, values, sums):
+def _distances_to_box(params, group, lower, upper, out):
+    """Distances of a group of points to a box, each by itself."""
+    _clear(out)
+    for j in range(lower.size):
+        low, high = lower[j], upper[j]
+        for p in range(out.size):
+            gap = max(low - group[j, p], group[j, p] - high, 0.0)
+            out[p] += _part(params, gap)
+
+
+@njit(**_TILE)
+def _add_row(params, group, p, columns, complement, weights, units, values, sums, i):
     """Add one block to the sums of one point."""
-    _distances(params, columns, point, 0, values)
+    _distances(params, columns, group, p, values)
     _evaluate(params, complement, values)
-    for k in range(sums.size):
+    for k in range(weights.shape[0]):
         total = values.dtype.type(0)
         for r in range(values.size):
             total += values[r] * weights[k, r]
-        sums[k] += units[k] * total
+        sums[i, k] += units[k] * total
 
 
 @_sweep
@@ -1218,14 +1228,15 @@ def sum_at(params, blocks, weights, reach, complement, points, first, last, sums
     n_leaves, n_features, leaf_rows = blocks.columns.shape
     n_columns = sums.shape[1]
     lower, upper = empty(n_features, float64), empty(n_features, float64)
-    point = empty((n_features, 1), float64)
-    point_32 = empty((n_features, 1), float32)
+    group = empty((n_features, _POINTS_AT_ONCE), float64)
+    group_32 = empty((n_features, _POINTS_AT_ONCE), float32)
+    distances = empty(_POINTS_AT_ONCE, float64)
     values = empty(leaf_rows, float64)
     values_32 = empty(leaf_rows, float32)
     waiting = empty(128, int64)
     for start in range(first, last, _POINTS_AT_ONCE):
         stop = min(start + _POINTS_AT_ONCE, last)
-        _box_of(points, start, stop, lower, upper)
+        _load_points(points, start, stop, group, lower, upper)
         waiting[0] = 0
         n_waiting = 1
         while n_waiting:
@@ -1242,40 +1253,44 @@ def sum_at(params, blocks, weights, reach, complement, points, first, last, sums
                 waiting[n_waiting + 1] = 2 * node + 1
                 n_waiting += 2
                 continue
-            for i in range(start, stop):
-                distance = _distance_between(
-                    params, points[i], points[i], blocks.lower[node], blocks.upper[node]
-                )
-                if distance > reach:
-                    continue
-                for k in range(n_columns):
-                    near[i, k] += weights.total[leaf, k]
-                near[i, n_columns] += 1.0
-                for j in range(n_features):
-                    point[j, 0] = points[i, j]
-                if blocks.narrow[leaf] and distance <= blocks.single_reach:
-                    _relative_to(point, blocks.centres[leaf], blocks.root, point_32)
-                    _add_row(
-                        params,
-                        point_32,
-                        blocks.columns_32[leaf],
-                        complement,
-                        weights.placed_32[leaf],
-                        weights.units_32,
-                        values_32,
-                        sums[i],
-                    )
-                else:
-                    _add_row(
-                        params,
-                        point,
-                        blocks.columns[leaf],
-                        complement,
-                        weights.placed[leaf],
-                        weights.units,
-                        values,
-                        sums[i],
-                    )
+            _distances_to_box(params, group, blocks.lower[node], blocks.upper[node], distances)
+            narrow = blocks.narrow[leaf]
+            if narrow:
+                _relative_to(group, blocks.centres[leaf], blocks.root, group_32)
+                columns_32, placed_32 = blocks.columns_32[leaf], weights.placed_32[leaf]
+                for p in range(stop - start):
+                    if distances[p] <= reach and distances[p] <= blocks.single_reach:
+                        _add_row(
+                            params,
+                            group_32,
+                            p,
+                            columns_32,
+                            complement,
+                            placed_32,
+                            weights.units_32,
+                            values_32,
+                            sums,
+                            start + p,
+                        )
+            columns, placed = blocks.columns[leaf], weights.placed[leaf]
+            for p in range(stop - start):
+                if distances[p] <= reach:
+                    for k in range(n_columns):
+                        near[start + p, k] += weights.total[leaf, k]
+                    near[start + p, n_columns] += 1.0
+                    if not (narrow and distances[p] <= blocks.single_reach):
+                        _add_row(
+                            params,
+                            group,
+                            p,
+                            columns,
+                            complement,
+                            placed,
+                            weights.units,
+                            values,
+                            sums,
+                            start + p,
+                        )
 
 
 # ---- tails: sums in the domain of logarithms, and rows in the same place ------------------------

@@ -112,7 +112,7 @@ def test_sums_in_single_precision_have_six_digits(rng, kind, d, width, offset):
     expansion = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True).expansion(W)
     exact = sums_at(kernel, X, W, points)
     known = exact[:, 0] > 1e-30 * W.sum()
-    digits = 1e-6 * np.maximum(1.0, -np.log(exact[known] / W.sum()) / 8)
+    digits = 1e-6 * np.maximum(1.0, -np.log(exact[known] / W.sum()) / 6)
     assert (np.abs(expansion.at(points)[known] / exact[known] - 1.0) <= digits).all()
 
 
@@ -221,6 +221,21 @@ def test_the_tree_has_every_row_once_and_within_its_box(rng, n):
     assert_array_equal(tree.gathered(tree.placed(X)), X)
     assert_allclose(tree.sums_of_nodes(tree.counts[:, None])[0], n)
     assert tree.n_bytes > X.nbytes
+
+
+@every_kind
+def test_the_share_of_work_falls_with_the_width_of_the_kernel(rng, kind):
+    X = rng.normal(size=(20000, 2))
+    shares = []
+    for sigma in (1e-4, 1e-2, 1.0, 1e4):
+        kernel = kind(sigma)
+        operator = Tiles(Evaluated(kernel, X), rtol=1e-3, skip=True, single=False)
+        near = (kernel(X[::100], X) >= 1e-3).mean()
+        assert operator.share_of_work() >= 0.9 * near
+        shares.append(operator.share_of_work())
+    assert shares[0] < 0.05
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_kernels_without_compiled_sums(rng):

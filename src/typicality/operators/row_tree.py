@@ -11,7 +11,11 @@ from typicality.operators.base import Floats
 
 __all__ = ["Blocks", "RowTree"]
 
-_LEAF_ROWS = 64  # at the least, where there are so many; at most twice as many
+# At the least, where there are so many; at most twice as many. Few rows make small boxes, more of
+# which can be skipped; in many dimensions hardly any can, and long loops are quicker.
+_LEAF_ROWS = 32
+_LEAF_ROWS_OF_MANY_DIMENSIONS = 64
+_MANY_DIMENSIONS = 5
 _LANES = 16  # leaves are filled up to a multiple, so that vector instructions leave no rest
 
 
@@ -73,7 +77,9 @@ class RowTree:
     @classmethod
     def of(cls, rows: Floats) -> Self:
         """Sort the rows into leaves. Costs O(n log n)."""
-        tree = KDTree(rows, leaf_size=_LEAF_ROWS)
+        many = rows.shape[1] >= _MANY_DIMENSIONS
+        leaf_rows = _LEAF_ROWS_OF_MANY_DIMENSIONS if many else _LEAF_ROWS
+        tree = KDTree(rows, leaf_size=leaf_rows)
         data, order, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
         is_leaf = nodes["is_leaf"] == 1
         slots = _slots(order, nodes["idx_start"][is_leaf], nodes["idx_end"][is_leaf])

@@ -19,9 +19,9 @@ from typicality.operators.row_tree import Blocks, RowTree
 
 __all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "exact_expansion", "has_compiled_sums"]
 
-SINGLE_RTOL = 1e-6  # what single precision may cost, of the sum of the absolute weights
+SINGLE_RTOL = 5e-7  # what single precision may cost, of the sum of the absolute weights
 
-_SINGLE_LOWEST = 1e-7  # pairs of blocks with smaller values are summed in double precision
+_SINGLE_LOWEST = 1e-5  # pairs of blocks with smaller values are summed in double precision
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
 _SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
@@ -61,8 +61,11 @@ class Tiles:
         \text{rtol} \sum_r |W_{rk}|.
 
     With `single`, tiles are computed in single precision about the centre of a leaf and summed in
-    double precision, but for leaves wider than single precision allows. That is off by 1e-6 of
-    :math:`\sum_r |W_{rk}|` at the most.
+    double precision, but for leaves wider than single precision allows, and for pairs of leaves
+    with values below 1e-5 throughout. That is off by 5e-7 of :math:`\sum_r |W_{rk}|` at the most;
+    a sum of weights that are not negative is off by 1e-6 of itself as long as it is above 1e-3 of
+    all weight, and by :math:`10^{-6} \log(1 / s) / 6` of itself where it is s < 1e-3 of it. Values
+    below 1e-33, and weights below 1e-33 of the largest, are taken for 0.
 
     The complement is the sum over :math:`1 - K` itself, where nothing is skipped: it keeps its
     relative precision for wide kernels.
@@ -339,25 +342,28 @@ def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
 
 
 def _in_single(tree: RowTree, kernel: Any) -> Blocks:
-    limits = _limits(kernel.twin)
+    limits = _limits(kernel.twin, tree.lower.shape[1])
     extent = (tree.upper[0] - tree.lower[0]).max() * limits.root
     widest = limits.widest if extent >= _SINGLE_LEAST_WIDTH else -1.0
-    single_reach = (
-        math.inf if isinstance(kernel.twin, CauchyTwin) else _reach(kernel, _SINGLE_LOWEST)
-    )
+    has_tails = isinstance(kernel.twin, CauchyTwin)
+    single_reach = math.inf if has_tails else _reach(kernel, _SINGLE_LOWEST)
     return tree.in_single(limits.root, widest=widest, norm=limits.norm, single_reach=single_reach)
 
 
-def _limits(twin: Any) -> _Single:
+def _limits(twin: Any, n_features: int) -> _Single:
     r"""How wide a block may be in single precision.
 
-    A feature relative to the centre of its block is off by u = 2^-24 of itself; with a block of
-    half diagonal b, the distance t of a pair (squared, or the sum of absolute differences) is off
-    by at most u (4 b sqrt(t) + 4 t), or u (2 b + 4 t), and the kernel by the maximum of that times
-    its derivative.
+    A feature relative to the centre of its block is off by :math:`u = 2^{-24}` of itself. With
+    half a diagonal b of the block the exponent t of a pair (to base two) is off by at most
+    :math:`u (4 b \sqrt t + 4 t)` where it is a squared distance, :math:`u (2 b + 4 t)` where it is
+    a sum of absolute differences. Errors of features have random signs: half a width of a few
+    units for each feature, that is a diagonal that grows with :math:`\sqrt d`, keeps them below
+    5e-7 once they are multiplied by the kernel.
     """
-    if isinstance(twin, GaussianTwin):
-        return _Single(math.sqrt(twin.gamma * math.log2(math.e)), 2, 8.0)
+    root_d = math.sqrt(n_features)
     if isinstance(twin, LaplacianTwin):
-        return _Single(twin.scale * math.log2(math.e), 1, 10.0)
-    return _Single(math.sqrt(twin.scale), 2, 8.0)
+        return _Single(twin.scale * math.log2(math.e), 1, 3.0 * root_d)
+    widest = min(1.5 * root_d, 8.0)
+    if isinstance(twin, GaussianTwin):
+        return _Single(math.sqrt(twin.gamma * math.log2(math.e)), 2, widest)
+    return _Single(math.sqrt(twin.scale), 2, widest)
