@@ -21,6 +21,7 @@ __all__ = ["FastLeaveOneOut", "LeaveOneOut", "leave_one_out"]
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
+_NEARLY_ONE = 0.999
 _WELL_ABOVE = 2e3  # times the error of a sum: then its logarithm is off by 5e-4 at the most
 
 
@@ -162,10 +163,6 @@ def _log_sum(exponents: Floats, weights: NDArray[np.float64]) -> Floats:
 class FastLeaveOneOut:
     r"""The same scores from the sums of a fast operator, exact where those say nothing.
 
-    With :math:`e(x) = \sum_r w_r (1 - K(x, x_r))`, to which rows that coincide with x add nothing,
-
-    .. math:: \log s(x) = \log \Big( 1 - \frac{e(x)}{1 - w} \Big).
-
     An isolated row has s of one row's worth or less, of which a promise relative to the total
     weight says nothing: where s is not well above the error of the sum, it is summed anew over the
     rows that matter, in the domain of logarithms. So outliers are ranked by their true scores.
@@ -197,13 +194,17 @@ class FastLeaveOneOut:
     def _scores(self, rows: Floats, own: Floats, copies: Floats) -> NDArray[np.float64]:
         unit = self.known.unit(own, copies)
         sums = self.mean.sums
-        apart = sums.complement_at(rows)[:, 0]
-        left = 1.0 - unit - apart
-        well_known = left > _WELL_ABOVE * (sums.rtol + sums.relative * (1.0 - apart))
-        scores = np.log1p(-np.where(well_known, apart, 0.0) / (1.0 - unit))
+        similarity = sums.at(rows)[:, 0]
+        left = similarity - unit
+        well_known = left > _WELL_ABOVE * sums.error(similarity)
+        scores = np.log(np.where(well_known, left, 1.0)) - np.log1p(-unit)
         low = np.flatnonzero(~well_known)
         if len(low):
             scores[low] = self._exact(rows[low])
+        near = np.flatnonzero(similarity > _NEARLY_ONE)
+        if len(near):  # one minus a small number: the logarithm of the sum would be rounding
+            apart = sums.complement_at(rows[near])[:, 0]
+            scores[near] = np.log1p(-apart / (1.0 - unit[near]))
         return np.asarray(scores)
 
     def _exact(self, rows: Floats) -> NDArray[np.float64]:

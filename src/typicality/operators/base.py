@@ -19,9 +19,11 @@ class Expansion(Protocol):
     def rtol(self) -> float:
         """The promise, relative to the sum of the absolute weights."""
 
-    @property
-    def relative(self) -> float:
-        """What comes on top, relative to the sum itself where no weight is negative."""
+    def error(self, sums: Floats) -> Floats | float:
+        """How far sums of weights that are not negative and sum to one may be off.
+
+        That can be far less than the promise where a sum is small.
+        """
 
     def at(self, points: Floats) -> Floats:
         """`K(points, training) @ W`, shape (len(points), c)."""

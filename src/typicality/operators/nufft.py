@@ -175,9 +175,8 @@ class FourierExpansion:
     def rtol(self) -> float:
         return self.grid.rtol
 
-    @property
-    def relative(self) -> float:
-        return 0.0
+    def error(self, sums: Floats) -> float:
+        return self.rtol
 
     @property
     def n_bytes(self) -> int:

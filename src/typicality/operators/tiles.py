@@ -21,6 +21,8 @@ __all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "exact_expansion", "has_comp
 
 SINGLE_RTOL = 5e-7  # what single precision may cost, of the sum of the absolute weights
 
+_SINGLE_RELATIVE = 5e-6  # of a sum that is above 1e-13 of all weight
+_DOUBLE_RELATIVE = 1e-14
 _SINGLE_LOWEST = 1e-5  # pairs of blocks with smaller values are summed in double precision
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
@@ -206,9 +208,9 @@ class TileExpansion:
     def rtol(self) -> float:
         return self.skip_rtol + SINGLE_RTOL * bool(self.blocks.columns_32.size)
 
-    @property
-    def relative(self) -> float:
-        return 1e-14
+    def error(self, sums: Floats) -> Floats:
+        single = bool(self.blocks.columns_32.size)
+        return self.skip_rtol + (_SINGLE_RELATIVE if single else _DOUBLE_RELATIVE) * sums
 
     @property
     def n_bytes(self) -> int:
