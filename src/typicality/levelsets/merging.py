@@ -53,7 +53,7 @@ def hang_together(nearest, mutual, component):
     parent = arange(n_rows)
     for i in range(n_rows):
         for j in nearest[i]:
-            if not mutual or _place(nearest[j], i) < k:
+            if not mutual or (j < i and _place(nearest[j], i) < k):
                 a, b = _root(parent, i), _root(parent, j)
                 parent[max(a, b)] = min(a, b)
     n_components = 0
