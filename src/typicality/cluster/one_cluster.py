@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_compressible
 from typicality._compat import Interval, StrOptions, fit_context
-from typicality._quantiles import weighted_quantile
 from typicality.cluster._core import (
     core_attributes,
     plain_density,
@@ -380,7 +379,6 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             total_variance=space.total_variance,
             rtol=space.tolerance.tails,
         )
-        scores = left_out.training_scores(space.X, eta)
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
         return {
             "_rule": rule,
@@ -388,5 +386,5 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             "_left_out": left_out,
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
-            "offset_": weighted_quantile(scores, rate, space.sample_weight),
+            "offset_": left_out.training_quantile(space.X, eta, rate),
         }

@@ -295,13 +295,19 @@ class KernelSpace:
         distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
         return KernelGaps(self.columns, self.X, distinct.index, all_rows)
 
-    def _next_weights(
-        self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _pull(self, rule: MembershipRule, sqdist: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The pull of each row on each prototype; rows of no weight have none."""
+        if self.sample_weight is None:
+            return np.asarray(rule.pull(sqdist), dtype=np.float64)
         taking_part = self._row_weight > 0
         pull = np.zeros_like(sqdist)
         pull[taking_part] = rule.pull(sqdist[taking_part])
-        pull *= self._row_weight[:, None]
+        return pull * self._row_weight[:, None]
+
+    def _next_weights(
+        self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        pull = self._pull(rule, sqdist)
         total = pull.sum(axis=0)
         # A prototype that pulls no row stays where it is.
         reached = total > 0

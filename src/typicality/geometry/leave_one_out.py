@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._quantiles import weighted_quantile
 from typicality.geometry.base import Floats
 from typicality.geometry.kernel_prototypes import (
     ExpandedPrototypes,
@@ -51,6 +52,11 @@ class KnownRows(NamedTuple):
         unit = own * np.minimum(1.0, one / np.maximum(copies, one))
         return np.where(unit < _WHOLE_WEIGHT, unit, 0.0)
 
+    def quantile(self, values: NDArray[np.float64], rate: float) -> float:
+        """The quantile of a value of each of them."""
+        weight = None if (self.copies == 1.0).all() else self.copies
+        return weighted_quantile(values, rate, weight)
+
     def compress(self, mean: ExpandedPrototypes, rtol: float) -> ExpandedPrototypes:
         """Their mean without most of them."""
         columns: Any = self.columns
@@ -89,9 +95,9 @@ class LeaveOneOut:
     def _columns(self) -> Columns:
         return self.known.columns
 
-    def training_scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
-        """The scores of the training rows."""
-        return self.scores(rows, eta)
+    def training_quantile(self, rows: Floats, eta: float, rate: float) -> float:
+        """The score below which a share of the training rows is."""
+        return self.known.quantile(self.scores(rows, eta), rate)
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
@@ -185,27 +191,41 @@ class FastLeaveOneOut:
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
-        return self._scores(rows, *self._tails.coincidences(rows))
+        scores, low = self._quick_scores(rows, *self._tails.coincidences(rows))
+        if len(low):
+            scores[low] = self._exact(rows[low])
+        return scores
 
-    def training_scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
-        """The scores of the training rows."""
-        return self._scores(rows, *self._tails.coincidences_of_rows())
+    def training_quantile(self, rows: Floats, eta: float, rate: float) -> float:
+        """The score below which a share of the training rows is.
 
-    def _scores(self, rows: Floats, own: Floats, copies: Floats) -> NDArray[np.float64]:
+        It does not depend on the scores of rows far below: these are summed anew only where the
+        quantile is among them.
+        """
+        scores, low = self._quick_scores(rows, *self._tails.coincidences_of_rows())
+        scores[low] = -np.inf
+        with np.errstate(invalid="ignore"):  # between two of the lowest
+            quantile = self.known.quantile(scores, rate)
+        if np.isfinite(quantile):
+            return quantile
+        scores[low] = self._exact(rows[low])
+        return self.known.quantile(scores, rate)
+
+    def _quick_scores(
+        self, rows: Floats, own: Floats, copies: Floats
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores by the sums of the operator, and the rows of which these say nothing."""
         unit = self.known.unit(own, copies)
         sums = self.mean.sums
         similarity = sums.at(rows)[:, 0]
         left = similarity - unit
         well_known = left > _WELL_ABOVE * sums.error(similarity)
         scores = np.log(np.where(well_known, left, 1.0)) - np.log1p(-unit)
-        low = np.flatnonzero(~well_known)
-        if len(low):
-            scores[low] = self._exact(rows[low])
         near = np.flatnonzero(similarity > _NEARLY_ONE)
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
             apart = sums.complement_at(rows[near])[:, 0]
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
-        return np.asarray(scores)
+        return np.asarray(scores), np.flatnonzero(~well_known)
 
     def _exact(self, rows: Floats) -> NDArray[np.float64]:
         log_others, own, copies = self._tails.log_sums(rows)
