@@ -30,7 +30,7 @@ from typicality.cluster.diagnostics import warn_about_features, warn_about_lonel
 from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.nearest import NearestRows, RememberedNearest
 from typicality.kernels import Kernel
-from typicality.levelsets.landscape import Landscape, sums_for_points
+from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.regions import Regions
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.tree import AlphaTree, Cut
@@ -340,18 +340,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         space: Any = opened.space
         prototypes: Any = state.prototypes
         rule: Any = state.rule
-        landscape = Landscape(
-            columns=space.columns,
-            weights=prototypes.weights[:, 0],
-            energy=float(prototypes.energy[0]),
-            eta=float(rule.eta[0]),
-            sums=sums_for_points(
-                space.columns,
-                space.operator,
-                prototypes.weights,
-                rtol=space.tolerance.absolute,
-            ),
-        )
+        landscape = Landscape.of(prototypes, space.tolerance, eta=float(rule.eta[0]))
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         regions = Regions.of(landscape, nodes, rows, **ways, search=search)

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.nearest import NearestRows
-from typicality.operators import Evaluated, Expansion, Operator, Tiles, has_compiled_sums
+from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
 
-__all__ = ["Landscape", "sums_for_points"]
+__all__ = ["Landscape"]
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -48,6 +49,20 @@ class Landscape:
     eta: float
     sums: Expansion
 
+    @classmethod
+    def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
+        """The landscape of the mean of training rows, in heights known as a tolerance says.
+
+        Where the whole matrix was kept for the iterations, points that are no rows have compiled
+        sums instead.
+        """
+        operator: Any = mean.operator
+        if operator.method == "dense" and has_compiled_sums(operator.columns):
+            operator = Tiles(operator.columns, rtol=tolerance.absolute, skip=True, single=False)
+        sums = operator.expansion(mean.weights)
+        weights, energy = mean.weights[:, 0], float(mean.energy[0])
+        return cls(operator.columns, weights, energy, eta, sums)
+
     @property
     def rtol(self) -> float:
         """How far a height may be off."""
@@ -76,12 +91,3 @@ class Landscape:
         """The typicality at given heights."""
         sqdist = (2.0 * (1.0 - heights) - self.energy).clip(min=0.0)
         return np.asarray(np.exp(-sqdist / self.eta))
-
-
-def sums_for_points(
-    columns: Evaluated, operator: Operator, weights: Doubles, *, rtol: float
-) -> Expansion:
-    """The sums of an operator at points that are no rows; quick where it kept the whole matrix."""
-    if operator.method == "dense" and has_compiled_sums(columns):
-        operator = Tiles(columns, rtol=rtol, skip=True, single=False)
-    return operator.expansion(weights)

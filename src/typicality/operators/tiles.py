@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import KDTree
+from scipy.spatial import cKDTree
 
 from typicality._threads import over_ranges
 from typicality.kernels import Stationary
@@ -283,7 +283,9 @@ def _near_one_another(points: Floats) -> NDArray[np.intp]:
     """An order in which points that follow one another are mostly near in space."""
     if len(points) <= _POINTS_OF_A_TASK:
         return np.arange(len(points))
-    return np.asarray(KDTree(points, leaf_size=32).get_arrays()[1])
+    # Cells, not medians: any order will do that keeps neighbours together, and this is quick.
+    tree = cKDTree(points, leafsize=_POINTS_OF_A_TASK, balanced_tree=False, compact_nodes=False)
+    return np.asarray(tree.indices)
 
 
 def _weight_of_skipped(weights: _Weights, near: NDArray[np.float64]) -> NDArray[np.float64]:
