@@ -58,8 +58,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     that chance does not explain, each down to the level where it meets another.
 
     Costs O(n) sums of kernel values, each over the rows within a few bandwidths of a point, with
-    memory O(n), when the bandwidth is small (as it is by default, in few dimensions); with a wide
-    Gaussian and up to three features O(log n) each, by Fourier series; else over all rows.
+    memory O(n), when the bandwidth is small (as it is by default, in few dimensions). With a wide
+    Gaussian and up to three features Fourier series take their place; else sums are over all rows.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
     Differs from the papers: edges of a graph of neighbours instead of all pairs, looked at in steps

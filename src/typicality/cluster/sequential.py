@@ -52,9 +52,9 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     Bayesian information criterion of Gaussian clusters that share their covariance, every row
     assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
     Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 rows
-    (512 in the space of a kernel, where an iteration costs two products with the kernel
-    matrix) lambda is
-    chosen on a sample, and the clusters found there are the start on all rows.
+    (512 in the space of a kernel, where an iteration costs two products with the kernel matrix)
+    lambda is chosen on a sample, and the clusters found there are the start on all rows. With a
+    kernel all pairs of rows are looked at once, O(n^2 d), for the distances to the nearest.
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
     rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
