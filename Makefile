@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ok
 
-.PHONY: demo test check bench papers docs clean
+.PHONY: demo test check bench calibrate papers docs clean
 
 demo: $(READY)
 	$(RUN) -m typicality.demo demo
@@ -31,6 +31,10 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_time.py
 	$(RUN) benchmarks/adaptive_large.py
 	$(RUN) benchmarks/generalized_rand.py
+
+# Seconds of a unit of work, measured on this machine, to the table that plans are made with.
+calibrate: $(READY)
+	$(RUN) benchmarks/calibrate.py
 
 # The figures of the papers, to papers/results; tables go to RESULTS.md beside their scripts.
 papers: $(READY)

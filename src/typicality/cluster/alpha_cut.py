@@ -57,8 +57,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     gives them without a new fit. ``alpha="auto"`` needs no level: it takes the peaks of the tree
     that chance does not explain, each down to the level where it meets another.
 
-    Costs O(n) sums over the rows within a few bandwidths of a point, with memory O(n), when the
-    bandwidth is small (as it is by default, in few dimensions); else the sums are over all rows.
+    Costs O(n) sums of kernel values, each over the rows within a few bandwidths of a point, with
+    memory O(n), when the bandwidth is small (as it is by default, in few dimensions). With a wide
+    Gaussian and up to three features Fourier series take their place; else sums are over all rows.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
     Differs from the papers: edges of a graph of neighbours instead of all pairs, looked at in steps
@@ -104,12 +105,12 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     tol : float, default=1e-5
         Stop when the criterion falls below. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
-        and "blocked" are exact, the others keep the promise `rtol`; see
-        :func:`typicality.operators.plan`.
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
+        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
+        it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the height of a row that stands alone. Up to 2048
-        rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the height of a row that stands alone (at least
+        1e-12 of the total weight); a tenth of `tol` at the most. 0 for exact sums.
 
     Attributes
     ----------

@@ -57,8 +57,10 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     The threshold is calibrated by leave-one-out scores: a nominal rate of 1 % flags about 1 % of
     new rows from the same source, which plain training scores do not achieve with narrow kernels.
 
-    An iteration costs one product with the kernel matrix, which is never formed when it is large:
-    O(n^2 d) time and O(n) memory. A prediction costs O(n d) a row.
+    An iteration costs one product with the kernel matrix, which is never formed when it is large.
+    For a Gaussian kernel and up to three features, and for kernels that are narrow beside the data,
+    that takes O(n) time and memory, and a prediction next to nothing for each row. At the worst it
+    takes O(n^2 d) time and O(n) memory, and a prediction O(n d) a row. `plan_` says which it was.
 
     Implements :cite:`filippone2010`, table I, eq. (26)-(28); :cite:`filippone2007`, section 4.
     Differs from the papers: weights by a softmax, distances that keep their digits for wide
@@ -101,12 +103,13 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     tol : float, default=1e-5
         Stop when the criterion falls below. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
-        and "blocked" are exact, the others keep the promise `rtol`; see
-        :func:`typicality.operators.plan`.
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
+        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
+        it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to
-        2048 rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
+        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        exact sums of any number of rows.
 
     Attributes
     ----------

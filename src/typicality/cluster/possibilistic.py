@@ -99,12 +99,13 @@ class PossibilisticCMeans(NumberedClusterer):
         Stop when no prototype moves by more than this share of the root mean square distance of the
         rows to their mean. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
-        and "blocked" are exact, the others keep the promise `rtol`; see
-        :func:`typicality.operators.plan`.
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
+        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
+        it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to
-        2048 rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
+        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
     store_memberships : bool, default=True

@@ -52,8 +52,9 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     Bayesian information criterion of Gaussian clusters that share their covariance, every row
     assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
     Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 rows
-    (512 in the space of a kernel, where an iteration costs two products of all pairs) lambda is
-    chosen on a sample, and the clusters found there are the start on all rows.
+    (512 in the space of a kernel, where an iteration costs two products with the kernel matrix)
+    lambda is chosen on a sample, and the clusters found there are the start on all rows. With a
+    kernel all pairs of rows are looked at once, O(n^2 d), for the distances to the nearest.
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
     rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
@@ -103,12 +104,13 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         Stop when no prototype moves by more than this share of the root mean square distance of the
         rows to their mean. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. "dense"
-        and "blocked" are exact, the others keep the promise `rtol`; see
-        :func:`typicality.operators.plan`.
+        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
+        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
+        it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
-        How far those sums may be off, relative to the variance in the space of the kernel. Up to
-        2048 rows they are exact; 0 for exact sums of any number of rows.
+        How far those sums may be off, relative to the variance in the space of the kernel; a tenth
+        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        exact sums of any number of rows.
     store_memberships : bool or "sparse", default=True
         False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
         keeps it as a :class:`scipy.sparse.csr_array`.

@@ -39,11 +39,14 @@ class Nufft:
     .. math:: (K W)_h \approx \sum_k e^{i \omega_k \cdot x_h} \, g_k
         \sum_r e^{-i \omega_k \cdot x_r} W_r :
 
-    a transform of type 1, a product with the spectrum, and a transform of type 2, by finufft. Two
-    columns are the real and imaginary part of one transform. Rows are taken in pieces, in the order
-    of cells in space; where the modes are few, or few against the rows (`pieces.at_once`), a piece
-    is summed by one thread and the sums are added in a fixed order, so results do not depend on the
-    number of threads. Elsewhere finufft uses all threads and last bits may differ between runs.
+    a transform of type 1, a product with the spectrum, and a transform of type 2, by finufft
+    (:cite:`barnett2019`). Two columns are the real and imaginary part of one transform. The modes
+    follow from the promise by the error analysis in docs/theory.
+
+    Rows are taken in pieces, in the order of cells in space; where the modes are few, or few
+    against the rows (`pieces.at_once`), a piece is summed by one thread and the sums are added in a
+    fixed order, so results do not depend on the number of threads. Elsewhere finufft uses all
+    threads and last bits may differ between runs.
 
     Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
     the number of digits of the promise; memory O(n / 2 + M), beyond the rows.

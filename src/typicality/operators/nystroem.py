@@ -106,7 +106,8 @@ class Nystroem:
     Costs O(n m d + n m^2) once and O(n m c) a product for m landmarks; O(n m) memory, and a
     refusal where that is too much.
 
-    Original to typicality in its checks; see docs/theory.
+    Implements :cite:`williams2001`, with the landmarks of :cite:`harbrecht2012`. Original to
+    typicality in its checks; see docs/theory.
 
     Parameters
     ----------
