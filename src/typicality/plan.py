@@ -17,7 +17,7 @@ class Plan:
         Bytes that an iteration needs beyond the data and the fitted attributes.
     reason : str
         One sentence.
-    seconds : float, optional
+    product_seconds : float, optional
         What one product with the kernel matrix is expected to take; None where nothing was
         estimated.
     rtol : float, default=0.0
@@ -27,7 +27,7 @@ class Plan:
     method: str
     working_memory: int
     reason: str
-    seconds: float | None = None
+    product_seconds: float | None = None
     rtol: float = 0.0
 
     def __str__(self) -> str:

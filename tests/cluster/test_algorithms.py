@@ -19,7 +19,7 @@ from typicality import (
     SequentialPCM,
     SparseAdaptivePCM,
 )
-from typicality.exceptions import BandwidthWarning
+from typicality.exceptions import BandwidthWarning, ClusteringWarning
 from typicality.kernels import Gaussian
 
 FAST = ["blocked", "truncated", "nufft", "nystroem"]
@@ -171,7 +171,7 @@ def test_small_clusterings(estimator, plane):
 
 def test_small_models_that_cannot_tell_outliers_say_so(rng):
     model = OneClusterPCM(sigma=0.1).fit(rng.normal(size=(3000, 2)))
-    with pytest.warns(BandwidthWarning, match="rtol"):
+    with pytest.warns(ClusteringWarning, match="rtol=0.1 is too coarse"):
         model.compress(0.1)
 
 

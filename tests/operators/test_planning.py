@@ -29,7 +29,7 @@ def test_the_quickest_way(rng, kernel, d, n, method):
     assert chosen.method == method
     assert str(chosen).startswith(f"{method}: ")
     assert f"{n:,}" in chosen.reason
-    assert chosen.seconds > 0
+    assert chosen.product_seconds > 0
 
 
 def test_smooth_kernels_have_few_landmarks(rng):
@@ -60,7 +60,7 @@ def test_the_limit_of_scikit_learn(rng):
 def test_methods_by_name_keep_the_promise(rng, algorithm):
     X, W = rng.normal(size=(700, 2)), rng.random((700, 3))
     columns = Evaluated(Gaussian(1.5), X)
-    operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5, 1e-5), algorithm=algorithm)
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5), algorithm=algorithm)
     assert operator.method == chosen.method == algorithm
     exact = columns.kernel(X) @ W
     off = np.abs(operator @ W - exact) / np.abs(W).sum(axis=0)
@@ -83,7 +83,7 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
 def test_what_cannot_be_used_is_refused(rng, kernel, d, algorithm, why):
     X = rng.normal(size=(6000, d))
     with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot .*{why}"):
-        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6, 1e-6), algorithm=algorithm)
+        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6), algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ["truncated", "nufft", "nystroem"])
@@ -101,7 +101,7 @@ def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
 
     monkeypatch.setattr(Nystroem, "__init__", not_after_all)
     columns = Evaluated(Gaussian(30.0), X)
-    operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4, 1e-4))
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4))
     assert operator.method == chosen.method != "nystroem"
 
 
@@ -117,7 +117,6 @@ def test_tolerances_follow_the_variance_and_the_heights(rng):
     assert narrow.absolute == pytest.approx(1e-6, rel=1e-3)
     assert narrow.tails == pytest.approx(1e-6 / 5000)
     assert middle.tails < 0.2 * middle.absolute
-    assert narrow.relative > middle.relative > wide.relative
     assert of(1.0, rtol=0.0) == of(1.0, rows=X[:500]) == EXACT
     assert not of(1.0, rows=X[:500], algorithm="nufft").is_exact
 

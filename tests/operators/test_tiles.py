@@ -253,6 +253,6 @@ def test_kernel_spaces_keep_their_digits_under_heavy_weights(rng):
     tight = 1e-6 * rng.normal(size=(1000, 2))
     far = np.repeat(100 * rng.normal(size=(9, 2)), 250, axis=0) + 1e-6 * rng.normal(size=(2250, 2))
     X, weight = np.vstack([tight, far]), np.repeat([1e9, 1e-3], [1000, 2250])
-    space = KernelSpace(Gaussian(1.0), X, weight, tolerance=Tolerance(1e-15, 1e-15, 1e-15))
+    space = KernelSpace(Gaussian(1.0), X, weight, tolerance=Tolerance(1e-15, 1e-15))
     exact = KernelSpace(Gaussian(1.0), X, weight)
     assert_allclose(space.total_variance, exact.total_variance, rtol=1e-3)

@@ -85,7 +85,7 @@ def warn_about_coarse_promise(rtol: float, offset: float) -> None:
         warn(
             f"rtol={rtol:g} is too coarse to tell outliers: rows are flagged where the mean of "
             f"kernel values is below {threshold:.1e}. Use rtol={0.1 * threshold:.0e} or less.",
-            BandwidthWarning,
+            ClusteringWarning,
         )
 
 

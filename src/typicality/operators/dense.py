@@ -34,8 +34,12 @@ class Dense:
     def _half_sqdist(self) -> Floats:
         return Blocked(self.columns, self.rows).gather(self.columns.half_sqdist)
 
+    @cached_property
+    def _kernel(self) -> Floats:
+        return Blocked(self.columns, self.rows).gather(self.columns.kernel)
+
     def __matmul__(self, weights: Floats) -> Floats:
-        return row_sums(self.columns.kernel(self.rows), weights)
+        return row_sums(self._kernel, weights)
 
     def complement(self, weights: Floats) -> Floats:
         return row_sums(self._half_sqdist, weights)

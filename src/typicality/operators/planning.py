@@ -97,6 +97,12 @@ def _named(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:
     offer = METHODS[algorithm](problem)
     if isinstance(offer, str):
         raise ValueError(f"algorithm={algorithm!r} cannot be used: {offer}. Use algorithm='auto'.")
+    if offer.n_bytes > problem.memory:
+        needed, allowed = (-(-n_bytes // 2**20) for n_bytes in (offer.n_bytes, problem.memory))
+        raise ValueError(
+            f"algorithm={algorithm!r} cannot be used: it needs {needed:,} MiB, and {allowed:,} MiB "
+            f"are allowed. Use algorithm='auto', or sklearn.set_config(working_memory={needed})."
+        )
     return offer.build(), offer.plan
 
 

@@ -18,20 +18,17 @@ _FAR_BELOW = 1e-6  # of the height of a low row: then next to no rows need to be
 
 
 class Tolerance(NamedTuple):
-    """The error that is allowed: the larger of a share of the total weight, and of the sum itself.
+    """The error that is allowed, relative to the sum of the absolute weights.
 
     Parameters
     ----------
     absolute : float
-        The promise of an operator, relative to the sum of the absolute weights.
-    relative : float
-        What is allowed relative to the sum itself where no weight is negative.
+        The promise of products.
     tails : float
         The promise for sums of which the smallest matter: scores of rows.
     """
 
     absolute: float
-    relative: float
     tails: float
 
     @property
@@ -50,13 +47,12 @@ class Tolerance(NamedTuple):
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
         if rtol == 0 or few or not has_compiled_sums(columns):
-            return cls(0.0, 0.0, 0.0)
+            return cls(0.0, 0.0)
         heights = _sampled_heights(columns, sample_weight)
-        mean = float(heights.mean())
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
-        allowed = rtol * (1.0 - mean)
+        allowed = rtol * (1.0 - float(heights.mean()))
         tails = max(min(allowed, _FAR_BELOW * low), _SMALLEST)
-        return cls(allowed, allowed / max(mean, allowed), tails)
+        return cls(allowed, tails)
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
@@ -66,16 +62,16 @@ class Tolerance(NamedTuple):
         therefore the least that is asked for.
         """
         if rtol == 0:
-            return cls(0.0, 0.0, 0.0)
+            return cls(0.0, 0.0)
         if sample_weight is None:
             lone = 1.0 / n_rows
         else:
             lone = float(sample_weight.min() / sample_weight.sum())
         allowed = max(rtol * lone, _SMALLEST)
-        return cls(allowed, 0.0, allowed)
+        return cls(allowed, allowed)
 
 
-EXACT = Tolerance(0.0, 0.0, 0.0)
+EXACT = Tolerance(0.0, 0.0)
 
 
 def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> Any:
