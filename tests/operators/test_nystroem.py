@@ -104,7 +104,7 @@ def test_sums_at_any_point_are_exact(rng):
     assert expansion.rtol == 0
     assert_allclose(copied.at(points), kernel(points, X) @ W, rtol=1e-12)
     assert_allclose(copied.complement_at(points), W.sum(axis=0) - kernel(points, X) @ W, rtol=1e-10)
-    assert copied.n_bytes == X.nbytes + W.nbytes
+    assert copied.n_bytes >= X.nbytes + W.nbytes
 
 
 def test_memory_is_honoured(rng):

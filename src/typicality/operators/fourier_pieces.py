@@ -12,7 +12,8 @@ __all__ = ["BYTES_OF_MODES", "Pieces", "cut"]
 
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
 _PIECES = 16  # enough for the threads of most machines
-_FEWEST_AT_ONCE, _MOST_IN_TURN = 2, 4
+_FEWEST_AT_ONCE = 2
+_IN_TURN = 2.5  # times as many may run one after the other, which spares memory
 _SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
 _ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
 _SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
@@ -54,7 +55,10 @@ class Pieces:
         method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
         smallest, largest = _ROWS_OF_A_PIECE
         for_threads = min(effective_n_threads(), -(-n_points // smallest))
-        return cls(n_points, max(1, for_threads, -(-n_points // largest)), True, method, 2)
+        spreading = method.spread_units(n_points, len(grid.half))
+        affordable = int(spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
+        in_memory = min(-(-n_points // largest), affordable)
+        return cls(n_points, max(1, for_threads, in_memory), True, method, 2)
 
     @property
     def n_slots(self) -> int:
@@ -101,4 +105,4 @@ def cut(method: FourierMethod, n_rows: int, n_features: int, n_modes: int) -> tu
     at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
     if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
         return max(1, at_once), True
-    return min(in_memory, _MOST_IN_TURN), False
+    return max(1, min(in_memory, int(_IN_TURN * affordable))), False

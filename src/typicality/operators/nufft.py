@@ -1,8 +1,8 @@
 """Gaussian sums through Fourier series: linear in the rows, for at most three features."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
 _CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
+_BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
+_BYTES_OF_PLANS = 2**26
+_FEW_ROWS = 2**17  # plans of so many are kept: elsewhere their memory matters, and not their time
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
 
@@ -75,12 +78,16 @@ class Nufft:
         self.pieces = Pieces.of(self.grid, len(rows))
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
         self._order = None if in_cache else _cell_order(self.grid, rows)
+        keep = _keeps_plans(self.pieces)
+        self._to_modes, self._to_rows = (
+            _Transform(kind, self.grid, self.pieces, rows, self._order, keep) for kind in (1, 2)
+        )
 
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
         sums = np.empty(weights.shape)
         for columns in _batches(weights.shape[1], self.pieces, self.grid):
-            modes = self._modes(self.grid, self.pieces, weights[:, columns], scale[columns])
+            modes = self._modes(self._to_modes, weights[:, columns], scale[columns])
             self._evaluate(modes, scale[columns], sums[:, columns])
         return sums
 
@@ -95,10 +102,11 @@ class Nufft:
         if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
             promise = rtol
         grid = _roomy_grid(kernel, rows, promise)
-        pieces = Pieces.of(grid, self.columns.n_training)
+        pieces = Pieces.of(grid, len(rows))
+        to_modes = _Transform(1, grid, pieces, rows, self._order, keep=False)
         scale = _column_sums(weights)
         modes = [
-            self._modes(grid, pieces, weights[:, columns], scale[columns])
+            self._modes(to_modes, weights[:, columns], scale[columns])
             for columns in _batches(weights.shape[1], pieces, grid)
         ]
         return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
@@ -107,45 +115,84 @@ class Nufft:
     def working_memory(self) -> int:
         return _memory(self.grid, self.columns.n_training)
 
-    def _index(self, rows: slice) -> Index:
-        """Where the rows of a piece stand."""
-        return rows if self._order is None else self._order[rows]
-
-    def _modes(self, grid: FourierGrid, pieces: Pieces, weights: Floats, scale: Floats) -> Complex:
+    def _modes(self, to_modes: "_Transform", weights: Floats, scale: Floats) -> Complex:
         """Fourier coefficients of the sums, a pair of columns each."""
+        grid, slots = to_modes.grid, to_modes.pieces.n_slots
         n_pairs = -(-weights.shape[1] // 2)
-        slots = pieces.n_slots
         partial = np.zeros((slots, n_pairs, *grid.shape), complex)
 
-        def add(first: int, last: int) -> None:
-            plan = pieces.plan(1, grid)
-            for piece in range(first, last):
-                index = self._index(pieces.rows(piece))
-                plan.setpts(*grid.coordinates(_gathered(self.columns.training, index)))
-                for pair in range(n_pairs):
-                    columns = slice(2 * pair, 2 * pair + 2)
-                    strengths = _packed(weights[:, columns], scale[columns], index)
-                    partial[piece % slots, pair] += plan.execute(strengths)
+        def add(plan: Any, piece: int, index: Index) -> None:
+            for pair in range(n_pairs):
+                columns = slice(2 * pair, 2 * pair + 2)
+                strengths = _packed(weights[:, columns], scale[columns], index)
+                partial[piece % slots, pair] += plan.execute(strengths)
 
-        pieces.run(add)
+        to_modes.run(add)
         modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
         grid.weigh(modes)
         return modes
 
     def _evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
         """The values of a Fourier series at the rows."""
-        grid, pieces = self.grid, self.pieces
 
-        def evaluate(first: int, last: int) -> None:
-            plan = pieces.plan(2, grid)
+        def evaluate(plan: Any, piece: int, index: Index) -> None:
+            for pair, coefficients in enumerate(modes):
+                columns = slice(2 * pair, 2 * pair + 2)
+                _unpack(plan.execute(coefficients), scale[columns], sums[:, columns], index)
+
+        self._to_rows.run(evaluate)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transform:
+    """Transforms of one type over the rows, piece by piece; plans of few rows are kept.
+
+    Parameters
+    ----------
+    kind : {1, 2}
+        From rows to modes, or from modes to rows.
+    grid : FourierGrid
+        The modes.
+    pieces : Pieces
+        How the rows are cut.
+    rows : array of shape (n, d)
+        The rows.
+    order : array of shape (n,), optional
+        The order in which they are cut.
+    keep : bool
+        Whether plans are kept for the next product, which takes memory for all rows.
+    """
+
+    kind: int
+    grid: FourierGrid
+    pieces: Pieces
+    rows: Floats
+    order: NDArray[np.integer] | None
+    keep: bool
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def run(self, act: Callable[[Any, int, Index], None]) -> None:
+        """Call `act(plan, piece, index of its rows)` for all pieces."""
+
+        def over(first: int, last: int) -> None:
+            plan = None
             for piece in range(first, last):
-                index = self._index(pieces.rows(piece))
-                plan.setpts(*grid.coordinates(_gathered(self.columns.training, index)))
-                for pair, coefficients in enumerate(modes):
-                    columns = slice(2 * pair, 2 * pair + 2)
-                    _unpack(plan.execute(coefficients), scale[columns], sums[:, columns], index)
+                place = self.pieces.rows(piece)
+                index = place if self.order is None else self.order[place]
+                plan = self._planned(piece, index, plan)
+                act(plan, piece, index)
 
-        pieces.run(evaluate)
+        self.pieces.run(over)
+
+    def _planned(self, piece: int, index: Index, before: Any) -> Any:
+        """A plan with the rows of a piece set: one that is kept, or the one before."""
+        if piece in self.kept:
+            return self.kept[piece]
+        plan = self.pieces.plan(self.kind, self.grid) if self.keep or before is None else before
+        plan.setpts(*self.grid.coordinates(_gathered(self.rows, index)))
+        if self.keep:
+            self.kept[piece] = plan
+        return plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,11 +320,19 @@ def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
     return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
 
 
+def _keeps_plans(pieces: Pieces) -> bool:
+    """Whether plans are kept for the next product: those of few rows and a small grid."""
+    small = 2 * pieces.n_pieces * _BYTES_OF_A_POINT * pieces.method.fine_size <= _BYTES_OF_PLANS
+    return pieces.at_once and pieces.n_rows <= _FEW_ROWS and small
+
+
 def _memory(grid: FourierGrid, n_rows: int) -> int:
     """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
     pieces = Pieces.of(grid, n_rows)
     at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
-    fine = 24 * pieces.method.fine_size  # with the parts of it that threads fill before adding
+    if _keeps_plans(pieces):
+        at_once = 2 * pieces.n_pieces
+    fine = _BYTES_OF_A_POINT * pieces.method.fine_size
     of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
     of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
     modes = (pieces.n_slots + 1) * grid.n_bytes

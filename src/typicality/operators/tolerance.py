@@ -11,10 +11,11 @@ from typicality.operators.tiles import has_compiled_sums
 __all__ = ["EXACT", "SMALL", "Tolerance"]
 
 SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
-_N_ASKED, _N_SAMPLED = 256, 4096
+_N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
-_FAR_BELOW = 1e-6  # of the height of a low row: then next to no rows need to be summed anew
+_FAR_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
 
 
 class Tolerance(NamedTuple):
@@ -42,8 +43,8 @@ class Tolerance(NamedTuple):
     ) -> Self:
         """For squared distances known to `rtol` times the variance in the induced space.
 
-        The promise for tails is far below the heights of all rows but the lowest 1 %, so that next
-        to none need to be summed anew. Variance and heights are those of a sample.
+        The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
+        need to be summed anew. Variance and heights are those of a sample.
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
         if rtol == 0 or few or not has_compiled_sums(columns):
@@ -51,8 +52,7 @@ class Tolerance(NamedTuple):
         heights = _sampled_heights(columns, sample_weight)
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
         allowed = rtol * (1.0 - float(heights.mean()))
-        tails = max(min(allowed, _FAR_BELOW * low), _SMALLEST)
-        return cls(allowed, tails)
+        return cls(allowed, min(allowed, max(_FAR_BELOW * low, _FEW_NEIGHBOURS)))
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
