@@ -51,7 +51,7 @@ def _start(space: Any, gamma: float) -> Any:
     if eta <= 0:
         warn_about_constant_rows(space)
         eta = 1.0  # all distances are zero: every typicality is one whatever eta is
-    ones = np.ones((len(space.X), 1))
+    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
     return WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
 
 

@@ -107,7 +107,7 @@ class KernelSpace:
     @cached_property
     def _row_weight(self) -> NDArray[np.float64]:
         if self.sample_weight is None:
-            return np.ones(len(self.X))
+            return np.broadcast_to(1.0, len(self.X))  # takes no memory
         return self.sample_weight.astype(np.float64)
 
     @cached_property
@@ -309,9 +309,10 @@ class KernelSpace:
     ) -> NDArray[np.float64]:
         pull = self._pull(rule, sqdist)
         total = pull.sum(axis=0)
-        # A prototype that pulls no row stays where it is.
         reached = total > 0
-        return np.where(reached, pull / np.where(reached, total, 1.0), before)
+        pull /= np.where(reached, total, 1.0)
+        pull[:, ~reached] = before[:, ~reached]  # what pulls no row stays where it is
+        return pull
 
 
 def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> NDArray[np.float64]:

@@ -49,8 +49,11 @@ class KnownRows(NamedTuple):
     def unit(self, own: Floats, copies: Floats) -> Floats:
         """The weight that is left out, of rows that coincide with a weight and so many copies."""
         one = min(1.0, float(self.copies.max()))
-        unit = own * np.minimum(1.0, one / np.maximum(copies, one))
-        return np.where(unit < _WHOLE_WEIGHT, unit, 0.0)
+        unit = np.maximum(copies, one)
+        np.divide(one, unit, out=unit)
+        unit *= own
+        unit[unit >= _WHOLE_WEIGHT] = 0.0
+        return unit
 
     def quantile(self, values: NDArray[np.float64], rate: float) -> float:
         """The quantile of a value of each of them."""
@@ -191,7 +194,8 @@ class FastLeaveOneOut:
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
-        scores, low = self._quick_scores(rows, *self._tails.coincidences(rows))
+        unit = self.known.unit(*self._tails.coincidences(rows))
+        scores, low = self._quick_scores(rows, unit)
         if len(low):
             scores[low] = self._exact(rows[low])
         return scores
@@ -202,7 +206,8 @@ class FastLeaveOneOut:
         It does not depend on the scores of rows far below: these are summed anew only where the
         quantile is among them.
         """
-        scores, low = self._quick_scores(rows, *self._tails.coincidences_of_rows())
+        unit = self.known.unit(*self._tails.coincidences_of_rows())
+        scores, low = self._quick_scores(rows, unit)
         scores[low] = -np.inf
         with np.errstate(invalid="ignore"):  # between two of the lowest
             quantile = self.known.quantile(scores, rate)
@@ -212,20 +217,20 @@ class FastLeaveOneOut:
         return self.known.quantile(scores, rate)
 
     def _quick_scores(
-        self, rows: Floats, own: Floats, copies: Floats
+        self, rows: Floats, unit: Floats
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Scores by the sums of the operator, and the rows of which these say nothing."""
-        unit = self.known.unit(own, copies)
+        """Scores without a unit of weight, and the rows of which the sums say nothing."""
         sums = self.mean.sums
         similarity = sums.at(rows)[:, 0]
-        left = similarity - unit
-        well_known = left > _WELL_ABOVE * sums.error(similarity)
-        scores = np.log(np.where(well_known, left, 1.0)) - np.log1p(-unit)
+        scores = similarity - unit
+        well_known = scores > _WELL_ABOVE * sums.error(similarity)
+        np.log(scores, out=scores, where=well_known)
+        scores -= np.log1p(-unit)
         near = np.flatnonzero(similarity > _NEARLY_ONE)
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
             apart = sums.complement_at(rows[near])[:, 0]
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
-        return np.asarray(scores), np.flatnonzero(~well_known)
+        return scores, np.flatnonzero(~well_known)
 
     def _exact(self, rows: Floats) -> NDArray[np.float64]:
         log_others, own, copies = self._tails.log_sums(rows)
@@ -275,10 +280,13 @@ def leave_one_out(
     With a promise of `rtol` for the sums, finer than that of the iterations: so few rows have sums
     that say nothing of them.
     """
-    copies = np.ones(len(mean.weights)) if sample_weight is None else sample_weight
+    if sample_weight is None:
+        copies = np.broadcast_to(1.0, len(mean.weights))  # takes no memory
+    else:
+        copies = sample_weight.astype(np.float64)
     share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** columns.order
     nearest = share * total_variance + columns.rounding
-    known = KnownRows(columns, mean.weights[:, 0], copies.astype(np.float64), nearest)
+    known = KnownRows(columns, mean.weights[:, 0], copies, nearest)
     expanded = mean.for_prediction(rtol=rtol)
     exact = isinstance(expanded.sums, BlockedSums)
     return LeaveOneOut(expanded, known) if exact else FastLeaveOneOut(expanded, known)

@@ -92,8 +92,9 @@ class Nufft:
         return sums
 
     def complement(self, weights: Floats) -> Floats:
-        total: Floats = weights.sum(axis=0)
-        return total - self @ weights
+        sums = self @ weights
+        np.subtract(weights.sum(axis=0), sums, out=sums)
+        return sums
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FourierExpansion":
         """The same sums at any points, from a grid with room around the rows."""

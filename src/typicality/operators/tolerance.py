@@ -15,6 +15,7 @@ _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
 _FAR_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as the others together
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
 
 
@@ -52,7 +53,8 @@ class Tolerance(NamedTuple):
         heights = _sampled_heights(columns, sample_weight)
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
         allowed = rtol * (1.0 - float(heights.mean()))
-        return cls(allowed, min(allowed, max(_FAR_BELOW * low, _FEW_NEIGHBOURS)))
+        far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.training))
+        return cls(allowed, min(allowed, max(far_below * low, _FEW_NEIGHBOURS)))
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
