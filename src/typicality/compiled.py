@@ -754,6 +754,7 @@ _UNIT_32 = float32(2.0**100)
 _ONE_32 = float32(1.0)
 _NONE_32 = float32(0.0)
 _LARGEST = 1e300  # a number over itself: infinity would be none
+_LARGEST_32 = float32(1e38)
 # (2**r - 1) / r for |r| <= 1/2, by interpolation in Chebyshev points; off by 4e-9 at the most
 _P0 = float32(0.6931471880293429)
 _P1 = float32(0.2402265092234272)
@@ -892,7 +893,8 @@ def _cauchy_32(params, distance):
 
 
 def _cauchy_complement_32(params, distance):
-    return (_UNIT_32 * distance) / (_ONE_32 + distance)
+    relative = min(distance, _LARGEST_32)
+    return relative * (_UNIT_32 / (_ONE_32 + relative))  # the product of both would overflow
 
 
 _PARTS = {GaussianTwin: _square, LaplacianTwin: _absolute, CauchyTwin: _square}

@@ -19,6 +19,7 @@ from typicality import (
     SequentialPCM,
     SparseAdaptivePCM,
 )
+from typicality._quantiles import weighted_quantile
 from typicality.exceptions import BandwidthWarning, ClusteringWarning
 from typicality.kernels import Gaussian
 
@@ -86,6 +87,25 @@ def test_weight_k_is_k_copies(algorithm, plane, rng):
     repeated = clone(model).fit(np.repeat(plane, times, axis=0))
     assert_allclose(weighted.offset_, repeated.offset_, atol=1e-4)
     assert_allclose(weighted.score_samples(plane), repeated.score_samples(plane), rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thresholds_of_rows_of_very_unequal_weight(seed):
+    """A row with much weight is not well known even where its score is not low."""
+    rng = np.random.default_rng(seed)
+    X, weight = rng.normal(size=(3000, 3)), 10.0 ** rng.uniform(-3, 0, size=3000)
+    model = OneClusterPCM(kernel="cauchy", sigma=0.01, contamination=0.05).fit(
+        X, sample_weight=weight
+    )
+    expected = weighted_quantile(model.score_samples(X), 0.05, weight)
+    assert model.offset_ == pytest.approx(expected, abs=1e-3)
+
+
+def test_scores_where_kernel_values_underflow():
+    X = np.linspace(0, 30, 3000)[:, None]
+    exact, fast = (OneClusterPCM(sigma=1.0, algorithm=a).fit(X) for a in ("dense", "nystroem"))
+    new = 30 + np.linspace(36, 39, 50)[:, None]
+    assert_allclose(fast.score_samples(new), exact.score_samples(new), atol=2e-3)
 
 
 @every_way

@@ -141,6 +141,17 @@ def test_values_that_overflow_are_zero(kind):
 
 
 @every_kind
+@every_precision
+def test_rows_far_off_do_not_overflow(rng, kind, single):
+    X = np.vstack([rng.normal(size=(500, 8)), np.full((1, 8), 5e4), np.full((1, 8), 1e18)])
+    W, kernel = rng.random((502, 1)), kind(4.0)  # wide enough for single precision
+    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=single)
+    exact = sums_at(kernel, X, W, X, complement=True)
+    assert_allclose(operator.complement(W), exact, rtol=1e-6)
+    assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-6)
+
+
+@every_kind
 def test_support_radius(kind):
     kernel = kind(0.7)
     for rtol in (1e-12, 1e-3, 0.5):

@@ -203,30 +203,32 @@ class FastLeaveOneOut:
     def training_quantile(self, rows: Floats, eta: float, rate: float) -> float:
         """The score below which a share of the training rows is.
 
-        It does not depend on the scores of rows far below: these are summed anew only where the
-        quantile is among them.
+        It does not depend on the scores of rows below: of those the sums say nothing of, only the
+        ones that may be above it are summed anew.
         """
         unit = self.known.unit(*self._tails.coincidences_of_rows())
         scores, low = self._quick_scores(rows, unit)
-        scores[low] = -np.inf
+        at_most, scores[low] = scores[low], -np.inf
         with np.errstate(invalid="ignore"):  # between two of the lowest
             quantile = self.known.quantile(scores, rate)
-        if np.isfinite(quantile):
+        doubtful = low[~(at_most < quantile)]
+        if not len(doubtful):
             return quantile
-        scores[low] = self._exact(rows[low])
+        scores[doubtful] = self._exact(rows[doubtful])
         return self.known.quantile(scores, rate)
 
     def _quick_scores(
         self, rows: Floats, unit: Floats
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Scores without a unit of weight, and the rows of which the sums say nothing."""
+        """Scores without a unit of weight, and the rows of which the sums give but a bound."""
         sums = self.mean.sums
         similarity = sums.at(rows)[:, 0]
+        least = _WELL_ABOVE * sums.error(similarity)
         scores = similarity - unit
-        well_known = scores > _WELL_ABOVE * sums.error(similarity)
-        np.log(scores, out=scores, where=well_known)
+        well_known = scores > least
+        np.log(np.maximum(scores, least, out=scores), out=scores)
         scores -= np.log1p(-unit)
-        near = np.flatnonzero(similarity > _NEARLY_ONE)
+        near = np.flatnonzero(well_known & (similarity > _NEARLY_ONE))
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
             apart = sums.complement_at(rows[near])[:, 0]
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))

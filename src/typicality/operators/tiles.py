@@ -23,6 +23,7 @@ SINGLE_RTOL = 5e-7  # what single precision may cost, of the sum of the absolute
 
 _SINGLE_RELATIVE = 5e-6  # of a sum that is above 1e-13 of all weight
 _DOUBLE_RELATIVE = 1e-14
+_SINGLE_LOST, _DOUBLE_LOST = 1e-32, 1e-306  # of all weight: smaller values are taken for 0
 _SINGLE_LOWEST = 1e-5  # pairs of blocks with smaller values are summed in double precision
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
@@ -210,7 +211,8 @@ class TileExpansion:
 
     def error(self, sums: Floats) -> Floats:
         single = bool(self.blocks.columns_32.size)
-        return self.skip_rtol + (_SINGLE_RELATIVE if single else _DOUBLE_RELATIVE) * sums
+        relative = _SINGLE_RELATIVE if single else _DOUBLE_RELATIVE
+        return self.skip_rtol + (_SINGLE_LOST if single else _DOUBLE_LOST) + relative * sums
 
     @property
     def n_bytes(self) -> int:
