@@ -207,3 +207,21 @@ def test_what_cannot_be_made_small(plane):
         OneClusterPCM(kernel="polynomial").fit(plane[:450]).compress()
     with pytest.raises(ValueError, match="small already"):
         FuzzyCMeans(3).fit(plane).compress()
+
+
+def test_small_models_are_small_whatever_computed_them(rng):
+    X = np.vstack([rng.normal(size=(1500, 2)), rng.normal(6.0, 1.0, size=(1500, 2))])
+    model = FuzzyCMeans(
+        2, m=1.05, kernel="gaussian", sigma=0.3, algorithm="nufft", random_state=0
+    ).fit(X)
+    small = model.compress(1e-2)
+    assert len(pickle.dumps(small)) < X.nbytes
+    expected = Gaussian(0.3)(X, X) @ model._prototypes.source[1]
+    assert np.abs(small._prototypes.sums.at(X) - expected).max() <= 1e-2
+
+
+def test_what_was_forgotten_does_not_come_back(plane):
+    small = OneClusterPCM(sigma=2.0).fit(plane).compress(1e-3)
+    assert small.compress(1e-2).predict(plane).shape == (len(plane),)
+    with pytest.raises(ValueError, match=r"compressed already.*Compress the full model"):
+        small.compress(1e-7)

@@ -15,7 +15,6 @@ from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
 from typicality.levelsets.joining import join
 from typicality.levelsets.segments import (
-    height_amid,
     lengths_of,
     lowest_between,
     lowest_in_round,
@@ -61,8 +60,6 @@ def test_lowest_between_looks_in_steps(rng, kernel):
         assert length / (m + 1) <= 0.5 * kernel.sigma or m == 1
         points = starts[i] + np.arange(1, m + 1)[:, None] / (m + 1) * (stops[i] - starts[i])
         assert lowest[i] == pytest.approx(kernel(points, X).mean(axis=1).min(), abs=1e-12)
-    amid = height_amid(land, starts, stops, **BY_STEP)
-    assert (lowest <= amid).all()
 
 
 def test_lowest_between_at_twenty_points(rng):
@@ -73,9 +70,6 @@ def test_lowest_between_at_twenty_points(rng):
     heights = kernel(points.reshape(-1, 2), X).mean(axis=1).reshape(20, 20)
     assert_allclose(
         lowest_between(land, X[:20], X[20:], **BY_COUNT), heights.min(axis=0), atol=1e-12
-    )
-    assert_allclose(
-        np.abs(heights - height_amid(land, X[:20], X[20:], **BY_COUNT)).min(axis=0), 0, atol=1e-12
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
+from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import EXACT, Evaluated, Nystroem, Tolerance, choose_operator, plan
 from typicality.operators.calibration import seconds_for
@@ -60,7 +61,7 @@ def test_the_limit_of_scikit_learn(rng):
 def test_methods_by_name_keep_the_promise(rng, algorithm):
     X, W = rng.normal(size=(700, 2)), rng.random((700, 3))
     columns = Evaluated(Gaussian(1.5), X)
-    operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5), algorithm=algorithm)
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5, 1e-5), algorithm=algorithm)
     assert operator.method == chosen.method == algorithm
     exact = columns.kernel(X) @ W
     off = np.abs(operator @ W - exact) / np.abs(W).sum(axis=0)
@@ -83,7 +84,7 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
 def test_what_cannot_be_used_is_refused(rng, kernel, d, algorithm, why):
     X = rng.normal(size=(6000, d))
     with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot .*{why}"):
-        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6), algorithm=algorithm)
+        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6, 1e-6), algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ["truncated", "nufft", "nystroem"])
@@ -101,7 +102,7 @@ def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
 
     monkeypatch.setattr(Nystroem, "__init__", not_after_all)
     columns = Evaluated(Gaussian(30.0), X)
-    operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4))
+    operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4, 1e-4))
     assert operator.method == chosen.method != "nystroem"
 
 
@@ -138,3 +139,51 @@ def test_costs_grow_with_the_work(rng):
     X = rng.normal(size=(100, 4))
     few, many = (Problem(Evaluated(Linear(), X), X, EXACT, 0, c).pairs() for c in (1, 9))
     assert 0 < seconds_for("numpy", **few) <= seconds_for("numpy", **many)
+
+
+def test_columns_count_in_the_memory(rng):
+    X = rng.normal(size=(20_000, 2))
+    columns, tolerance = Evaluated(Laplacian(1e-3), X), Tolerance(1e-6, 1e-6, 1e-6)
+    few, many = (
+        choose_operator(columns, X, tolerance, memory=2**22, n_columns=c)[1] for c in (1, 50)
+    )
+    assert (few.method, many.method) == ("truncated", "blocked")
+    assert many.working_memory <= 2**22
+    assert plan(Gaussian(0.5), X[:3000], memory=2**18).working_memory <= 2**18
+
+
+def test_the_promise_follows_the_variance_that_was_found(rng):
+    """Nearly all weight is in one place, which no sample of the rows can see."""
+    X = np.vstack([0.05 * rng.normal(size=(20, 2)), 4 * rng.normal(size=(5000, 2))])
+    weight = np.repeat([1e6, 1.0], [20, 5000])
+    columns = Evaluated(Gaussian(1.0), X)
+    tolerance = Tolerance.of_distances(columns, weight, 1e-6, "auto")
+    for algorithm in ("auto", "truncated"):
+        space = KernelSpace(columns, X, weight, tolerance=tolerance, algorithm=algorithm)
+        assert space.operator.rtol <= 2e-6 * space.total_variance
+
+
+def test_coarse_promises_are_fast_ones(rng):
+    X = rng.normal(size=(20_000, 2))
+    columns = Evaluated(Gaussian(1.0), X)
+    space = KernelSpace(columns, X, tolerance=Tolerance.of_distances(columns, None, 0.01, "auto"))
+    assert space.operator.method == "nufft"
+
+
+def test_refusals_name_the_kernel_before_the_promise(rng):
+    class Steep(Gaussian):
+        """A profile of its own, perhaps."""
+
+    X = rng.normal(size=(100, 2))
+    with pytest.raises(ValueError, match="Steep, not Gaussian"):
+        choose_operator(Evaluated(Steep(1.0), X), X, EXACT, algorithm="nufft")
+    with pytest.raises(ValueError, match="kernels of a distance"):
+        choose_operator(Evaluated(Linear(), X), X, EXACT, algorithm="nystroem")
+
+
+def test_methods_by_name_stay_within_the_memory(rng):
+    X = rng.normal(size=(3000, 2))
+    with pytest.raises(
+        ValueError, match=r"needs 69 MiB, and 16 MiB are allowed.*working_memory=69"
+    ):
+        choose_operator(Evaluated(Gaussian(1.0), X), X, algorithm="dense", memory=2**24)

@@ -264,6 +264,17 @@ def test_kernel_spaces_keep_their_digits_under_heavy_weights(rng):
     tight = 1e-6 * rng.normal(size=(1000, 2))
     far = np.repeat(100 * rng.normal(size=(9, 2)), 250, axis=0) + 1e-6 * rng.normal(size=(2250, 2))
     X, weight = np.vstack([tight, far]), np.repeat([1e9, 1e-3], [1000, 2250])
-    space = KernelSpace(Gaussian(1.0), X, weight, tolerance=Tolerance(1e-15, 1e-15))
+    space = KernelSpace(Gaussian(1.0), X, weight, tolerance=Tolerance(1e-15, 1e-15, 1e-15))
     exact = KernelSpace(Gaussian(1.0), X, weight)
     assert_allclose(space.total_variance, exact.total_variance, rtol=1e-3)
+
+
+@pytest.mark.parametrize("d", [64, 65, 512])
+def test_features_that_are_all_alike_do_not_break_the_promise(rng, d):
+    """Their errors in single precision have the same sign."""
+    X = np.repeat(rng.uniform(-1, 1, (300, 1)), d, axis=1)
+    W = np.eye(300)[:, :40]
+    for share in (0.05, 0.5, 5.0):
+        kernel = Gaussian(share * np.sqrt(d))
+        operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True)
+        assert np.abs(operator @ W - kernel(X, X) @ W).max() <= operator.rtol + 1e-13

@@ -30,11 +30,14 @@ class ExpandedPrototypes:
         :math:`w_k^\top E w_k`.
     dtype : dtype
         The type of the data, and of what is given back.
+    source : pair of Evaluated and array of shape (n, c), optional
+        The training rows and the weights, of which a smaller model can be made.
     """
 
     sums: Expansion
     energy: NDArray[np.float64]
     dtype: Any
+    source: Any = None
 
     @property
     def n_clusters(self) -> int:
@@ -42,10 +45,14 @@ class ExpandedPrototypes:
 
     def compress(self, rtol: float) -> Self:
         """The same but for `rtol` in the sums, without most of the training rows."""
-        sums: Any = self.sums
-        if not hasattr(sums, "source"):  # coefficients, which are small already
-            return self
-        return replace(self, sums=compressed(*sums.source(), rtol=rtol))
+        if self.source is not None:
+            return replace(self, sums=compressed(*self.source, rtol=rtol), source=None)
+        if rtol < self.sums.rtol:
+            raise ValueError(
+                f"This model is compressed already and knows its sums to {self.sums.rtol:.1e} "
+                f"only, not to rtol={rtol:g}. Compress the full model."
+            )
+        return self
 
     def sqdist(self, X: Floats) -> Floats:
         return self._sqdist(X).astype(self.dtype)
@@ -132,7 +139,8 @@ class KernelPrototypes:
     def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
         """The same without what only the training rows need; with a finer promise, if asked for."""
         sums = self.operator.expansion(self.weights, rtol=rtol)
-        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype)
+        source = self.operator.columns, self.weights
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
 
     @cached_property
     def _expanded(self) -> ExpandedPrototypes:

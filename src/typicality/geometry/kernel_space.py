@@ -20,7 +20,7 @@ from typicality.plan import Plan
 __all__ = ["KernelCandidates", "KernelSpace"]
 
 _LARGEST_START = 1024  # distinct rows a start looks at
-_DIGITS = 1e3  # the variance is at least so many times the error of a sum
+_ABOUT = 2.0  # the factor by which a sample may be wrong
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
@@ -95,9 +95,9 @@ class KernelSpace:
         self.tolerance = tolerance
         choose = partial(choose_operator, self.columns, X, algorithm=algorithm, n_columns=n_columns)
         self.operator, self._plan = choose(tolerance)
-        if algorithm == "auto" and self.operator.rtol * _DIGITS > self.total_variance:
-            # One minus the kernel has few digits left then: only exact operators keep them all.
-            self.operator, self._plan = choose(EXACT)
+        limit = tolerance.share * self.total_variance
+        if 0 < _ABOUT * limit < self.operator.rtol:  # a sample, or an operator, took it for larger
+            self.operator, self._plan = choose(tolerance.within(limit))
             del self.mean, self.total_variance
 
     @property

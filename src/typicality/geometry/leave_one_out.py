@@ -1,6 +1,6 @@
 """Scores of rows in which no row speaks for itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +14,7 @@ from typicality.geometry.kernel_prototypes import (
     KernelPrototypes,
     sqdist_from_products,
 )
-from typicality.operators import Blocked, BlockedSums, Columns, compressed
+from typicality.operators import Blocked, BlockedSums, Columns
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
 
@@ -59,11 +59,6 @@ class KnownRows(NamedTuple):
         """The quantile of a value of each of them."""
         weight = None if (self.copies == 1.0).all() else self.copies
         return weighted_quantile(values, rate, weight)
-
-    def compress(self, mean: ExpandedPrototypes, rtol: float) -> ExpandedPrototypes:
-        """Their mean without most of them."""
-        columns: Any = self.columns
-        return replace(mean, sums=compressed(columns, self.weights[:, None], rtol=rtol))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +105,7 @@ class LeaveOneOut:
 
     def compress(self, rtol: float) -> "CompressedScores":
         """The same but for `rtol` in s, without most of the training rows."""
-        return CompressedScores(self.known.compress(self.mean, rtol))
+        return CompressedScores(self.mean.compress(rtol))
 
     def sqdist(self, rows: Floats) -> NDArray[np.float64]:
         """Squared distances to the mean without the row.
@@ -187,6 +182,9 @@ class FastLeaveOneOut:
     mean: ExpandedPrototypes
     known: KnownRows
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"mean": self.mean, "known": self.known}  # what was made of them is made anew
+
     @cached_property
     def _tails(self) -> ExactTails:
         known: Any = self.known
@@ -243,7 +241,7 @@ class FastLeaveOneOut:
 
     def compress(self, rtol: float) -> "CompressedScores":
         """The same but for `rtol` in s, without most of the training rows."""
-        return CompressedScores(self.known.compress(self.mean, rtol))
+        return CompressedScores(self.mean.compress(rtol))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +264,7 @@ class CompressedScores:
 
     def compress(self, rtol: float) -> Self:
         """Itself: there is no more to be forgotten."""
-        return self
+        return type(self)(self.mean.compress(rtol))
 
 
 def leave_one_out(

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from typicality.levelsets.landscape import Doubles, Floats, Landscape
 
 __all__ = [
-    "height_amid",
     "lengths_of",
     "lowest_between",
     "lowest_in_round",
@@ -92,12 +91,6 @@ def lowest_in_round(
 def rounds_of(n_points: NDArray[np.intp]) -> NDArray[np.intp]:
     """After how many rounds all points of a segment were looked at."""
     return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
-
-
-def height_amid(landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str) -> Doubles:
-    """The height at the middle one of the points `lowest_between` looks at: a bound on it."""
-    n_points = points_on(landscape, lengths_of(landscape, starts, stops), labelling=labelling)
-    return lowest_in_round(landscape, starts, stops, n_points, np.ones_like(n_points))
 
 
 def _numbered(counts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

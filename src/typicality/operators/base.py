@@ -1,6 +1,6 @@
 """The interface of an operator, documented once."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ class Operator(Protocol):
     entry, where the kernel is at most 1; exact operators promise 0, up to rounding.
     """
 
+    columns: Any
+
     @property
     def method(self) -> str:
         """Its name."""
@@ -72,3 +74,8 @@ def row_sums(block: Floats, weights: Floats) -> Floats:
         return alone
     sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))
     return sums
+
+
+def spread_over(n: int, at_most: int) -> NDArray[np.intp]:
+    """Numbers below n at equal steps: a sample of rows."""
+    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)

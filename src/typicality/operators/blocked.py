@@ -32,14 +32,17 @@ class Blocked:
         The kernel against the training rows.
     rows : array
         The rows.
+    memory : int, optional
+        The most bytes that blocks may take; scikit-learn's `working_memory` when left out.
     """
 
     rtol: ClassVar[float] = 0.0
     method: ClassVar[str] = "blocked"
 
-    def __init__(self, columns: Columns, rows: Floats) -> None:
+    def __init__(self, columns: Columns, rows: Floats, *, memory: int | None = None) -> None:
         self.columns = columns
         self.rows = rows
+        self.memory = memory
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.kernel(rows), weights))
@@ -75,7 +78,8 @@ class Blocked:
         return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
 
     def _rows_of_a_block(self) -> int:
-        allowed = get_config()["working_memory"] * 2**20 / effective_n_threads()
+        limit = get_config()["working_memory"] * 2**20 if self.memory is None else self.memory
+        allowed = limit / effective_n_threads()
         return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))
 
 
@@ -103,10 +107,6 @@ class BlockedSums:
 
     def complement_at(self, points: Floats) -> Floats:
         return Blocked(self.columns, points).complement(self.weights)
-
-    def source(self) -> tuple[Columns, Floats]:
-        """The training rows and their weights."""
-        return self.columns, self.weights
 
     @property
     def n_bytes(self) -> int:

@@ -13,6 +13,7 @@ from typicality.operators.blocked import Blocked
 from typicality.operators.calibration import seconds_for
 from typicality.operators.columns import Evaluated
 from typicality.operators.dense import Dense
+from typicality.operators.fourier_grid import no_grid_because
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
 from typicality.operators.tiles import SINGLE_RTOL, Tiles, has_compiled_sums
@@ -134,7 +135,7 @@ def dense(problem: Problem) -> Offer:
 
 def blocks(problem: Problem) -> Candidate:
     """Blocks of the matrix by NumPy: for any kernel, and whatever the memory."""
-    operator = Blocked(problem.columns, problem.rows)
+    operator = Blocked(problem.columns, problem.rows, memory=problem.memory)
     reason = f"{problem.matrix} is in memory already; an iteration is one product with it."
     if not problem.columns.is_given:
         n_rows = len(problem.rows)
@@ -178,7 +179,7 @@ def _tiles(problem: Problem, method: str, share: float, reason: str) -> Candidat
     operator = Tiles(problem.columns, rtol=rtol, skip=skip, single=problem.single)
     precision = "tiles, single" if problem.single else "tiles, double"
     product = seconds_for(precision, **problem.pairs(share))
-    memory = operator.working_memory
+    memory = operator.memory_for(problem.n_columns)
     return Candidate(method, 0.0, product, memory, reason, operator.rtol, lambda: operator)
 
 
@@ -187,9 +188,10 @@ def fourier(problem: Problem) -> Offer:
     columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
     if not isinstance(columns, Evaluated):
         return _NO_COORDINATES
-    if problem.tolerance.is_exact:
+    why = no_grid_because(columns.kernel_object, problem.rows.shape[1], max(rtol, 0.1))
+    if why is None and problem.tolerance.is_exact:
         return _EXACT
-    why = nufft.refusal(columns.kernel_object, problem.rows, rtol, memory)
+    why = why or nufft.refusal(columns.kernel_object, problem.rows, rtol, memory)
     if why is not None:
         return why
     operator = Nufft(columns, rtol=rtol, memory=memory)
@@ -208,7 +210,8 @@ def fourier(problem: Problem) -> Offer:
 def landmarks(problem: Problem) -> Offer:
     """A matrix of low rank."""
     columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
-    if problem.tolerance.is_exact:
+    on_sphere = isinstance(columns, Evaluated) and columns.on_sphere
+    if on_sphere and problem.tolerance.is_exact:
         return _EXACT
     why = nystroem.refusal(columns, rtol=rtol, memory=memory)
     if why is not None:

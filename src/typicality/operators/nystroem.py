@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dpstrf
 from sklearn import get_config
 
 from typicality.kernels import Stationary
-from typicality.operators.base import Expansion, Floats
+from typicality.operators.base import Expansion, Floats, spread_over
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.tiles import exact_expansion
 
@@ -200,7 +200,7 @@ def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK)
     factorisation of a matrix of 1024 rows.
     """
     n_rows = columns.n_training
-    sample = _spread_over(n_rows, _ESTIMATE)
+    sample = spread_over(n_rows, _ESTIMATE)
     rank = float(_pivoted(columns, sample, _MARGIN * rtol).rank)
     if len(sample) < n_rows:
         before = [_pivoted(columns, sample[::step], _MARGIN * rtol).rank for step in (4, 2)]
@@ -259,12 +259,12 @@ def _find_landmarks(columns: Evaluated, rtol: float, room: _Room) -> _Factor | N
     """Landmarks that keep the promise for all rows; None where that takes too many."""
     n_rows = columns.n_training
     sizes = [*(size for size in _STAGES if size < n_rows), n_rows]
-    sample = _spread_over(n_rows, min(sizes[0], 2 * room.candidates))
+    sample = spread_over(n_rows, min(sizes[0], 2 * room.candidates))
     landmarks = _pivoted(columns, sample, _MARGIN * rtol)
     if landmarks.rank > _HOPELESS * len(sample) and _HOPELESS * n_rows > room.rank:
         return None
     for size in sizes:
-        factor = _covering(columns, landmarks, _spread_over(n_rows, size), rtol, room)
+        factor = _covering(columns, landmarks, spread_over(n_rows, size), rtol, room)
         if factor is None:
             return None
         landmarks = factor.landmarks
@@ -288,7 +288,7 @@ def _covering(
             return _Factor(landmarks, coordinates, residual)
         del coordinates  # the next ones need the room
         worst = np.argsort(-residual, kind="stable")[: np.sum(residual > _MARGIN * rtol)]
-        added = looked_at[worst[_spread_over(len(worst), room.candidates)]]
+        added = looked_at[worst[spread_over(len(worst), room.candidates)]]
         candidates = np.concatenate([landmarks.index, added])
         landmarks = _pivoted(columns, candidates, _MARGIN * rtol)
     return None
@@ -302,11 +302,6 @@ def _pivoted(columns: Evaluated, candidates: Index, tolerance: float) -> _Landma
     triangle, pivots, rank, _ = dpstrf(matrix.T, tol=tolerance, lower=1, overwrite_a=1)
     chosen = pivots[:rank] - 1
     return _Landmarks(candidates[chosen], rows[chosen], np.tril(triangle[:rank, :rank]))
-
-
-def _spread_over(n: int, at_most: int) -> Index:
-    """Numbers below n at equal steps."""
-    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)
 
 
 def _rounding(rank: int) -> float:

@@ -26,6 +26,7 @@ _DOUBLE_RELATIVE = 1e-14
 _SINGLE_LOST, _DOUBLE_LOST = 1e-32, 1e-306  # of all weight: smaller values are taken for 0
 _SINGLE_LOWEST = 1e-5  # pairs of blocks with smaller values are summed in double precision
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
+_MOST_SINGLE_FEATURES = 64  # errors of more, if they are alike, add up to more than the promise
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
 _SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
 _FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
@@ -91,7 +92,7 @@ class Tiles:
     def __init__(self, columns: Evaluated, *, rtol: float, skip: bool, single: bool) -> None:
         self.columns = columns
         self.skip = skip
-        self.single = single
+        self.single = single and columns.training.shape[1] <= _MOST_SINGLE_FEATURES
         self.skip_rtol = rtol if skip else 0.0
 
     @property
@@ -128,11 +129,14 @@ class Tiles:
 
     @property
     def working_memory(self) -> int:
-        """Of a product with one column; another column takes 28 bytes a row."""
+        return self.memory_for(1)
+
+    def memory_for(self, n_columns: int) -> int:
+        """Bytes of a product with so many columns."""
         n_rows, n_features = self.columns.training.shape
         rows = 8 + 12 * n_features  # the order, features in both precisions
         arrays = 8 + 8 + 4 + 8  # weights in both precisions, sums, and a copy
-        return int(_FILLED_UP * (rows + arrays) * n_rows)
+        return int(_FILLED_UP * (rows + arrays * n_columns) * n_rows)
 
     def share_of_work(self) -> float:
         """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
@@ -218,13 +222,6 @@ class TileExpansion:
     def n_bytes(self) -> int:
         """The memory it takes."""
         return sum(np.asarray(array).nbytes for array in (*self.blocks, *self.weights))
-
-    def source(self) -> tuple[Evaluated, Floats]:
-        """The training rows and their weights, in the order of the tree."""
-        columns, counts = self.blocks.columns, self.blocks.counts
-        taken = np.arange(columns.shape[2]) < counts[:, None]
-        rows = columns.transpose(0, 2, 1)[taken]
-        return Evaluated(self.kernel, rows), self.weights.placed.transpose(0, 2, 1)[taken]
 
     def at(self, points: Floats) -> NDArray[np.float64]:
         """`K(points, X) @ W`."""

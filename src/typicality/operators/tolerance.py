@@ -4,9 +4,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from typicality.operators.base import Floats
+from typicality.operators.base import Floats, spread_over
 from typicality.operators.columns import Evaluated
-from typicality.operators.tiles import has_compiled_sums
 
 __all__ = ["EXACT", "SMALL", "Tolerance"]
 
@@ -15,6 +14,7 @@ _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
 _FAR_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_SHARE_OF_VARIANCE = 1e-3  # that heights may be off by, however low rows may be
 _FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as the others together
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
 
@@ -28,10 +28,17 @@ class Tolerance(NamedTuple):
         The promise of products.
     tails : float
         The promise for sums of which the smallest matter: scores of rows.
+    share : float
+        What the promise may be of the variance in the induced space, once that is known.
     """
 
     absolute: float
     tails: float
+    share: float
+
+    def within(self, limit: float) -> Self:
+        """The same with no promise above a limit."""
+        return self._replace(absolute=min(self.absolute, limit), tails=min(self.tails, limit))
 
     @property
     def is_exact(self) -> bool:
@@ -48,13 +55,13 @@ class Tolerance(NamedTuple):
         need to be summed anew. Variance and heights are those of a sample.
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
-        if rtol == 0 or few or not has_compiled_sums(columns):
-            return cls(0.0, 0.0)
-        heights = _sampled_heights(columns, sample_weight)
+        if rtol == 0 or few or not columns.on_sphere:
+            return cls(0.0, 0.0, 0.0)
+        heights, weight = _sampled_heights(columns, sample_weight)
         low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
-        allowed = rtol * (1.0 - float(heights.mean()))
+        allowed = rtol * (1.0 - float(np.average(heights, weights=weight)))
         far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.training))
-        return cls(allowed, min(allowed, max(far_below * low, _FEW_NEIGHBOURS)))
+        return cls(allowed, min(allowed, max(far_below * low, _FEW_NEIGHBOURS)), rtol)
 
     @classmethod
     def of_a_row(cls, n_rows: int, sample_weight: Floats | None, rtol: float) -> Self:
@@ -64,29 +71,26 @@ class Tolerance(NamedTuple):
         therefore the least that is asked for.
         """
         if rtol == 0:
-            return cls(0.0, 0.0)
+            return cls(0.0, 0.0, 0.0)
         if sample_weight is None:
             lone = 1.0 / n_rows
         else:
             lone = float(sample_weight.min() / sample_weight.sum())
         allowed = max(rtol * lone, _SMALLEST)
-        return cls(allowed, allowed)
+        return cls(allowed, allowed, _SHARE_OF_VARIANCE)
 
 
-EXACT = Tolerance(0.0, 0.0)
+EXACT = Tolerance(0.0, 0.0, 0.0)
 
 
-def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> Any:
-    """The mean kernel value of some rows with others, themselves left out."""
+def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> tuple[Any, Any]:
+    """The mean kernel value of some rows with others, themselves left out; their weights."""
     rows = columns.training
-    others = _spread_over(len(rows), _N_SAMPLED)
-    asked = others[_spread_over(len(others), _N_ASKED)]
+    others = spread_over(len(rows), _N_SAMPLED)
+    asked = others[spread_over(len(others), _N_ASKED)]
     weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]
     counted = (asked[:, None] != others) * weight
     values = columns.kernel_object(rows[asked], rows[others])
     total = np.maximum(counted.sum(axis=1), np.finfo(np.float64).tiny)
-    return (values * counted).sum(axis=1) / total
-
-
-def _spread_over(n: int, at_most: int) -> Any:
-    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)
+    own = np.ones(len(asked)) if sample_weight is None else sample_weight[asked].astype(float)
+    return (values * counted).sum(axis=1) / total, own if own.any() else own + 1.0
