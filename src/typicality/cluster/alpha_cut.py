@@ -106,8 +106,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         Stop when the criterion falls below. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
-        it. :func:`typicality.operators.plan` tells beforehand.
+        keep `rtol`; with "dense" the iterations are exact.
+        :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the height of a row that stands alone (at least
         1e-12 of the total weight); a tenth of `tol` at the most. 0 for exact sums.

@@ -338,7 +338,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         ----------
         rtol : float, default=1e-4
             The promise: s, the mean of kernel values, is off by at most so much, at any point. Rows
-            of which no more is known than that s is below the promise get the score log `rtol`: for
+            of which no more is known than that s is below the promise get the logarithm of it: for
             ranking outliers among themselves keep the full model.
 
         Returns
