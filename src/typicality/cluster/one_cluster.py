@@ -389,5 +389,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             "_left_out": left_out,
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
-            "offset_": left_out.training_quantile(space.X, eta, rate),
+            "offset_": left_out.training_quantile(
+                space.X, eta, rate, state.prototypes.products[:, 0]
+            ),
         }

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
 from typicality.operators import Expansion, Operator, compressed
+from typicality.operators.deferred import Deferred
 
 __all__ = ["ExpandedPrototypes", "KernelPrototypes"]
 
@@ -138,7 +139,7 @@ class KernelPrototypes:
 
     def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
         """The same without what only the training rows need; with a finer promise, if asked for."""
-        sums = self.operator.expansion(self.weights, rtol=rtol)
+        sums = Deferred(self.operator, self.weights, rtol)
         source = self.operator.columns, self.weights
         return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, LabelledSweep, Members, Sweep
+from typicality.geometry.base import (
+    TOWARDS_THE_MEAN,
+    Floats,
+    LabelledSweep,
+    Members,
+    Sweep,
+    row_blocks,
+)
 from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.gaps import KernelGaps
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
@@ -317,10 +324,11 @@ class KernelSpace:
 
 def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> NDArray[np.float64]:
     """Squared moves of prototypes, to full precision however small: -delta' E delta."""
-    change = after.weights - before.weights
-    moves = -np.einsum("hk,hk->k", change, after.products - before.products)
-    clipped: NDArray[np.float64] = moves.clip(min=0.0)
-    return clipped
+    moves = np.zeros(before.n_clusters)
+    for rows in row_blocks(len(before.weights)):
+        change = after.weights[rows] - before.weights[rows]
+        moves -= np.einsum("hk,hk->k", change, after.products[rows] - before.products[rows])
+    return moves.clip(min=0.0)
 
 
 def _second_moments(sample: KernelCandidates, *, normalised: bool) -> NDArray[np.float64]:

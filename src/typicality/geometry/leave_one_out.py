@@ -14,7 +14,7 @@ from typicality.geometry.kernel_prototypes import (
     KernelPrototypes,
     sqdist_from_products,
 )
-from typicality.operators import Blocked, BlockedSums, Columns
+from typicality.operators import Blocked, Columns, Dense, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
 
@@ -22,6 +22,7 @@ __all__ = ["FastLeaveOneOut", "LeaveOneOut", "leave_one_out"]
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
+_ROUNDING = 1e-12  # of sums in double precision
 _NEARLY_ONE = 0.999
 _WELL_ABOVE = 2e3  # times the error of a sum: then its logarithm is off by 5e-4 at the most
 
@@ -93,7 +94,7 @@ class LeaveOneOut:
     def _columns(self) -> Columns:
         return self.known.columns
 
-    def training_quantile(self, rows: Floats, eta: float, rate: float) -> float:
+    def training_quantile(self, rows: Floats, eta: float, rate: float, products: Floats) -> float:
         """The score below which a share of the training rows is."""
         return self.known.quantile(self.scores(rows, eta), rate)
 
@@ -177,13 +178,17 @@ class FastLeaveOneOut:
         The mean, a single prototype.
     known : KnownRows
         The training rows that make it up, under a kernel of a distance with compiled sums.
+    iterations_rtol : float
+        The promise of the products of the iterations.
     """
 
     mean: ExpandedPrototypes
     known: KnownRows
+    iterations_rtol: float
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"mean": self.mean, "known": self.known}  # what was made of them is made anew
+        made_anew = ("_tails",)
+        return {name: value for name, value in vars(self).items() if name not in made_anew}
 
     @cached_property
     def _tails(self) -> ExactTails:
@@ -198,22 +203,43 @@ class FastLeaveOneOut:
             scores[low] = self._exact(rows[low])
         return scores
 
-    def training_quantile(self, rows: Floats, eta: float, rate: float) -> float:
+    def training_quantile(self, rows: Floats, eta: float, rate: float, products: Floats) -> float:
         """The score below which a share of the training rows is.
 
-        It does not depend on the scores of rows below: of those the sums say nothing of, only the
-        ones that may be above it are summed anew.
+        By the products of the last iteration where they know the scores around the quantile well
+        enough; else by finer sums. Scores below it do not matter: of rows of which sums give but a
+        bound, only those that may be above it are summed anew.
         """
         unit = self.known.unit(*self._tails.coincidences_of_rows())
+        quick = self._by_products(products, unit)
+        quantile, doubtful = self._quantile(*quick, rate)
+        if not len(doubtful):
+            return quantile
         scores, low = self._quick_scores(rows, unit)
+        quantile, doubtful = self._quantile(scores, low, rate)
+        if len(doubtful):
+            scores[doubtful] = self._exact(rows[doubtful])
+            quantile = self.known.quantile(scores, rate)
+        return quantile
+
+    def _quantile(
+        self, scores: NDArray[np.float64], low: NDArray[np.intp], rate: float
+    ) -> tuple[float, NDArray[np.intp]]:
+        """The quantile if all `low` rows are below it, and those that may not be."""
         at_most, scores[low] = scores[low], -np.inf
         with np.errstate(invalid="ignore"):  # between two of the lowest
             quantile = self.known.quantile(scores, rate)
-        doubtful = low[~(at_most < quantile)]
-        if not len(doubtful):
-            return quantile
-        scores[doubtful] = self._exact(rows[doubtful])
-        return self.known.quantile(scores, rate)
+        return quantile, low[~(at_most < quantile)]
+
+    def _by_products(
+        self, products: Floats, unit: Floats
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Scores by the products of the iterations; rows of which these give but a bound."""
+        least = _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
+        apart = products / (1.0 - unit)
+        low = np.flatnonzero(1.0 - apart <= least)
+        apart[low] = 1.0 - least
+        return np.log1p(-apart), low
 
     def _quick_scores(
         self, rows: Floats, unit: Floats
@@ -288,5 +314,7 @@ def leave_one_out(
     nearest = share * total_variance + columns.rounding
     known = KnownRows(columns, mean.weights[:, 0], copies, nearest)
     expanded = mean.for_prediction(rtol=rtol)
-    exact = isinstance(expanded.sums, BlockedSums)
-    return LeaveOneOut(expanded, known) if exact else FastLeaveOneOut(expanded, known)
+    operator = mean.operator
+    if isinstance(operator, Dense | Blocked) or not has_compiled_sums(columns):
+        return LeaveOneOut(expanded, known)
+    return FastLeaveOneOut(expanded, known, operator.rtol)
