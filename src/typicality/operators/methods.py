@@ -72,7 +72,7 @@ class Problem(NamedTuple):
     @property
     def single(self) -> bool:
         """Whether single precision keeps the promise, with room for rows that are left out."""
-        return self.tolerance.absolute >= 1.25 * SINGLE_RTOL
+        return self.tolerance.absolute >= 1.05 * SINGLE_RTOL
 
     @property
     def skipped(self) -> float:

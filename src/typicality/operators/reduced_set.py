@@ -155,10 +155,10 @@ def _check_promise(rtol: float, inexact: float) -> None:
     smallest = 2.0 * float(np.sqrt(inexact + _ROUNDING))
     if not rtol > smallest:
         raise ValueError(
-            f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the error "
-            "is the root of a difference of sums of products, and rounding of these (or the promise "
-            "of the operator that computed them) hides what is smaller. Keep all rows, or ask for "
-            "a larger rtol."
+            f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the "
+            "error is the root of a difference of sums of products, and rounding of these (or the "
+            "promise of the operator that computed them) hides what is smaller. Keep all rows, or "
+            "ask for a larger rtol."
         )
 
 
