@@ -157,7 +157,7 @@ def test_the_density_is_that_of_one_cluster_pcm(blobs):
 
 
 def test_many_rows_are_summed_over_near_ones(rng):
-    X = np.vstack([rng.normal(size=(2000, 2)), rng.normal(12.0, 1.0, size=(1000, 2))])
+    X = np.vstack([rng.normal(size=(6000, 2)), rng.normal(12.0, 1.0, size=(3000, 2))])
     model = AlphaCutClustering().fit(X)
     assert model.plan_.method == "truncated"
     detector = OneClusterPCM(sigma=model.sigma_, rtol=0.0).fit(X)

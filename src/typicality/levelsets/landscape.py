@@ -53,11 +53,10 @@ class Landscape:
     def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
         """The landscape of the mean of training rows, in heights known as a tolerance says.
 
-        Where the whole matrix was kept for the iterations, points that are no rows have compiled
-        sums instead.
+        Where the iterations went over all pairs, points that are no rows have sums over near rows.
         """
         operator: Any = mean.operator
-        if operator.method == "dense" and has_compiled_sums(operator.columns):
+        if operator.method in ("dense", "blocked") and has_compiled_sums(operator.columns):
             operator = Tiles(operator.columns, rtol=tolerance.absolute, skip=True, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
