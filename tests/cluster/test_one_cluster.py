@@ -551,10 +551,16 @@ def test_thirty_thousand_rows_fit_in_a_gigabyte():
     """In a process of its own; one iteration, because memory does not grow with their number."""
     code = (
         "import resource, numpy as np\nfrom typicality import OneClusterPCM\n"
-        "X = np.random.default_rng(0).normal(size=(30_000, 2))\n"
+        "X = np.random.default_rng(0).normal(size=({}, 2))\n"
         "model = OneClusterPCM(tol=10, algorithm='blocked').fit(X)\n"
         "assert (model.plan_.method, model.n_iter_) == ('blocked', 1)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) * 1024 < 10**9
+
+    def peak(n_rows):
+        command = [sys.executable, "-c", code.format(n_rows)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return 1024 * int(done.stdout)
+
+    peak(3000)  # the compiler takes memory too, once
+    assert peak(30_000) < 10**9

@@ -109,7 +109,7 @@ def test_sums_of_another_operator_count_with_their_promise(rng):
     points = rng.normal(size=(60, 2))
     error = np.abs(reduced.at(points) - columns.kernel_object(points, columns.training) @ W)
     assert error.max() <= reduced.rtol * W.sum()
-    with pytest.raises(ValueError, match=r"above 2\.0e-05 .* promise of the operator"):
+    with pytest.raises(ValueError, match=r"more than 2\.0e-05: .* promise of the operator"):
         reduced_set(columns, W, rtol=1e-5, operator=truncated)
 
 

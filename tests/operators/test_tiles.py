@@ -51,7 +51,7 @@ def test_promise_is_kept(
     W = rng.normal(size=(n, c)) * rng.random((n, c)) ** 8
     kernel = kind(10.0**log_sigma)
     operator = Tiles(Evaluated(kernel, X), rtol=10.0**log_rtol, skip=skip, single=single)
-    assert operator.rtol == 10.0**log_rtol * skip + SINGLE_RTOL * single
+    assert operator.rtol == 10.0**log_rtol * skip + SINGLE_RTOL * operator.single
     allowed = (operator.rtol + 1e-14) * np.abs(W).sum(axis=0)
     expansion = operator.expansion(W)
     assert expansion.rtol == operator.rtol
