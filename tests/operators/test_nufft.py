@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
-from typicality.operators import Dense, Evaluated
+from typicality.operators import BlockedSums, Dense, Evaluated
+from typicality.operators.deferred import Deferred
 from typicality.operators.nufft import FourierGrid, Nufft, cost_units, refusal
 
 ROWS = {
@@ -221,3 +223,38 @@ def test_memory_is_what_it_says(rng):
     operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-6)
     assert 0 < operator.working_memory < 8 * 25 * len(X)
     assert operator.method == "nufft"
+
+
+def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
+    calls = []
+
+    def make():
+        calls.append(1)
+        return Nufft(Evaluated(Gaussian(1.0), X), rtol=1e-6).expansion(np.ones((500, 1)))
+
+    X = rng.normal(size=(500, 2))
+    sums = Deferred(make)
+    with ThreadPoolExecutor(4) as pool:
+        values = list(pool.map(sums.at, [X] * 8))
+    assert len(calls) == 1
+    assert all((value == values[0]).all() for value in values)
+
+
+def test_a_failure_to_prepare_sums_can_be_tried_again(rng):
+    answers = iter([MemoryError("no"), BlockedSums(Evaluated(Gaussian(1.0), np.ones((1, 1))), 1.0)])
+
+    def make():
+        return _raised(next(answers))
+
+    sums = Deferred(make)
+    with pytest.raises(MemoryError):
+        _ = sums.rtol
+    assert sums.rtol == 0.0
+
+
+def _raised(answer):
+    match answer:
+        case Exception():
+            raise answer
+        case _:
+            return answer

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
 from typicality.operators import Expansion, Operator, compressed
-from typicality.operators.deferred import Deferred
 
 __all__ = ["ExpandedPrototypes", "KernelPrototypes"]
 
@@ -139,7 +138,7 @@ class KernelPrototypes:
 
     def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
         """The same without what only the training rows need; with a finer promise, if asked for."""
-        sums = Deferred(self.operator, self.weights, rtol)
+        sums = self.operator.expansion(self.weights, rtol=rtol)
         source = self.operator.columns, self.weights
         return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
 

@@ -1,37 +1,37 @@
 """Sums at any points that are prepared when they are first asked for."""
 
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, cast
 
-from typicality.operators.base import Expansion, Floats, Operator
+from typicality.operators.base import Expansion, Floats
 
 __all__ = ["Deferred"]
 
 
 class Deferred:
-    """The expansion of an operator, made at the first use, or when the model is pickled.
+    """An expansion that is made at the first use, or when the model is pickled.
 
-    A fit that is only asked for its training rows never pays for it.
+    A fit that is only asked for its training rows never pays for it. Threads may ask at once.
 
     Parameters
     ----------
-    operator : Operator
-        The operator.
-    weights : array of shape (n, c)
-        The weights.
-    rtol : float, optional
-        A finer promise than that of the operator.
+    make : callable
+        Gives the expansion; forgotten once it has.
     """
 
-    def __init__(self, operator: Operator, weights: Floats, rtol: float | None) -> None:
-        self._how: Any = operator, weights, rtol
+    def __init__(self, make: Callable[[], Expansion]) -> None:
+        self._make: Callable[[], Expansion] | None = make
+        self._made: Expansion | None = None
+        self._lock = Lock()
 
-    @cached_property
+    @property
     def _sums(self) -> Expansion:
-        operator, weights, rtol = self._how
-        self._how = None
-        expansion: Expansion = operator.expansion(weights, rtol=rtol)
-        return expansion
+        with self._lock:
+            if self._make is not None:
+                self._made = self._make()
+                self._make = None
+        return cast(Expansion, self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _itself, (self._sums,)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality.operators.fourier_grid import FourierGrid, FourierMethod
 
-__all__ = ["BYTES_OF_MODES", "Pieces", "cut"]
+__all__ = ["BYTES_OF_MODES", "Pieces", "Units", "cost_units", "cut"]
 
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
 _PIECES = 16  # enough for the threads of most machines
@@ -106,3 +106,29 @@ def cut(method: FourierMethod, n_rows: int, n_features: int, n_modes: int) -> tu
     if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
         return max(1, at_once), True
     return max(1, min(in_memory, int(_IN_TURN * affordable))), False
+
+
+class Units(NamedTuple):
+    """Terms of the cost of a product with one or two columns, for a table of measured seconds.
+
+    Parameters
+    ----------
+    rows : float
+        Rows gathered and scattered, twice.
+    spread : float
+        Points of finufft's grid touched, and their weights, for both transforms.
+    fft : float
+        Points of finufft's grid times their logarithm, for both transforms and all pieces.
+    """
+
+    rows: float
+    spread: float
+    fft: float
+
+
+def cost_units(n_rows: int, n_features: int, rtol: float, n_modes: int) -> Units:
+    """What a product costs, in units of a table."""
+    method = FourierMethod.for_modes(n_rows, n_features, rtol / (4 * n_features), n_modes)
+    n_pieces, _ = cut(method, n_rows, n_features, n_modes)
+    spread = 2 * method.spread_units(n_rows, n_features)
+    return Units(2.0 * n_rows, spread, 2 * n_pieces * method.fft_units)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from typicality.kernels import Gaussian
 from typicality.operators import fourier_pieces
 from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
+from typicality.operators.deferred import Deferred
 from typicality.operators.fourier_grid import (
     LARGEST_RTOL,
     FourierGrid,
-    FourierMethod,
     no_grid_because,
 )
-from typicality.operators.fourier_pieces import Pieces, cut
+from typicality.operators.fourier_pieces import Pieces, Units, cost_units
 
 __all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
 
@@ -87,7 +87,7 @@ class Nufft:
         scale = _column_sums(weights)
         sums = np.empty(weights.shape)
         for columns in _batches(weights.shape[1], self.pieces, self.grid):
-            modes = self._modes(self._to_modes, weights[:, columns], scale[columns])
+            modes = _modes(self._to_modes, weights[:, columns], scale[columns])
             self._evaluate(modes, scale[columns], sums[:, columns])
         return sums
 
@@ -96,42 +96,18 @@ class Nufft:
         np.subtract(weights.sum(axis=0), sums, out=sums)
         return sums
 
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FourierExpansion":
-        """The same sums at any points, from a grid with room around the rows."""
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> Deferred:
+        """The same sums at any points, from a grid with room around the rows; at the first use."""
         kernel, rows = self.columns.kernel_object, self.columns.training
         promise = self.rtol
         if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
             promise = rtol
-        grid = _roomy_grid(kernel, rows, promise)
-        pieces = Pieces.of(grid, len(rows))
-        to_modes = _Transform(1, grid, pieces, rows, self._order, keep=False)
-        scale = _column_sums(weights)
-        modes = [
-            self._modes(to_modes, weights[:, columns], scale[columns])
-            for columns in _batches(weights.shape[1], pieces, grid)
-        ]
-        return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
+        order = self._order  # not the operator itself, which keeps plans
+        return Deferred(lambda: _expanded(kernel, rows, order, weights, promise))
 
     @property
     def working_memory(self) -> int:
         return _memory(self.grid, self.columns.n_training)
-
-    def _modes(self, to_modes: "_Transform", weights: Floats, scale: Floats) -> Complex:
-        """Fourier coefficients of the sums, a pair of columns each."""
-        grid, slots = to_modes.grid, to_modes.pieces.n_slots
-        n_pairs = -(-weights.shape[1] // 2)
-        partial = np.zeros((slots, n_pairs, *grid.shape), complex)
-
-        def add(plan: Any, piece: int, index: Index) -> None:
-            for pair in range(n_pairs):
-                columns = slice(2 * pair, 2 * pair + 2)
-                strengths = _packed(weights[:, columns], scale[columns], index)
-                partial[piece % slots, pair] += plan.execute(strengths)
-
-        to_modes.run(add)
-        modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
-        grid.weigh(modes)
-        return modes
 
     def _evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
         """The values of a Fourier series at the rows."""
@@ -262,6 +238,43 @@ class FourierExpansion:
             _unpack(plan.execute(coefficients), self.scale[columns], sums[:, columns], reached)
 
 
+def _modes(to_modes: _Transform, weights: Floats, scale: Floats) -> Complex:
+    """Fourier coefficients of the sums, a pair of columns each."""
+    grid, slots = to_modes.grid, to_modes.pieces.n_slots
+    n_pairs = -(-weights.shape[1] // 2)
+    partial = np.zeros((slots, n_pairs, *grid.shape), complex)
+
+    def add(plan: Any, piece: int, index: Index) -> None:
+        for pair in range(n_pairs):
+            columns = slice(2 * pair, 2 * pair + 2)
+            strengths = _packed(weights[:, columns], scale[columns], index)
+            partial[piece % slots, pair] += plan.execute(strengths)
+
+    to_modes.run(add)
+    modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
+    grid.weigh(modes)
+    return modes
+
+
+def _expanded(
+    kernel: Gaussian,
+    rows: Floats,
+    order: NDArray[np.integer] | None,
+    weights: Floats,
+    rtol: float,
+) -> FourierExpansion:
+    """Fourier coefficients of the sums over the rows, for any points."""
+    grid = _roomy_grid(kernel, rows, rtol)
+    pieces = Pieces.of(grid, len(rows))
+    to_modes = _Transform(1, grid, pieces, rows, order, keep=False)
+    scale = _column_sums(weights)
+    modes = [
+        _modes(to_modes, weights[:, columns], scale[columns])
+        for columns in _batches(weights.shape[1], pieces, grid)
+    ]
+    return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
+
+
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
     order = np.argsort(_cells(grid, rows), kind="stable")
@@ -371,29 +384,3 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
             f"{math.ceil(needed / 2**20):,} MiB, more than the {allowed // 2**20:,} MiB allowed"
         )
     return None
-
-
-class Units(NamedTuple):
-    """Terms of the cost of a product with one or two columns, for a table of measured seconds.
-
-    Parameters
-    ----------
-    rows : float
-        Rows gathered and scattered, twice.
-    spread : float
-        Points of finufft's grid touched, and their weights, for both transforms.
-    fft : float
-        Points of finufft's grid times their logarithm, for both transforms and all pieces.
-    """
-
-    rows: float
-    spread: float
-    fft: float
-
-
-def cost_units(n_rows: int, n_features: int, rtol: float, n_modes: int) -> Units:
-    """What a product costs, in units of a table."""
-    method = FourierMethod.for_modes(n_rows, n_features, rtol / (4 * n_features), n_modes)
-    n_pieces, _ = cut(method, n_rows, n_features, n_modes)
-    spread = 2 * method.spread_units(n_rows, n_features)
-    return Units(2.0 * n_rows, spread, 2 * n_pieces * method.fft_units)
