@@ -817,43 +817,23 @@ def _absolute(params, difference):
     return abs(difference)
 
 
-def _gaussian(params, distance):
-    return _exp(-params.gamma * distance, _lowest_exponent(8))
-
-
-def _gaussian_complement(params, distance):
-    return _one_minus_exp(-params.gamma * distance, _lowest_exponent(8))
-
-
-def _gaussian_log(params, distance):
-    return -params.gamma * distance
-
-
-def _gaussian_ratio(params, distance, nearest):
-    return _exp(-params.gamma * (distance - nearest), _lowest_exponent(8))
-
-
-def _gaussian_distance_at(params, share):
-    return -log1p(-share) / params.gamma
-
-
-def _laplacian(params, distance):
+def _exponential(params, distance):
     return _exp(-params.scale * distance, _lowest_exponent(8))
 
 
-def _laplacian_complement(params, distance):
+def _exponential_complement(params, distance):
     return _one_minus_exp(-params.scale * distance, _lowest_exponent(8))
 
 
-def _laplacian_log(params, distance):
+def _exponential_log(params, distance):
     return -params.scale * distance
 
 
-def _laplacian_ratio(params, distance, nearest):
+def _exponential_ratio(params, distance, nearest):
     return _exp(-params.scale * (distance - nearest), _lowest_exponent(8))
 
 
-def _laplacian_distance_at(params, share):
+def _exponential_distance_at(params, share):
     return -log1p(-share) / params.scale
 
 
@@ -899,16 +879,16 @@ def _cauchy_complement_32(params, distance):
 
 _PARTS = {GaussianTwin: _square, LaplacianTwin: _absolute, CauchyTwin: _square}
 _PROFILES = {
-    (GaussianTwin, 64): (_gaussian, _gaussian_complement),
-    (LaplacianTwin, 64): (_laplacian, _laplacian_complement),
+    (GaussianTwin, 64): (_exponential, _exponential_complement),
+    (LaplacianTwin, 64): (_exponential, _exponential_complement),
     (CauchyTwin, 64): (_cauchy, _cauchy_complement),
     (GaussianTwin, 32): (_of_power_32, _complement_of_power_32),
     (LaplacianTwin, 32): (_of_power_32, _complement_of_power_32),
     (CauchyTwin, 32): (_cauchy_32, _cauchy_complement_32),
 }
 _IN_LOGARITHMS = {
-    GaussianTwin: (_gaussian_log, _gaussian_ratio, _gaussian_distance_at),
-    LaplacianTwin: (_laplacian_log, _laplacian_ratio, _laplacian_distance_at),
+    GaussianTwin: (_exponential_log, _exponential_ratio, _exponential_distance_at),
+    LaplacianTwin: (_exponential_log, _exponential_ratio, _exponential_distance_at),
     CauchyTwin: (_cauchy_log, _cauchy_ratio, _cauchy_distance_at),
 }
 
@@ -1219,6 +1199,65 @@ def _add_row(params, group, p, columns, complement, weights, units, values, sums
         sums[i, k] += units[k] * total
 
 
+@njit(**_TILE)
+def _add_leaf_at(
+    params,
+    blocks,
+    weights,
+    leaf,
+    reach,
+    complement,
+    group,
+    group_32,
+    distances,
+    values,
+    values_32,
+    start,
+    stop,
+    sums,
+    near,
+):
+    """Add a leaf to the sums at those points of a group that it is near enough to."""
+    n_columns = sums.shape[1]
+    narrow = blocks.narrow[leaf]
+    if narrow:
+        _relative_to(group, blocks.centres[leaf], blocks.root, group_32)
+        columns_32, placed_32 = blocks.columns_32[leaf], weights.placed_32[leaf]
+        for p in range(stop - start):
+            if distances[p] <= reach and distances[p] <= blocks.single_reach:
+                _add_row(
+                    params,
+                    group_32,
+                    p,
+                    columns_32,
+                    complement,
+                    placed_32,
+                    weights.units_32,
+                    values_32,
+                    sums,
+                    start + p,
+                )
+    columns, placed = blocks.columns[leaf], weights.placed[leaf]
+    for p in range(stop - start):
+        if distances[p] <= reach:
+            for k in range(n_columns):
+                near[start + p, k] += weights.total[leaf, k]
+            near[start + p, n_columns] += 1.0
+            if not (narrow and distances[p] <= blocks.single_reach):
+                _add_row(
+                    params,
+                    group,
+                    p,
+                    columns,
+                    complement,
+                    placed,
+                    weights.units,
+                    values,
+                    sums,
+                    start + p,
+                )
+
+
 @_sweep
 def sum_at(params, blocks, weights, reach, complement, points, first, last, sums, near):
     """Kernel sums at points `first` to `last`, each over the blocks that are near enough to it.
@@ -1228,7 +1267,6 @@ def sum_at(params, blocks, weights, reach, complement, points, first, last, sums
     batch. `sums` has the shape (n_points, n_columns); for `near` see `sum_pairs`.
     """
     n_leaves, n_features, leaf_rows = blocks.columns.shape
-    n_columns = sums.shape[1]
     lower, upper = empty(n_features, float64), empty(n_features, float64)
     group = empty((n_features, _POINTS_AT_ONCE), float64)
     group_32 = empty((n_features, _POINTS_AT_ONCE), float32)
@@ -1256,43 +1294,23 @@ def sum_at(params, blocks, weights, reach, complement, points, first, last, sums
                 n_waiting += 2
                 continue
             _distances_to_box(params, group, blocks.lower[node], blocks.upper[node], distances)
-            narrow = blocks.narrow[leaf]
-            if narrow:
-                _relative_to(group, blocks.centres[leaf], blocks.root, group_32)
-                columns_32, placed_32 = blocks.columns_32[leaf], weights.placed_32[leaf]
-                for p in range(stop - start):
-                    if distances[p] <= reach and distances[p] <= blocks.single_reach:
-                        _add_row(
-                            params,
-                            group_32,
-                            p,
-                            columns_32,
-                            complement,
-                            placed_32,
-                            weights.units_32,
-                            values_32,
-                            sums,
-                            start + p,
-                        )
-            columns, placed = blocks.columns[leaf], weights.placed[leaf]
-            for p in range(stop - start):
-                if distances[p] <= reach:
-                    for k in range(n_columns):
-                        near[start + p, k] += weights.total[leaf, k]
-                    near[start + p, n_columns] += 1.0
-                    if not (narrow and distances[p] <= blocks.single_reach):
-                        _add_row(
-                            params,
-                            group,
-                            p,
-                            columns,
-                            complement,
-                            placed,
-                            weights.units,
-                            values,
-                            sums,
-                            start + p,
-                        )
+            _add_leaf_at(
+                params,
+                blocks,
+                weights,
+                leaf,
+                reach,
+                complement,
+                group,
+                group_32,
+                distances,
+                values,
+                values_32,
+                start,
+                stop,
+                sums,
+                near,
+            )
 
 
 # ---- tails: sums in the domain of logarithms, and rows in the same place ------------------------

@@ -16,7 +16,7 @@ _SMALLEST_WIDTH = 1e-150
 class GaussianTwin(NamedTuple):
     """What compiled code knows of a Gaussian kernel."""
 
-    gamma: float
+    scale: float
 
 
 class LaplacianTwin(NamedTuple):

@@ -368,5 +368,5 @@ def _limits(twin: Any, n_features: int) -> _Single:
         return _Single(twin.scale * math.log2(math.e), 1, 3.0 * root_d)
     widest = min(1.5 * root_d, 8.0)
     if isinstance(twin, GaussianTwin):
-        return _Single(math.sqrt(twin.gamma * math.log2(math.e)), 2, widest)
+        return _Single(math.sqrt(twin.scale * math.log2(math.e)), 2, widest)
     return _Single(math.sqrt(twin.scale), 2, widest)
