@@ -19,15 +19,19 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
-    ["exceptions", "_compat", "_quantiles", "datasets", "plan", "kernels", "minimax"],
-    ["_threads", "membership"],
+    ["exceptions", "_compat", "_files", "_quantiles", "datasets", "plan", "kernels", "minimax"],
+    ["_threads", "membership", "tables"],
     ["compiled"],
     ["operators"],
     ["geometry"],
     ["bandwidth", "solve"],
     ["_checks"],
     ["levelsets", "metrics"],
-    ["cluster", "plot"],
+    ["report"],
+    ["cluster", "plot", "preprocessing"],
+    ["persistence", "comparison"],
+    ["cli"],
+    ["__main__"],
     ["demo"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -48,6 +48,9 @@ class Function(ByDefinition):
         blocks = [X[i : i + _DIAGONAL_BLOCK] for i in range(0, len(X), _DIAGONAL_BLOCK)]
         return np.concatenate([np.diagonal(self(block, block)) for block in blocks])
 
+    def __repr__(self) -> str:
+        return f"Function({getattr(self.function, '__qualname__', repr(self.function))})"
+
 
 _WITH_BANDWIDTH: dict[str, type[Stationary]] = {
     "gaussian": Gaussian,
