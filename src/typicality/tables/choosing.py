@@ -82,7 +82,8 @@ def rows_of(block: Block, names: Sequence[str]) -> Doubles:
 
 
 def _refuse_absent(wanted: Sequence[str], names: Sequence[str], source: str) -> None:
-    absent = [name for name in wanted if name not in set(names)]
+    known = set(names)
+    absent = [name for name in wanted if name not in known]
     if absent:
         near = get_close_matches(absent[0], names, 1)
         hint = f"Did you mean {shown(near[0])}? " if near else ""
@@ -124,9 +125,10 @@ def read_rows(
         The numbers, what was left out, and where numbers are missing.
     """
     _refuse_absent([*(columns or ()), *ignore], table.names, table.name)
-    wanted = [name for name in columns or table.names if name not in set(ignore)]
+    candidates = table.names if columns is None else columns
+    wanted = [name for name in candidates if name not in set(ignore)]
     if not wanted:
-        raise TableError(f"{table.name}: all columns were ignored. Leave some.")
+        raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
