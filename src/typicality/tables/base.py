@@ -101,7 +101,7 @@ class Block(ABC):
     def place(self, row: int) -> str:
         """Where a row of this block is, in words."""
         line = self.line_of(row)
-        return f"row {self.first_row + row} (from 0)" if line is None else f"line {line}"
+        return f"row {self.first_row + row} counted from 0" if line is None else f"line {line}"
 
     def _error(self, row: int, name: str, reason: str, remedy: str) -> TableError:
         where = f"{self.source}, {self.place(row)}, column {shown(name)}"

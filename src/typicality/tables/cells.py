@@ -16,6 +16,7 @@ __all__ = [
     "is_number",
     "look_of",
     "parse_numbers",
+    "with_missing_filled",
 ]
 
 Doubles = NDArray[np.float64]
@@ -74,6 +75,16 @@ def _all_at_once(cells: Sequence[str]) -> Doubles | None:
         return np.array(cells, dtype=np.float64)
     except ValueError:
         return None
+
+
+def with_missing_filled(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Lines without quotation marks, with nan for every cell that stands for a missing value."""
+    between = re.escape(delimiter)
+    tokens = "|".join(map(re.escape, MISSING - {""}))
+    missing = re.compile(rf"{between} *(?:{tokens})? *(?=[{between}\r\n]|$)")
+    # With a delimiter before the first cell, all cells begin with one; it is taken away again.
+    filled = delimiter + "nan"
+    return [missing.sub(filled, delimiter + line)[1:] for line in lines]
 
 
 def _number(cell: str) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
-from typicality.tables._words import listed, shown
+from typicality.tables._words import in_bytes, listed, shown
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.judging import ColumnJudge
 
@@ -185,8 +185,8 @@ class _Gathered:
         if 8 * n_rows * n_columns > memory:
             raise TableError(
                 f"{self._table.name} is too large to be held in memory: about {n_rows:,} rows of "
-                f"{n_columns:,} columns of numbers take {8 * n_rows * n_columns / 1e9:.1f} GB, and "
-                f"{memory / 1e9:.1f} GB are allowed. Choose columns with --columns, or allow more "
+                f"{n_columns:,} columns of numbers take {in_bytes(8 * n_rows * n_columns)}, and "
+                f"{in_bytes(memory)} are allowed. Choose columns with --columns, or allow more "
                 "with --memory."
             )
 

@@ -73,7 +73,8 @@ def _texts_of(column: Any) -> list[str]:
         return ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
     if types.is_timestamp(column.type) and column.type.unit == "ns":
         # Python's dates have no nanoseconds.
-        return ["" if v is None else v for v in column.cast("string").to_pylist()]
+        texts = column.cast("string").to_pylist()
+        return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
     return [_text_of(value) for value in column.to_pylist()]
 
 

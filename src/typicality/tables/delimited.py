@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from typicality.exceptions import TableError
 from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
-from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers
+from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
 from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
 __all__ = ["DelimitedBlock", "DelimitedFile"]
@@ -85,19 +85,22 @@ class DelimitedBlock(Block):
         return csv_lines(self._rows)
 
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        if self._records.lines is None:
+        lines = self._records.lines
+        if lines is None:
             return None
-        try:
-            numbers: Doubles = np.loadtxt(
-                self._records.lines,
-                delimiter=self._delimiter,
-                usecols=[self.index[name] for name in names],
-                comments=None,
-                ndmin=2,
-            )
-        except ValueError:
-            return None
+        columns = [self.index[name] for name in names]
+        numbers = _load(lines, self._delimiter, columns)
+        if numbers is None:
+            filled = with_missing_filled(lines, self._delimiter)
+            numbers = _load(filled, self._delimiter, columns)
         return numbers
+
+
+def _load(lines: list[str], delimiter: str, columns: list[int]) -> Doubles | None:
+    try:
+        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
+    except ValueError:  # some cell is no number
+        return None
 
 
 class DelimitedFile(TableFile):

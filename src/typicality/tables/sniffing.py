@@ -136,14 +136,13 @@ def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[
     """Names of the columns, and whether the first record holds them.
 
     A first record in which every cell is a number is a row, and columns get names by their
-    position; but not where it counts 0, 1, 2 or 1, 2, 3 through two columns or more: that is how
-    tables without names are often written.
+    position; but not where it counts 0, 1, 2 through two columns or more: that is how pandas
+    writes tables without names.
     """
     if header is None:
         cells = [cell.strip() for cell in first]
-        width = len(cells)
-        counts = [[str(j + start) for j in range(width)] for start in (0, 1)]
-        header = not all(map(is_number, cells)) or (width > 1 and cells in counts)
+        counts = len(cells) > 1 and cells == [str(j) for j in range(len(cells))]
+        header = counts or not all(map(is_number, cells))
     if not header:
         return [f"column {j}" for j in range(1, len(first) + 1)], False
     names = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
