@@ -100,7 +100,10 @@ def notes_on_run(
     detectors: Sequence[DetectorResult],
 ) -> tuple[str, ...]:
     """What was run on what, in sentences."""
-    notes = []
+    notes = [
+        "Methods chosen by name run with the defaults of their libraries; with other settings they "
+        "may do better."
+    ]
     if n_compared < n_rows:
         notes.append(
             f"Compared is a random sample of {n_compared:,} of the {n_rows:,} rows (seed {seed})."
@@ -113,7 +116,8 @@ def notes_on_run(
     notes.append(
         f"Stability: every method was fitted again on {n_repeats} subsamples of 80 % of the rows; "
         "the number is the mean agreement of every two of these fits on the rows they share, 1 at "
-        "best, with its standard deviation. Numbers of clusters that were chosen are kept there."
+        "best, with its standard deviation. Numbers of clusters that were chosen are kept there; a "
+        "single cluster of all rows is always stable."
     )
     notes.append(
         "Seconds: one fit with the labels or flags of all rows compared, code compiled before; "
