@@ -121,7 +121,7 @@ def check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], l
     return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]
 
 
-def check_has_features(model: Any, has_features: bool) -> None:
+def check_has_features(model: Any, *, has_features: bool) -> None:
     """Rows that can be drawn."""
     if not has_features:
         raise ValueError(

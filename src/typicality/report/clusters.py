@@ -62,13 +62,13 @@ class ClusterTable:
     n_clusters: int
 
     @classmethod
-    def of(cls, found: Findings, features: FeatureTable) -> Self:
+    def of(cls, found: Findings, features: FeatureTable, middles: Middles | None) -> Self:
         """The clusters of the rows a model has judged."""
         sizes = np.bincount(found.labels[found.labels >= 0])
         n_clusters = int(np.count_nonzero(sizes))
         listed = np.argsort(-sizes, kind="stable")[: min(n_clusters, _MOST_LISTED)]
         typical = _most_typical_rows(found, listed)
-        separation, words = _separation(found, features, listed, typical)
+        separation, words = _separation(found.tree, middles, listed, typical)
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -105,15 +105,12 @@ def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
 
 
 def _separation(
-    found: Findings, features: FeatureTable, listed: Places, typical: Places
+    tree: AlphaTree | None, middles: Middles | None, listed: Places, typical: Places
 ) -> tuple[Doubles, str | None]:
-    if len(listed) < 2:
-        return np.full(len(listed), np.nan), None
-    if found.tree is not None:
-        return _heights_over_saddles(found.tree, found.tree.node_of[typical]), _TREE_WORDS
-    middles = Middles.of(found, features)
-    if middles.are_prototypes:
-        return middles.separation(listed, features.scale), _PROTOTYPE_WORDS
+    if len(listed) > 1 and tree is not None:
+        return _heights_over_saddles(tree, tree.node_of[typical]), _TREE_WORDS
+    if len(listed) > 1 and middles is not None and middles.are_prototypes:
+        return middles.separation(listed), _PROTOTYPE_WORDS
     return np.full(len(listed), np.nan), None
 
 

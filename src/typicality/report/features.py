@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._checks import check_display, check_has_features
-from typicality.report.findings import Findings
 
 __all__ = ["FeatureTable", "robust_scale"]
 
@@ -40,21 +39,22 @@ class FeatureTable:
     of_model: bool
 
     @classmethod
-    def of(cls, model: Any, found: Findings, display: Any) -> Self:
+    def of(cls, model: Any, rows: NDArray[np.floating], display: Any) -> Self:
         """The features of rows, from what is to be displayed or from the rows themselves."""
+        pairwise = model.__sklearn_tags__().input_tags.pairwise
         known = getattr(model, "feature_names_in_", None)
         own_names = None if known is None else [str(name) for name in known]
         if display is None:
-            check_has_features(model, found.has_features)
-            values, names = found.rows, own_names
+            check_has_features(model, has_features=not pairwise)
+            values, names = rows, own_names
         else:
-            values, names = check_display(display, found.n_rows)
-        same = found.has_features and values.shape[1] == found.rows.shape[1]
+            values, names = check_display(display, len(rows))
+        same = not pairwise and values.shape[1] == rows.shape[1]
         if names is None and same:
             names = own_names
         if names is None:
             names = [f"feature {j}" for j in range(values.shape[1])]
-        return cls(names, values, found.rows if same else _filled(values), same)
+        return cls(names, values, rows if same else _filled(values), same)
 
     @cached_property
     def scale(self) -> Doubles:

@@ -11,7 +11,7 @@ from typicality._checks import check_reportable, check_rows, check_training_rows
 from typicality.kernels.of_distance import Stationary
 from typicality.levelsets import AlphaTree
 
-__all__ = ["Findings", "find"]
+__all__ = ["Findings", "find", "read_rows"]
 
 Doubles = NDArray[np.float64]
 
@@ -25,10 +25,6 @@ class Findings:
     kind : {"tree", "memberships", "typicality"}
         How labels follow from a level: from the tree of alpha-cuts, by dropping rows of small
         memberships, or by flagging rows of a low score.
-    rows : array of shape (n, d)
-        The rows.
-    has_features : bool
-        Whether the columns of the rows are features, not values for pairs of rows.
     labels : array of shape (n,), int32
         Their labels; -1 for rows that belong nowhere.
     strength : array of shape (n,)
@@ -52,8 +48,6 @@ class Findings:
     """
 
     kind: str
-    rows: NDArray[np.floating]
-    has_features: bool
     labels: NDArray[np.int32]
     strength: Doubles
     strength_name: str
@@ -77,18 +71,23 @@ class Findings:
         return int(np.count_nonzero(self.labels < 0))
 
 
-def find(model: Any, X: Any) -> Findings:
-    """What a fitted model says of the rows of X."""
+def read_rows(model: Any, X: Any) -> NDArray[np.floating]:
+    """The rows of X as an array, if they and the model can be reported on."""
     check_reportable(model)
     check_is_fitted(model)
     rows = check_rows(model, X, training=False)
     if hasattr(model, "tree_"):
         check_training_rows(model, X, n_rows=len(rows))
-        return _of_tree(model, rows)
-    # The model gets X as it came, with the names of its columns, which it may want to see.
+    return rows
+
+
+def find(model: Any, X: Any) -> Findings:
+    """What a fitted model says of rows; X as it came, the model may know its columns by name."""
+    if hasattr(model, "tree_"):
+        return _of_tree(model)
     if hasattr(model, "offset_"):
-        return _of_detector(model, X, rows)
-    return _of_prototypes(model, X, rows)
+        return _of_detector(model, X)
+    return _of_prototypes(model, X)
 
 
 # ---- alpha-cuts ----------------------------------------------------------------------------------
@@ -97,12 +96,10 @@ def find(model: Any, X: Any) -> Findings:
 _SMALLEST_SHOWN = 5
 
 
-def _of_tree(model: Any, rows: NDArray[np.floating]) -> Findings:
+def _of_tree(model: Any) -> Findings:
     own_levels = np.ndim(model.alpha_) > 0
     return Findings(
         kind="tree",
-        rows=rows,
-        has_features=True,
         labels=model.labels_,
         strength=model.typicality_.astype(np.float64),
         strength_name="typicality",
@@ -135,14 +132,12 @@ def _words_of_cut(model: Any) -> str:
 # ---- one cluster ---------------------------------------------------------------------------------
 
 
-def _of_detector(model: Any, X: Any, rows: NDArray[np.floating]) -> Findings:
+def _of_detector(model: Any, X: Any) -> Findings:
     scores = np.asarray(model.score_samples(X), dtype=np.float64)
     cut = float(model.offset_)
     is_density = isinstance(model.kernel_, Stationary)
     return Findings(
         kind="typicality",
-        rows=rows,
-        has_features=_has_features(model),
         labels=np.where(scores < cut, np.int32(-1), np.int32(0)),
         strength=scores,
         strength_name="score (log density)" if is_density else "score (log typicality)",
@@ -159,7 +154,7 @@ def _of_detector(model: Any, X: Any, rows: NDArray[np.floating]) -> Findings:
 # ---- prototypes ----------------------------------------------------------------------------------
 
 
-def _of_prototypes(model: Any, X: Any, rows: NDArray[np.floating]) -> Findings:
+def _of_prototypes(model: Any, X: Any) -> Findings:
     label_of = np.asarray(model.prototype_labels_)
     first = np.unique(label_of, return_index=True)[1]
     possibilistic = all(
@@ -176,8 +171,6 @@ def _of_prototypes(model: Any, X: Any, rows: NDArray[np.floating]) -> Findings:
     name = "typicality" if possibilistic else "membership"
     return Findings(
         kind="memberships",
-        rows=rows,
-        has_features=_has_features(model),
         labels=np.asarray(model.predict(X), dtype=np.int32),
         strength=memberships.max(axis=1, initial=0.0),
         strength_name="typicality" if possibilistic else "largest membership",
@@ -195,7 +188,3 @@ def _by_label(memberships: NDArray[np.floating], label_of: NDArray[np.int32]) ->
     for column, label in zip(memberships.T, label_of, strict=True):
         np.maximum(found[:, label], column, out=found[:, label])
     return found
-
-
-def _has_features(model: Any) -> bool:
-    return not model.__sklearn_tags__().input_tags.pairwise

@@ -32,12 +32,15 @@ class Middles:
     spread : array of shape (c, d)
         The standard deviation of the rows of each label about its point, weighted by their
         typicality; that of all rows where there are fewer than five.
+    scale : array of shape (d,)
+        The spread of each feature over all rows.
     are_prototypes : bool
         Whether the points are prototypes.
     """
 
     points: Doubles
     spread: Doubles
+    scale: Doubles
     are_prototypes: bool
 
     @classmethod
@@ -55,14 +58,15 @@ class Middles:
         enough = (counts >= _FEW) & (mass > 0)
         variance = np.divide(groups @ away**2, mass, out=np.zeros_like(points), where=mass > 0)
         spread = np.where(enough, np.sqrt(variance), features.scale)
-        return cls(points, np.maximum(spread, _NARROWEST * features.scale), are_prototypes)
+        spread = np.maximum(spread, _NARROWEST * features.scale)
+        return cls(points, spread, features.scale, are_prototypes)
 
-    def separation(self, labels: Places, scale: Doubles) -> Doubles:
+    def separation(self, labels: Places) -> Doubles:
         """The distance to the nearest other point over the root mean square one of its rows."""
-        points = self.points[labels] / scale
+        points = self.points[labels] / self.scale
         apart = cdist(points, points)
         np.fill_diagonal(apart, np.inf)
-        radius = np.sqrt(((self.spread[labels] / scale) ** 2).sum(axis=1))
+        radius = np.sqrt(((self.spread[labels] / self.scale) ** 2).sum(axis=1))
         return np.asarray(apart.min(axis=1) / radius)
 
     def nearest(self, values: NDArray[np.floating]) -> NDArray[np.int32]:

@@ -39,22 +39,25 @@ class Outliers(NamedTuple):
     words: str
 
 
-def explain(found: Findings, features: FeatureTable, shown: Places) -> Outliers:
+def explain(
+    found: Findings, features: FeatureTable, middles: Middles | None, shown: Places
+) -> Outliers:
     """The outliers among the rows that are shown, and the deviations that make them so."""
     strength = found.strength[shown]
     order = np.argsort(strength, kind="stable")
     listed = found.labels[shown[order]] < 0
     listed[:_LISTED_ANYWAY] = True
     rows = shown[order[listed][:_MOST_LISTED]]
-    if found.kind == "memberships":
-        return _from_middles(found, features, rows)
-    return _from_neighbours(found, features, rows)
+    if middles is None:
+        return _from_neighbours(found, features, rows)
+    return _from_middles(found.labels[rows], features, middles, rows)
 
 
-def _from_middles(found: Findings, features: FeatureTable, rows: Places) -> Outliers:
-    middles = Middles.of(found, features)
+def _from_middles(
+    labels: NDArray[np.int32], features: FeatureTable, middles: Middles, rows: Places
+) -> Outliers:
     values = features.measured[rows]
-    label = np.where(found.labels[rows] >= 0, found.labels[rows], middles.nearest(values))
+    label = np.where(labels >= 0, labels, middles.nearest(values))
     if (label < 0).any():  # there is no cluster at all
         words = "Distance from the median of all rows, in units of the spread of the feature."
         return Outliers(rows, features.standardised[rows], words)

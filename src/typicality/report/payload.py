@@ -13,10 +13,11 @@ from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
 from typicality.report.encoding import clean_text, encoded
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings, find
+from typicality.report.findings import Findings, find, read_rows
+from typicality.report.middles import Middles
 from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
-from typicality.report.shown_tree import choose_branches, tree_payload
+from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
 from typicality.report.words import count, default_notes, default_title
 
 __all__ = ["build_payload"]
@@ -49,25 +50,23 @@ def build_payload(
     """
     max_rows = check_max_rows(max_rows)
     notes, warnings = check_sentences(notes, warnings)
+    rows = read_rows(model, X)
+    features = FeatureTable.of(model, rows, display)
+    cells = check_cells({} if cells is None else cells, len(rows))
     found = find(model, X)
-    features = FeatureTable.of(model, found, display)
-    cells = check_cells({} if cells is None else cells, found.n_rows)
-    clusters = ClusterTable.of(found, features)
-    wanted = clusters.typical_rows
+    middles = Middles.of(found, features) if found.kind == "memberships" else None
+    clusters = ClusterTable.of(found, features, middles)
+    branches = None
     if found.tree is not None:
-        branches = choose_branches(found.tree, model.min_cluster_size, max_rows=max_rows)
-        wanted = np.append(wanted[: max_rows // 20], found.tree.row_of[branches.peak])
+        size = model.min_cluster_size
+        branches = choose_branches(
+            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+        )
+    wanted = _wanted_rows(found, clusters, branches)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
-    outliers = explain(found, features, shown)
-    importance = _importance(clusters, outliers)
-    chosen = choose_axes(found, features, shown, importance=importance)
+    outliers = explain(found, features, middles, shown)
+    chosen = choose_axes(found, features, shown, importance=_importance(clusters, outliers))
     notes = notes or default_notes(model, found, len(features.names), clusters.n_clusters)
-    if clusters.n_clusters > len(clusters.labels):
-        notes = [*notes, ("Clusters", _note_on_clusters(clusters))]
-    listed_cells = choose_cells(cells, shown)
-    tree = None
-    if found.tree is not None:
-        tree = tree_payload(found.tree, branches, shown, min_size=found.min_size)
     return {
         "format": _FORMAT,
         "title": clean_text(default_title(found) if title is None else title),
@@ -76,17 +75,25 @@ def build_payload(
         "sample_note": sample_note,
         "row": encoded(shown, "i4"),
         **_axes_payload(chosen),
-        "cells": listed_cells.columns,
-        "cells_note": listed_cells.note,
+        **_cells_payload(cells, shown),
         **_findings_payload(found, shown),
-        "tree": tree,
+        "tree": tree_payload(found, branches, shown),
         "clusters": _clusters_payload(clusters, found, chosen.features),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, features, shown, chosen.features),
         "outlier_words": outliers.words,
-        "notes": [[clean_text(heading), clean_text(text)] for heading, text in notes],
+        "notes": [list(map(clean_text, note)) for note in [*notes, *_notes_on(clusters)]],
         "warnings": [clean_text(text) for text in warnings],
     }
+
+
+def _wanted_rows(found: Findings, clusters: ClusterTable, branches: ShownBranches | None) -> Places:
+    """Rows a page speaks of: the most typical row of each cluster, and the peaks of branches."""
+    typical = clusters.typical_rows
+    if found.tree is None or branches is None:
+        return typical
+    peaks = found.tree.row_of[branches.peak]
+    return np.concatenate([peaks, typical])
 
 
 def _findings_payload(found: Findings, shown: Places) -> dict[str, Any]:
@@ -103,6 +110,11 @@ def _findings_payload(found: Findings, shown: Places) -> dict[str, Any]:
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
         "memberships": encoded(memberships, "f4") if small else None,
     }
+
+
+def _cells_payload(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
+    chosen = choose_cells(cells, shown)
+    return {"cells": chosen.columns, "cells_note": chosen.note}
 
 
 def _axes_payload(chosen: AxisChoice) -> dict[str, Any]:
@@ -188,9 +200,12 @@ def _importance(clusters: ClusterTable, outliers: Outliers) -> Doubles:
     return importance
 
 
-def _note_on_clusters(clusters: ClusterTable) -> str:
+def _notes_on(clusters: ClusterTable) -> list[tuple[str, str]]:
     listed = len(clusters.labels)
-    return f"Of {count(clusters.n_clusters, 'cluster')} the {listed:,} largest are listed."
+    if listed == clusters.n_clusters:
+        return []
+    text = f"Of {count(clusters.n_clusters, 'cluster')} the {listed:,} largest are listed."
+    return [("Clusters", text)]
 
 
 def _number(value: Any) -> float | None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.pruning import pruned
 from typicality.report.encoding import encoded
+from typicality.report.findings import Findings
 
 __all__ = ["ShownBranches", "choose_branches", "tree_payload"]
 
@@ -40,17 +41,23 @@ class ShownBranches(NamedTuple):
     size: Doubles
 
 
-def choose_branches(tree: AlphaTree, min_cluster_size: float, *, max_rows: int) -> ShownBranches:
+def choose_branches(
+    tree: AlphaTree, labels: NDArray[np.int32], *, min_cluster_size: float, max_rows: int
+) -> ShownBranches:
     """The whole tree and its most persistent branches, small ones left out.
 
-    Of at most `max_rows` rows on a page the peaks of branches are not more than a tenth.
+    The branches of the clusters the rows are labelled by are there in any case, as far as there is
+    room: amid noise handfuls of rows are more persistent. Of at most `max_rows` rows on a page the
+    peaks of branches are not more than a tenth.
     """
     branches = tree.branches
-    large = np.flatnonzero(branches.weight >= max(_FEWEST_ROWS, min_cluster_size))
+    large = branches.weight >= max(_FEWEST_ROWS, min_cluster_size)
     with np.errstate(divide="ignore"):
         persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
-    order = large[np.argsort(-persistence[large], kind="stable")]
+    of_cluster = _highest_of_each(tree, labels)
+    order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
     kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
+    kept = kept[np.argsort(-persistence[kept], kind="stable")]
     peak = np.append(tree.heights.argmax(), branches.peak[kept])
     return ShownBranches(
         peak=peak,
@@ -59,6 +66,17 @@ def choose_branches(tree: AlphaTree, min_cluster_size: float, *, max_rows: int) 
         merge_alpha=np.append(0.0, tree.saddle_alpha[branches.edge[kept]]),
         size=np.append(tree.weight.sum(), branches.weight[kept]),
     )
+
+
+def _highest_of_each(tree: AlphaTree, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which branches have the highest peak of a cluster."""
+    peak = tree.branches.peak
+    label = labels[tree.row_of[peak]]
+    order = np.lexsort((-tree.heights[peak], label))
+    found, first = np.unique(label[order], return_index=True)
+    highest = np.zeros(len(peak), bool)
+    highest[order[first[found >= 0]]] = True
+    return highest
 
 
 def _kept_parents(tree: AlphaTree, peak: Places) -> Places:
@@ -76,9 +94,12 @@ def _kept_parents(tree: AlphaTree, peak: Places) -> Places:
 
 
 def tree_payload(
-    tree: AlphaTree, branches: ShownBranches, shown: Places, *, min_size: int
-) -> dict[str, Any]:
+    found: Findings, branches: ShownBranches | None, shown: Places
+) -> dict[str, Any] | None:
     """What a page needs to label the rows it shows at any alpha."""
+    tree = found.tree
+    if tree is None or branches is None:
+        return None
     part = pruned(tree, np.append(tree.node_of[shown], branches.peak))
     peaks = np.searchsorted(part.nodes, branches.peak).tolist()
     columns = (branches.parent, branches.peak_alpha, branches.merge_alpha, branches.size)
@@ -94,5 +115,5 @@ def tree_payload(
             dict(zip(names, branch, strict=True))
             for branch in zip(peaks, *(column.tolist() for column in columns), strict=True)
         ],
-        "min_size": min_size,
+        "min_size": found.min_size,
     }

@@ -81,7 +81,12 @@ def _result(found: Findings, n_clusters: int) -> str:
     share = f"{100 * n_nowhere / found.n_rows:.2g} %"
     rows = f"{count(n_nowhere, 'row')} ({share})"
     if found.kind == "typicality":
-        return f"{rows} of low typicality: outliers, at the rate that was asked for."
+        be = "is" if n_nowhere == 1 else "are"
+        return (
+            f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
+            "chosen beforehand (contamination), not found in the data; look at how far below the "
+            "others they are."
+        )
     clusters = count(n_clusters, "cluster")
     if n_nowhere == 0:
         return f"{clusters}; every row belongs to one."
