@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from typicality._files import atomic_file
-from typicality.report.page import assemble
+from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
 
 __all__ = ["Report"]

@@ -5,12 +5,14 @@ import hashlib
 import html
 import re
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from typicality.report.encoding import escaped_json
 
 __all__ = ["assemble"]
 
+_FOLDER = files("typicality.report")
 _MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
 
 
@@ -21,7 +23,7 @@ def assemble(payload: dict[str, Any]) -> str:
     it stands in, and the title is escaped. The policy of the page lets nothing run or load but the
     style and the script that stand in it, known by their hashes.
     """
-    css, js = _part("page.css"), _part("page.js")
+    css, js = _text(_FOLDER / "page.css"), _script()
     policy = (
         f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -29,17 +31,23 @@ def assemble(payload: dict[str, Any]) -> str:
     parts = {
         "title": html.escape(payload["title"]),
         "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        "payload": escaped_json(payload),
+        "payload": f'<script type="application/json" id="payload">{escaped_json(payload)}</script>',
         "css": css,
         "js": js,
     }
     # In one pass: a mark inside of a part is not a mark.
-    return _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _part("page.html"))
+    return _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _text(_FOLDER / "page.html"))
 
 
-def _part(name: str) -> str:
-    text = files("typicality.report").joinpath(name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # as browsers read it before they compare hashes
+def _script() -> str:
+    """The parts of the script, in the order of their names."""
+    parts = (part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js"))
+    return "\n".join(map(_text, sorted(parts, key=lambda part: part.name)))
+
+
+def _text(part: Traversable) -> str:
+    # With the ends of lines that browsers see, who compare hashes after they have read the page.
+    return part.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _hash(text: str) -> str:
