@@ -1,8 +1,6 @@
 """From a file to the rows of a fit: which columns, which rows, and why not the others."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
