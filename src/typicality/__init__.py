@@ -43,7 +43,9 @@ _MODULES = (
     "operators",
     "plan",
     "plot",
+    "preprocessing",
     "solve",
+    "tables",
 )
 
 __all__ = [
