@@ -54,8 +54,10 @@ PUBLIC_MODULES = [
     "typicality.minimax",
     "typicality.plan",
     "typicality.plot",
+    "typicality.preprocessing",
     "typicality.solve",
     "typicality.solve.initial",
+    "typicality.tables",
 ]
 
 

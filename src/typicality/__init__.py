@@ -44,7 +44,9 @@ _MODULES = (
     "operators",
     "plan",
     "plot",
+    "preprocessing",
     "solve",
+    "tables",
 )
 
 __all__ = [
