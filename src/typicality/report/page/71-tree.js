@@ -1,7 +1,7 @@
 // The cluster tree: a bar for each branch on the scale of the level, children below their parents.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOST_BRANCHES = 60;
+const MOST_BRANCHES = 40;
 const tree = { box: byId("tree"), shown: [], items: [], current: 0, key: "" };
 
 function svg(name, attributes) {
@@ -84,7 +84,7 @@ function makeBranch(branch, { toX, y, parentY, pitch, share }) {
     role: "treeitem",
     tabindex: "-1",
     "aria-level": branch.depth,
-    "aria-label": `Branch of ${count(Math.round(branch.size), "row")}, from ${format(branch.merge_alpha)} to ${format(branch.peak_alpha)}`,
+    "aria-label": `Branch of ${count(Math.round(branch.size), "row")}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
     "data-size": branch.size,
     "data-peak": branch.peak,
     class: "branch",
@@ -124,7 +124,7 @@ function labelOfNode(node) {
 
 // ---- keys ----------------------------------------------------------------------------------------
 
-const branchName = (branch) => `branch of ${count(Math.round(branch.size), "row")} from ${format(branch.merge_alpha)} to ${format(branch.peak_alpha)}`;
+const branchName = (branch) => `branch of ${count(Math.round(branch.size), "row")} from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
 
 function selectBranch(branch) {
   select(rowsOfBranch(branch), branchName(branch));

@@ -81,9 +81,9 @@ function tableRow(entry, columns) {
   const texts = {
     size: grouped.format(entry.size),
     share: percent(entry.share),
-    strength: format(entry.strength),
+    strength: strengthText(entry.strength),
     typical: Number.isNaN(entry.typical) ? "" : String(entry.typical),
-    level: Number.isNaN(entry.level) ? "" : format(entry.level),
+    level: strengthText(entry.level),
     separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
     profile: profileWords(label),
   };

@@ -38,13 +38,14 @@ function outlierItem(row, place) {
   });
   button.addEventListener("click", () => showRow(row));
   const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
-  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${format(data.strength[row])}`].join(" \u00b7 ") });
+  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${strengthText(data.strength[row])}`].join(" \u00b7 ") });
   return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(place) })] });
 }
 
 function reasonsOf(place) {
   const { axis, value, deviations } = data.outliers;
-  return [0, 1, 2].map((k) => 3 * place + k).filter((at) => axis[at] >= 0).map((at) => {
+  const telling = (at, k) => axis[at] >= 0 && (k === 0 || Math.abs(deviations[at]) >= 0.5);
+  return [0, 1, 2].map((k) => 3 * place + k).filter(telling).map((at) => {
     const bar = element("span", { className: deviations[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     // Roots: one wild value must not flatten all the others.
     bar.style.setProperty("--part", String(Math.sqrt(Math.abs(deviations[at]) / farthest)));
