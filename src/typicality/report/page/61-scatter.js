@@ -200,30 +200,46 @@ function drawMarks() {
 
 // The number of a cluster stands at its most typical row: colour alone never tells.
 function drawNumbers(marks) {
-  const { nClusters, best } = state.summary;
-  const { screen: [screenX, screenY] } = scatter;
   if (detects) return;
-  marks.font = fontOf(12, 650);
+  const { nClusters } = state.summary;
+  const roomy = nClusters <= 12;
+  marks.font = fontOf(roomy ? 12 : 11, 650);
   marks.textAlign = "center";
   marks.textBaseline = "middle";
   marks.lineJoin = "round";
-  for (let label = Math.min(nClusters, 40) - 1; label >= 0; label--) {
-    const row = best[label];
-    if (row < 0 || Number.isNaN(screenX[row])) continue;
-    const half = Math.max(9, marks.measureText(String(label)).width / 2 + 5);
-    marks.beginPath();
-    marks.roundRect(screenX[row] - half, screenY[row] - 9, 2 * half, 18, 9);
-    marks.fillStyle = cssOf(ink.paper);
-    marks.globalAlpha = 0.9;
-    marks.fill();
-    marks.globalAlpha = 1;
-    marks.lineWidth = 1.5;
-    marks.strokeStyle = cssOf(colourOf(label));
-    marks.stroke();
-    marks.lineWidth = 1;
+  for (const { label, x, y } of numbersWithRoom(Math.min(nClusters, 100))) {
+    if (roomy) drawPill(marks, x, y, label);
+    marks.strokeStyle = cssOf(ink.paper);
+    marks.lineWidth = roomy ? 0.1 : 3;
+    marks.strokeText(String(label), x, y + 0.5);
     marks.fillStyle = ink.text;
-    marks.fillText(String(label), screenX[row], screenY[row] + 0.5);
+    marks.fillText(String(label), x, y + 0.5);
   }
+  marks.lineWidth = 1;
+}
+
+// Large clusters come first; a number that would cover another is left out.
+function numbersWithRoom(nClusters) {
+  const { screen: [screenX, screenY] } = scatter;
+  const placed = [];
+  for (let label = 0; label < nClusters; label++) {
+    const row = state.summary.best[label];
+    const [x, y] = [screenX[row], screenY[row]];
+    const free = placed.every((other) => Math.abs(other.x - x) > 20 || Math.abs(other.y - y) > 14);
+    if (row >= 0 && !Number.isNaN(x) && free) placed.push({ label, x, y });
+  }
+  return placed;
+}
+
+function drawPill(marks, x, y, label) {
+  const half = Math.max(9, marks.measureText(String(label)).width / 2 + 5);
+  marks.beginPath();
+  marks.roundRect(x - half, y - 9, 2 * half, 18, 9);
+  marks.fillStyle = cssOf(ink.paper);
+  marks.fill();
+  marks.lineWidth = 2;
+  marks.strokeStyle = cssOf(colourOf(label));
+  marks.stroke();
 }
 
 views.set("scatter", drawScatter);

@@ -40,8 +40,8 @@ function levelAt(share) {
   return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
 }
 
-const strengthText = (value) => (Number.isFinite(value)
-  ? String(Number(value.toFixed(digitsAt(shareOf(value))))).replace("-", "\u2212") : "");
+const rounded = (value) => Number(value.toFixed(digitsAt(shareOf(value))));
+const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
 
 // Where the line stands while each cluster has a level of its own: amid them.
 const fittedLevel = data.cut ?? middleLevel();
@@ -175,7 +175,7 @@ function drawLevel() {
   levelPlot.box.setAttribute("aria-valuenow", String(level));
   levelPlot.box.setAttribute("aria-valuetext", words);
   if (document.activeElement !== byId("alpha-value")) {
-    byId("alpha-value").value = hasOneLevel() ? String(level) : "";
+    byId("alpha-value").value = !hasOneLevel() ? "" : String(state.level ?? rounded(level));
   }
   byId("level-now").textContent = state.level === null ? data.fitted_words : `Cut at ${strengthText(level)}`;
   byId("automatic").disabled = state.level === null;

@@ -10,17 +10,24 @@ function svg(name, attributes) {
   return made;
 }
 
-// The most persistent branches that are large enough. A parent outlasts its children, so it is there too.
+// Branches of the clusters of the fit first, amid noise they are not the most persistent ones; then the
+// most persistent. A branch brings those it joins.
 function branchesToShow() {
-  const large = data.tree.branches
-    .map((branch, index) => ({ ...branch, index }))
-    .filter((branch) => branch.parent < 0 || branch.size >= state.minSize * WHOLE);
+  const all = data.tree.branches.map((branch, index) => ({ ...branch, index }));
+  const large = all.filter((branch) => branch.parent < 0 || branch.size >= state.minSize * WHOLE);
   const kept = new Set();
-  for (const branch of large) {
+  for (const branch of [...large.filter(isOfCluster), ...large]) {
     if (kept.size >= MOST_BRANCHES) break;
-    if (branch.parent < 0 || kept.has(branch.parent)) kept.add(branch.index);
+    for (let each = branch; each && !kept.has(each.index); each = all[each.parent]) kept.add(each.index);
   }
   return { shown: inOrder(large.filter((branch) => kept.has(branch.index))), nLeft: large.length - kept.size };
+}
+
+const typicalRows = new Set(data.clusters.map((cluster) => cluster.typical_row));
+
+function isOfCluster(branch) {
+  const row = rowOfNode.get(branch.peak);
+  return branch.parent < 0 || (row !== undefined && typicalRows.has(data.row[row]));
 }
 
 // Children that join near the tip stand nearest to their parent: then no two lines cross.

@@ -2,7 +2,8 @@
 
 const PAGE = 20;
 const outlierList = { page: 0 };
-const farthest = data.outliers.deviations.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+const TELLING = 0.5; // spreads: a smaller deviation explains nothing
+const farthest = data.outliers.deviations.reduce((most, value) => Math.max(most, Math.abs(value)), 3);
 
 function drawOutliers() {
   const { index } = data.outliers;
@@ -44,14 +45,16 @@ function outlierItem(row, place) {
 
 function reasonsOf(place) {
   const { axis, value, deviations } = data.outliers;
-  const telling = (at, k) => axis[at] >= 0 && (k === 0 || Math.abs(deviations[at]) >= 0.5);
-  return [0, 1, 2].map((k) => 3 * place + k).filter(telling).map((at) => {
+  const telling = [0, 1, 2].map((k) => 3 * place + k)
+    .filter((at) => axis[at] >= 0 && Math.abs(deviations[at]) >= TELLING);
+  if (!telling.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
+  return telling.map((at) => {
     const bar = element("span", { className: deviations[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     // Roots: one wild value must not flatten all the others.
     bar.style.setProperty("--part", String(Math.sqrt(Math.abs(deviations[at]) / farthest)));
     return element("li", {
       children: [
-        element("span", { className: "reason-name", text: data.axes[axis[at]].name }),
+        element("span", { className: "reason-name", text: data.axes[axis[at]].name, title: data.axes[axis[at]].name }),
         element("span", { className: "reason-value", text: format(value[at]) }),
         bar,
         element("span", { className: "reason-words", text: deviationWords(deviations[at]) }),
