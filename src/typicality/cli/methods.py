@@ -32,9 +32,7 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "alpha-cut": Method(
-        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
-    ),
+    "alpha-cut": Method("AlphaCutClustering", "dense regions of any shape, apart", "none"),
     "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
     "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
     "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),
@@ -113,7 +111,7 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise WrongUseError(
-                f"--param {text!r} is not of the form NAME=VALUE; write for example --param tol=1e-6."
+                f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
             )
         parameters[name.strip()] = parse_value(value.strip())
     return parameters
@@ -140,13 +138,13 @@ def _check_number(method: str, clusters: int | None) -> None:
     number = METHODS[method].number
     if number == "exact" and clusters is None:
         raise WrongUseError(
-            f"--method {method} must be told how many clusters there are, for example --clusters 3; "
+            f"--method {method} must be told how many clusters there are, say by --clusters 3; "
             "alpha-cut and sequential find the number themselves."
         )
     if number == "none" and clusters is not None:
         raise WrongUseError(
-            f"--method {method} finds the number of clusters itself, so --clusters means nothing to "
-            "it; leave it out, or take --method fcm, entropy or pcm for a given number."
+            f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
+            "it out, or take --method fcm, entropy or pcm for a given number."
         )
 
 

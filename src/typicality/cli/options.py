@@ -17,6 +17,7 @@ __all__ = [
     "RunChoice",
     "TableChoice",
     "command",
+    "command_line",
     "file_argument",
     "print_options",
     "run_options",
@@ -91,6 +92,29 @@ def command(function: Command) -> click.Command:
     made = click.command(context_settings=settings)(explained(function))
     made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
     return made
+
+
+def command_line(ctx: click.Context) -> tuple[str, ...]:
+    """The command that was called, as it could be typed: what was left to defaults is left out."""
+    words = ["typicality", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
+            continue
+        value = ctx.params[name]
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif getattr(parameter, "is_flag", False):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            values = [_quoted(each) for each in value] if parameter.multiple else [value]
+            words.extend(word for each in values for word in (parameter.opts[0], str(each)))
+    return tuple(words)
+
+
+def _quoted(value: str) -> str:
+    """A name as `comma_separated` reads it."""
+    return f'"{value}"' if "," in value else value
 
 
 file_argument = click.argument("file", metavar="FILE")
