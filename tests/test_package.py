@@ -40,6 +40,7 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
+    "typicality.comparison",
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.geometry",

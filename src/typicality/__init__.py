@@ -32,6 +32,7 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
+    "comparison",
     "datasets",
     "exceptions",
     "geometry",

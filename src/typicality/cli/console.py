@@ -1,7 +1,7 @@
 """What is printed: results on stdout, progress and warnings on stderr."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -51,17 +51,20 @@ class Terminal:
         sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     @contextmanager
-    def doing(self, words: str) -> Iterator[None]:
-        """Show on a terminal what is being done, and for how long, while it is done."""
+    def doing(self, words: str) -> Iterator[Callable[[str], None]]:
+        """Show on a terminal what is being done, and for how long, while it is done.
+
+        The block gets a function that changes the words.
+        """
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         if not (self._warns and self._err.is_terminal):
-            yield
+            yield lambda _: None
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
         with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
-            progress.add_task(words, total=None)
-            yield
+            task = progress.add_task(words, total=None)
+            yield lambda words: progress.update(task, description=words)
 
     @property
     def _out(self) -> "Console":

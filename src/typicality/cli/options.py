@@ -21,6 +21,7 @@ __all__ = [
     "file_argument",
     "print_options",
     "run_options",
+    "run_options_without_folder",
     "table_options",
 ]
 
@@ -217,6 +218,18 @@ def table_options(function: Command) -> Command:
 def run_options(function: Command) -> Command:
     """The options of :class:`RunChoice`; the command gets ``run``."""
     return _gathered(function, "run", RunChoice, _RUN_OPTIONS)
+
+
+def run_options_without_folder(function: Command) -> Command:
+    """The same, for a command that writes files only where ``--output`` names a folder."""
+    output = click.option(
+        "--output",
+        "-o",
+        type=click.Path(),
+        metavar="DIR",
+        help="A folder for the results. [default: they are only printed]",
+    )
+    return _gathered(function, "run", RunChoice, (output, *_RUN_OPTIONS[1:]))
 
 
 def print_options(function: Command) -> Command:

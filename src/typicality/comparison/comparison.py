@@ -105,7 +105,7 @@ class Comparison:
         """What was measured, in sentences."""
         return (
             *findings_on_clusters(self.clusterers, self.placed_agreement),
-            *findings_on_outliers(self.detectors, self.rank_agreement, rate=self.rate),
+            *findings_on_outliers(self.detectors, self.rank_agreement),
         )
 
     @property

@@ -39,7 +39,7 @@ def findings_on_clusters(
         sentences.append(_numbers_found(worked))
     if len(worked) > 1:
         sentences.append(_agreement_of_clusterers(worked, placed))
-        sentences += _only_dividers_divide(worked)
+        sentences += _single_clusters(worked)
     return (*sentences, *_shaky(worked, "clusters"))
 
 
@@ -104,20 +104,25 @@ def _largest_group(
     return ()
 
 
-def _only_dividers_divide(worked: Sequence[ClustererResult]) -> Iterator[str]:
+def _single_clusters(worked: Sequence[ClustererResult]) -> Iterator[str]:
     """Methods that always divide the rows do not show that there is something to divide."""
     free = [r for r in worked if r.may_find_one]
-    divided = [r for r in worked if not r.may_find_one and (r.n_clusters or 0) > 1]
-    if free and divided and all((r.n_clusters or 0) < 2 for r in free):
-        names = _listed([r.name for r in divided])
-        yield (
-            f"Only {names} divided the rows, and they always do: none of the methods that may find "
-            "one cluster found more."
-        )
+    single = [r.name for r in free if (r.n_clusters or 0) < 2]
+    if not single or len(single) == len(worked):
+        return
+    verb = "does" if len(single) == 1 else "do"
+    yield (
+        f"Of the {_word(len(free))} methods that may find one cluster or none, "
+        f"{_word(len(single))} {verb} ({_listed(single)})."
+    )
+    dividers = [r.name for r in worked if r.number_from == "silhouette"]
+    if len(single) == len(free) and dividers:
+        always = "it always does" if len(dividers) == 1 else "they always do"
+        yield f"Only {_listed(dividers)} divided the rows, which {always}."
 
 
 def findings_on_outliers(
-    results: Sequence[DetectorResult], ranking: AgreementMatrix, *, rate: float
+    results: Sequence[DetectorResult], ranking: AgreementMatrix
 ) -> tuple[str, ...]:
     """Sentences about the detectors.
 
@@ -127,15 +132,13 @@ def findings_on_outliers(
         All of them.
     ranking : AgreementMatrix
         Spearman's correlation of their scores.
-    rate : float
-        The nominal rate.
 
     Returns
     -------
     tuple of str
     """
     worked = [result for result in results if result.failure is None]
-    sentences = [*_failures(results), *_false_alarms(worked, rate)]
+    sentences = [*_failures(results), *_false_alarms(worked)]
     if len(worked) > 1:
         sentences.append(_flagged_by_all(worked))
     if len(ranking.of_pairs):
@@ -145,13 +148,13 @@ def findings_on_outliers(
     return (*sentences, *_shaky(worked, "flags"))
 
 
-def _false_alarms(worked: Sequence[DetectorResult], rate: float) -> Iterator[str]:
-    shares = [(r.held_out.mean, r.name) for r in worked if r.held_out is not None]
-    if shares:
-        parts = ", ".join(f"{name} {100 * share:.1f} %" for share, name in shares)
+def _false_alarms(worked: Sequence[DetectorResult]) -> Iterator[str]:
+    told = [r for r in worked if r.rate is not None and r.held_out is not None]
+    shares = [f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told if r.held_out is not None]
+    if told and told[0].rate is not None:
         yield (
-            f"Asked to flag {100 * rate:g} %, the detectors flagged of rows they had not seen: "
-            f"{parts}."
+            f"Asked to flag {100 * told[0].rate:g} %, the detectors flagged of rows they had not "
+            f"seen: {', '.join(shares)}."
         )
 
 

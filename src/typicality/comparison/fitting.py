@@ -171,6 +171,7 @@ def _detector_result(first: FirstFit, worked: Worked, remarks: tuple[str, ...]) 
         estimator=first.task.words,
         scores=None if fit is None else fit.scores,
         flagged=None if fit is None else fit.found,
+        rate=None if first.task.method.rate_parameter is None else first.task.rate,
         n_fitted=0 if fit is None else fit.n_fitted,
         held_out=Repeats(shares) if shares else None,
         seconds=first.fit.seconds,

@@ -30,7 +30,8 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> NumberChoice:
     """The number of clusters with the best silhouette, or with the smallest BIC.
 
     Tried are 2 (1 for the BIC, which knows of it) to 20, and no more than a fifth of the rows. The
-    silhouette is a mean over at most 2,000 rows. Of equally good numbers the smallest is taken.
+    silhouette is a mean over at most 2,000 rows; numbers that the method does not come up with,
+    because prototypes meet, do not count. Of equally good numbers the smallest is taken.
 
     Parameters
     ----------
@@ -53,14 +54,16 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> NumberChoice:
     losses = []
     for number in numbers:
         model = method.configured(seed=seed, rate=0.0, n_clusters=number).fit(X)
-        loss = -_silhouette(X[rows], labels_of(model, X)[rows]) if by_silhouette else model.bic(X)
-        losses.append(loss)
+        if by_silhouette:
+            losses.append(-_silhouette(X[rows], labels_of(model, X)[rows], number))
+        else:
+            losses.append(model.bic(X))
     return NumberChoice(numbers[int(np.argmin(losses))], most)
 
 
-def _silhouette(X: Doubles, labels: NDArray[Any]) -> float:
+def _silhouette(X: Doubles, labels: NDArray[Any], number: int) -> float:
     n_labels = len(np.unique(labels))
-    if not 2 <= n_labels < len(X):
+    if n_labels != number or n_labels == len(X):
         return -1.0
     return float(silhouette_score(X, labels))
 

@@ -99,6 +99,8 @@ class DetectorResult:
         failed.
     flagged : array of shape (n,) of bool or None
         Whether the row is an outlier at the nominal rate.
+    rate : float or None
+        The nominal rate it was told; None for estimators of the user, which keep their own.
     n_fitted : int
         The number of rows it was fitted on.
     held_out : Repeats or None
@@ -117,6 +119,7 @@ class DetectorResult:
     estimator: str
     scores: NDArray[np.float64] | None
     flagged: NDArray[np.bool_] | None
+    rate: float | None
     n_fitted: int
     held_out: Repeats | None
     seconds: float
@@ -135,6 +138,7 @@ class DetectorResult:
             "kind": "detector",
             "method": self.name,
             "estimator": self.estimator,
+            "rate": self.rate,
             "flagged": self.flagged_share,
             "held_out": None if self.held_out is None else self.held_out.mean,
             **_stability(self.stability),
