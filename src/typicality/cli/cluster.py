@@ -57,9 +57,7 @@ __all__ = ["cluster"]
 @model_options
 @report_option
 @run_options
-@click.pass_context
 def cluster(
-    ctx: click.Context,
     table: TableChoice,
     run: RunChoice,
     method: str,
@@ -88,7 +86,7 @@ def cluster(
             estimator=estimator,
             table=table,
             run=run,
-            command=command_line(ctx),
+            command=command_line(),
             results="labels.csv",
             folder="clusters",
             report=report,

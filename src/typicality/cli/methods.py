@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from typicality.cli.errors import WrongUseError
 
-__all__ = ["METHODS", "Method", "build_estimator", "near_name", "parse_parameters", "parse_value"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "build_detector",
+    "build_estimator",
+    "near_name",
+    "parse_parameters",
+    "parse_value",
+]
 
 _GIVEN_ELSEWHERE = {"n_clusters": "--clusters", "random_state": "--seed"}
 _NEED_MATRICES = ("precomputed", "dissimilarities")
@@ -74,10 +82,18 @@ def build_estimator(
         _check_option(name, method, estimator)
     if clusters is not None:
         given["n_clusters"] = clusters
-    return with_parameters(estimator, given, parameters, seed=seed)
+    return _with_parameters(estimator, given, parameters, seed=seed)
 
 
-def with_parameters(
+def build_detector(*, options: Mapping[str, Any], parameters: Mapping[str, Any], seed: int) -> Any:
+    """The estimator of `typicality outliers`; parameters as in :func:`build_estimator`."""
+    from typicality import OneClusterPCM
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return _with_parameters(OneClusterPCM(), given, parameters, seed=seed)
+
+
+def _with_parameters(
     estimator: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, seed: int
 ) -> Any:
     """An estimator with its parameters set: those of options, those of `--param`, and the seed."""

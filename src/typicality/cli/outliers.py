@@ -35,9 +35,7 @@ __all__ = ["outliers"]
 @model_options
 @report_option
 @run_options
-@click.pass_context
 def outliers(
-    ctx: click.Context,
     table: TableChoice,
     run: RunChoice,
     rate: float,
@@ -63,7 +61,7 @@ def outliers(
             estimator=build_detector(options=options, parameters=parameters, seed=run.seed),
             table=table,
             run=run,
-            command=command_line(ctx),
+            command=command_line(),
             results="outliers.csv",
             folder="outliers",
             report=report,

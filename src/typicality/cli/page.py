@@ -98,7 +98,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     data, results = record["data"], record["results"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-    notes = [
+    return [
         ("File", f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."),
         ("Columns", f"{listed(data['columns'], 20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
@@ -110,7 +110,6 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Command", record["command"]),
         ("Versions", f"{versions}."),
     ]
-    return notes
 
 
 def _missing(data: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """From a file to the rows of a fit: which columns, which rows, and why not the others."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +24,14 @@ class PreparedRows:
         Its numbers, all rows.
     kept : array of shape (n,), bool
         Which rows take part; rows with missing values may have been left out.
+    X : array of shape (n_kept, d)
+        The numbers of those that take part.
     """
 
     table: TableFile
     numeric: NumericTable
     kept: NDArray[np.bool_]
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """The numbers of the rows that take part."""
-        return self.numeric.X if self.kept.all() else self.numeric.X[self.kept]
+    X: NDArray[np.float64]
 
     @property
     def n_rows(self) -> int:
@@ -79,7 +76,7 @@ def prepare_rows(
             f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
             f"are needed{_more_rows(choice, numeric)}."
         )
-    return PreparedRows(table, numeric, kept)
+    return PreparedRows(table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:

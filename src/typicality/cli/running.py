@@ -83,7 +83,7 @@ def run_to_folder(request: Request) -> None:
         terminal.json(record_of(run))
     say_summary(terminal, run)
     terminal.warn(run.fitted.warnings)
-    say_files(terminal, path, has_report=request.report)
+    say_files(terminal, path, results=request.results, has_report=request.report)
 
 
 def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) -> Run:
@@ -93,7 +93,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
         memory = request.run.memory
         limit = None if memory is None else int(memory * 1e9)
         prepared = prepare_rows(table, request.table, memory=limit)
-    with terminal.doing(f"Fitting {len(prepared.values):,} rows"):
+    with terminal.doing(f"Fitting {len(prepared.X):,} rows"):
         fitted = _fit(request, prepared)
         found = find(fitted.model, fitted.scaled)
     with terminal.doing("Writing the results"):
@@ -111,7 +111,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
     )
     if request.report:
         with terminal.doing("Drawing the report"):
-            names, values, scaled = fitted.names, prepared.values, fitted.scaled
+            names, values, scaled = fitted.names, prepared.X, fitted.scaled
             rows = PageRows(names, values, scaled, notes.columns)
             write_page(folder / REPORT, record_of(run), model=fitted.model, rows=rows)
     run = replace(run, seconds=time.perf_counter() - began)
@@ -123,7 +123,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
 def _fit(request: Request, prepared: PreparedRows) -> FittedModel:
     return fit_rows(
         request.estimator,
-        prepared.values,
+        prepared.X,
         names=prepared.numeric.names,
         scale=request.table.scale,
         fill_in=request.table.missing == "median",
@@ -140,7 +140,7 @@ def _write_rows(
         found,
         number,
         names=prepared.numeric.names,
-        values=prepared.values,
+        values=prepared.X,
         scaled=fitted.scaled,
         at_most=request.n_atypical,
     )
