@@ -51,6 +51,7 @@ PUBLIC_MODULES = [
     "typicality.metrics",
     "typicality.operators",
     "typicality.minimax",
+    "typicality.persistence",
     "typicality.plan",
     "typicality.plot",
     "typicality.solve",

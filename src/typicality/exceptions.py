@@ -1,4 +1,4 @@
-"""The warnings of typicality; each says what was found and what to do about it.
+"""The warnings and errors of typicality; each says what was found and what to do about it.
 
 Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
 """
@@ -13,6 +13,7 @@ __all__ = [
     "FeatureWarning",
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
+    "ModelFileError",
 ]
 
 
@@ -50,3 +51,7 @@ class FragmentedClustersWarning(ClusteringWarning):
 
 class IndefiniteKernelWarning(ClusteringWarning):
     """The kernel is not a scalar product: some squared distances are negative."""
+
+
+class ModelFileError(ValueError):
+    """A folder is no model that can be used, or a model cannot be kept in one."""
