@@ -35,6 +35,7 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
+    "comparison",
     "datasets",
     "exceptions",
     "geometry",
@@ -47,7 +48,9 @@ _MODULES = (
     "persistence",
     "plan",
     "plot",
+    "preprocessing",
     "solve",
+    "tables",
 )
 
 __all__ = [

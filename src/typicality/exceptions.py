@@ -14,7 +14,27 @@ __all__ = [
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
     "ModelFileError",
+    "TableError",
 ]
+
+
+class TableError(ValueError):
+    """A file of rows that cannot be used; the message names the file, the place and the remedy.
+
+    Parameters
+    ----------
+    message : str
+        One or two sentences.
+    line : int, optional
+        The line of the file, counted from 1, where there are lines.
+    column : str, optional
+        The name of the column.
+    """
+
+    def __init__(self, message: str, *, line: int | None = None, column: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
 
 
 class ClusteringWarning(UserWarning):

@@ -32,7 +32,9 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "alpha-cut": Method("AlphaCutClustering", "dense regions of any shape that stand apart", "none"),
+    "alpha-cut": Method(
+        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
+    ),
     "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
     "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
     "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),
@@ -166,7 +168,9 @@ def _check_option(name: str, method: str, estimator: Any) -> None:
 
 def _check_parameter(name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     if name in _GIVEN_ELSEWHERE:
-        raise WrongUseError(f"--param {name}=... has an option of its own: {_GIVEN_ELSEWHERE[name]}.")
+        raise WrongUseError(
+            f"--param {name}=... has an option of its own: {_GIVEN_ELSEWHERE[name]}."
+        )
     if name in given:
         option = f"--{name.replace('_', '-')}"
         raise WrongUseError(f"{name} is given twice, by {option} and by --param; leave one out.")

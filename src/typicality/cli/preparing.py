@@ -1,8 +1,6 @@
 """From a file to the rows of a fit: which columns, which rows, and why not the others."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,3 +44,48 @@ class PreparedRows:
     def n_dropped(self) -> int:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
+
+
+def prepare_rows(table: TableFile, choice: TableChoice) -> PreparedRows:
+    """Read the numeric columns, and decide about rows with missing values.
+
+    Raises
+    ------
+    UnusableError
+        There are missing values and no choice was made about them, or too few rows are left.
+    TableError
+        The file cannot be used.
+    """
+    numeric = read_rows(table, columns=choice.columns or None, ignore=choice.ignore)
+    missing = np.isnan(numeric.X).any(axis=1)
+    if choice.missing == "error" and missing.any():
+        raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
+    kept = ~missing if choice.missing == "drop" else np.ones(len(missing), dtype=bool)
+    if kept.sum() < 2:
+        raise UnusableError(
+            f"{table.name}: of its {len(kept)} rows {int(kept.sum())} can be used, and at least two "
+            f"are needed{_more_rows(choice, numeric)}."
+        )
+    return PreparedRows(table, numeric, kept)
+
+
+def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
+    worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
+    listed = ", ".join(f"{name!r} ({count:,})" for count, name in worst[:3] if count)
+    more = sum(count > 0 for count, _ in worst) - 3
+    others = f" and {more} more" if more > 0 else ""
+    return (
+        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in the columns "
+        f"{listed}{others}; leave those rows out with --missing drop, fill in medians with "
+        "--missing median, or leave columns out with --ignore."
+    )
+
+
+def _more_rows(choice: TableChoice, numeric: NumericTable) -> str:
+    if choice.missing != "drop" or not sum(numeric.n_missing):
+        return ""
+    worst = numeric.names[int(np.argmax(numeric.n_missing))]
+    return (
+        f"; the column {worst!r} has the most missing values: leave it out with --ignore, or fill "
+        "them in with --missing median"
+    )
