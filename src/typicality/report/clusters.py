@@ -18,6 +18,7 @@ Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 _MOST_LISTED = 1000
+_FEW = 5  # rows, of which one may make the mean
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 
 _TREE_WORDS = (
@@ -90,8 +91,8 @@ def _most_typical_rows(found: Findings, listed: Places) -> Places:
 def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
     """Means of the rows of a cluster less those of the rows of other clusters.
 
-    Where there is no other cluster, less those of the rows that belong nowhere; zero where there
-    are none either.
+    Where there is no other cluster, less those of the rows that belong nowhere; zero where these
+    are too few to have a mean worth speaking of.
     """
     values = features.measured
     counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
@@ -99,7 +100,9 @@ def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
     sums = means * counts
     others, n_others = sums.sum(axis=0) - sums, counts.sum() - counts
     if np.count_nonzero(counts) == 1:
-        others, n_others = values[labels < 0].sum(axis=0)[None], np.full((1, 1), (labels < 0).sum())
+        others = values[labels < 0].sum(axis=0, dtype=np.float64)[None]
+        n_others = np.full_like(counts, np.count_nonzero(labels < 0))
+        n_others[n_others < _FEW] = 0.0
     rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
     return np.asarray((means - rest) / features.scale)
 
