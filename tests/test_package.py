@@ -40,6 +40,7 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
+    "typicality.comparison",
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.geometry",
@@ -53,8 +54,10 @@ PUBLIC_MODULES = [
     "typicality.minimax",
     "typicality.plan",
     "typicality.plot",
+    "typicality.preprocessing",
     "typicality.solve",
     "typicality.solve.initial",
+    "typicality.tables",
 ]
 
 
