@@ -283,6 +283,14 @@ def test_profiles_name_what_sets_a_cluster_apart(prototypes, rows):
         )
 
 
+def test_the_largest_clusters_are_described(prototypes, rows, monkeypatch):
+    whole = build_payload(prototypes, rows)["clusters"]
+    monkeypatch.setattr("typicality.report.clusters._MOST_DESCRIBED", 2)
+    clusters = build_payload(prototypes, rows)["clusters"]
+    assert clusters[:2] == whole[:2]
+    assert clusters[2] == whole[2] | {"profile": []}
+
+
 def test_separation_of_prototypes_is_their_distance_over_the_radius(rng):
     X = np.concatenate([rng.normal(0.0, 1.0, (500, 2)), rng.normal(10.0, 1.0, (500, 2))])
     payload = build_payload(FuzzyCMeans(2, random_state=0).fit(X), X)

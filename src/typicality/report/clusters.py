@@ -17,7 +17,7 @@ __all__ = ["ClusterTable"]
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-_MOST_LISTED = 1000
+_MOST_DESCRIBED = 1000
 _FEW = 5  # rows, of which one may make the mean
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 
@@ -33,7 +33,7 @@ _PROTOTYPE_WORDS = (
 
 @dataclass(frozen=True, eq=False)
 class ClusterTable:
-    """The clusters that rows belong to, by falling size; the largest thousand where there are more.
+    """The clusters that rows belong to, by falling size.
 
     Parameters
     ----------
@@ -45,12 +45,10 @@ class ClusterTable:
         How far apart it is from the others; NaN where that has no meaning.
     separation_words : str, optional
         What that number means.
-    means : array of shape (c, d)
+    means : array of shape (min(c, 1000), d)
         The means of the features in the units of the user; NaN where all values are missing.
-    deviations : array of shape (c, d)
+    deviations : array of shape (min(c, 1000), d)
         How far its means are from those of the rows of other clusters, in units of the spread.
-    n_clusters : int
-        How many clusters there are, listed or not.
     """
 
     labels: NDArray[np.int32]
@@ -60,14 +58,13 @@ class ClusterTable:
     separation_words: str | None
     means: Doubles
     deviations: Doubles
-    n_clusters: int
 
     @classmethod
     def of(cls, found: Findings, features: FeatureTable, middles: Middles | None) -> Self:
         """The clusters of the rows a model has judged."""
         sizes = np.bincount(found.labels[found.labels >= 0])
-        n_clusters = int(np.count_nonzero(sizes))
-        listed = np.argsort(-sizes, kind="stable")[: min(n_clusters, _MOST_LISTED)]
+        listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        described = listed[:_MOST_DESCRIBED]
         typical = _most_typical_rows(found, listed)
         separation, words = _separation(found.tree, middles, listed, typical)
         return cls(
@@ -76,9 +73,8 @@ class ClusterTable:
             typical_rows=typical,
             separation=separation,
             separation_words=words,
-            means=group_means(features.shown, found.labels)[listed],
-            deviations=_deviations(found.labels, features)[listed],
-            n_clusters=n_clusters,
+            means=group_means(features.shown, found.labels)[described],
+            deviations=_deviations(found.labels, features)[described],
         )
 
 
