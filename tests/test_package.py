@@ -55,6 +55,7 @@ PUBLIC_MODULES = [
     "typicality.plan",
     "typicality.plot",
     "typicality.preprocessing",
+    "typicality.report",
     "typicality.solve",
     "typicality.solve.initial",
     "typicality.tables",

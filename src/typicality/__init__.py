@@ -45,6 +45,7 @@ _MODULES = (
     "plan",
     "plot",
     "preprocessing",
+    "report",
     "solve",
     "tables",
 )
