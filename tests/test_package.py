@@ -56,6 +56,7 @@ PUBLIC_MODULES = [
     "typicality.plan",
     "typicality.plot",
     "typicality.preprocessing",
+    "typicality.report",
     "typicality.solve",
     "typicality.solve.initial",
     "typicality.tables",

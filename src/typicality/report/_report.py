@@ -139,4 +139,4 @@ class Report:
 
     def __repr__(self) -> str:
         size = len(self.html.encode("utf-8")) / 1e6
-        return f"<Report {self.title!r}, {size:.1f} MB; .save('report.html') writes it>"
+        return f"<Report {self.title!r}, {size:.1f} MB>"
