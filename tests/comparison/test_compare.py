@@ -114,7 +114,7 @@ def test_flags_of_training_rows_are_those_of_the_estimators(apart, given):
     np.testing.assert_array_equal(given.flagged["local outlier factor"], own)
     ours = OneClusterPCM(contamination=0.05).fit(apart)
     np.testing.assert_array_equal(given.flagged["one-cluster"], ours.predict(apart) == -1)
-    np.testing.assert_array_equal(given.scores["one-cluster"], ours.score_samples(apart))
+    np.testing.assert_array_equal(given.scores["one-cluster"], ours.decision_function(apart))
 
 
 def test_labels_are_those_of_the_estimators(apart, given):
