@@ -23,10 +23,10 @@ function percent(share) {
   return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
-// The shortest text that reads back as the same 32-bit number: 5.1, not 5.099999904632568.
-function exactText(value) {
+// The shortest text that reads back as the same number: 5.1 for one of 32 bits, not 5.099999904632568.
+function exactText(value, isDouble) {
   if (!Number.isFinite(value)) return "";
-  if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
+  if (isDouble || (Number.isInteger(value) && Math.abs(value) < 1e9)) return String(value);
   for (let digits = 6; digits < 9; digits++) {
     const text = value.toPrecision(digits);
     if (Math.fround(Number(text)) === value) return String(Number(text));

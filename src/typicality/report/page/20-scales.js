@@ -20,11 +20,11 @@ function quantiles(sorted, shares) {
 // How a set of values lies: its ends, its middle, and whether a straight scale would waste the plot.
 function describe(values) {
   const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
-  if (sorted.length === 0) return { low: 0, high: 1, centre: 0.5, unit: 1, skewed: false };
-  const [low, first, centre, third, high] = quantiles(sorted, [0, 0.25, 0.5, 0.75, 1]);
+  if (sorted.length === 0) return { low: 0, high: 1, centre: 0.5, unit: 1, quarter: 0, foot: 0, skewed: false };
+  const [low, foot, first, centre, third, high] = quantiles(sorted, [0, 0.05, 0.25, 0.5, 0.75, 1]);
   const quarter = (third - first) / 2;
   const unit = quarter > 0 ? quarter : (high - low) / 20 || 1;
-  return { low, high, centre, unit, quarter, skewed: quarter > 0 && high - low > 40 * quarter };
+  return { low, high, centre, unit, quarter, foot, skewed: quarter > 0 && high - low > 40 * quarter };
 }
 
 function scaleFor(shape, squashed) {
@@ -39,54 +39,51 @@ function roomFor(scale, shape, margin) {
   return [low - room, high + room];
 }
 
-function niceStep(rough) {
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const lead = rough / power;
-  return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
-}
-
-function linearTicks(low, high, atMost) {
-  const step = niceStep((high - low) / atMost);
-  const digits = Math.max(0, -Math.floor(Math.log10(step)));
-  const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) {
-    const value = Number((i * step).toFixed(Math.min(digits, 20)));
-    ticks.push({ value, text: tickText(value, digits) });
+// The roundest number between two others, and the digits it takes to write it.
+function roundest(low, high) {
+  const power = Math.ceil(Math.log10(high - low));
+  for (const [lead, more] of [[1, 0], [5, 1], [2, 1], [1, 1]]) {
+    const digits = Math.max(0, more - power);
+    const step = lead * 10 ** (power - more);
+    const value = Number((Math.ceil(low / step) * step).toFixed(Math.min(digits, 20)));
+    if (value <= high) return { value: value + 0, digits };
   }
-  return ticks;
+  return { value: low, digits: 15 };
 }
 
 function tickText(value, digits) {
-  if (Math.abs(value) >= 1e6 || digits > 5) return format(value);
+  if (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-5)) return format(value);
   return value
     .toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
     .replace("-", "\u2212");
 }
 
-// On a squashed scale round numbers take turns, the roundest first, as long as there is room.
+function linearTicks(low, high, atMost) {
+  const rough = (high - low) / atMost;
+  const power = Math.floor(Math.log10(rough));
+  const lead = [1, 2, 5, 10].find((each) => each * 10 ** power >= rough * (1 - 1e-9)) ?? 10;
+  const step = lead * 10 ** power;
+  const digits = Math.max(0, lead === 10 ? -power - 1 : -power);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i++) {
+    const value = Number((i * step).toFixed(Math.min(digits, 20))) + 0;
+    ticks.push({ value, place: value, text: tickText(value, digits) });
+  }
+  return ticks;
+}
+
+// At equal distances, each moved a little to a round number.
 function squashedTicks(scale, low, high, atMost) {
-  const ends = [scale.back(low), scale.back(high)];
-  const top = Math.ceil(Math.log10(Math.max(...ends.map(Math.abs), Number.MIN_VALUE)));
-  const candidates = [0];
-  for (const lead of [1, 5, 2]) {
-    for (let power = top; power > top - 9; power--) {
-      candidates.push(lead * 10 ** power, -lead * 10 ** power);
-    }
+  const gap = (high - low) / Math.max(1, Math.floor(atMost));
+  const ticks = [];
+  for (let place = low + gap / 2; place < high; place += gap) {
+    const { value, digits } = roundest(scale.back(place - gap / 3), scale.back(place + gap / 3));
+    ticks.push({ value, place: scale.forward(value), text: tickText(value, digits) });
   }
-  const taken = [];
-  const gap = (high - low) / atMost;
-  for (const value of candidates) {
-    const place = scale.forward(value);
-    if (place < low || place > high || taken.length > atMost) continue;
-    if (taken.every((tick) => Math.abs(tick.place - place) >= gap)) {
-      taken.push({ value, place, text: format(value) });
-    }
-  }
-  return taken;
+  return ticks;
 }
 
 // Ticks between two places of a scale, each with its value, its place and its text.
 function ticksBetween(scale, low, high, atMost) {
-  if (!scale.linear) return squashedTicks(scale, low, high, atMost);
-  return linearTicks(low, high, atMost).map((tick) => ({ ...tick, place: tick.value }));
+  return scale.linear ? linearTicks(low, high, atMost) : squashedTicks(scale, low, high, atMost);
 }

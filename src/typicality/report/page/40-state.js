@@ -16,7 +16,9 @@ const state = {
 
 // ---- drawing, at most once a frame ---------------------------------------------------------------
 
-const views = new Map(); // name -> function that draws; in the order in which they are added
+// Plots measure their boxes: they come before words and tables, which move things.
+const views = new Map(["scatter", "marks", "histogram", "tree", "level", "legend", "clusters", "outliers", "selection"]
+  .map((name) => [name, () => {}])); // name -> function that draws
 const waiting = new Set();
 let frame = 0;
 

@@ -11,6 +11,7 @@ const scatter = {
   home: [[0, 1], [0, 1]],
   view: [[0, 1], [0, 1]],
   screen: [new Float32Array(n), new Float32Array(n)], // css pixels; NaN outside the plot
+  pixelOf: new Int32Array(n), // in the buffer; -1 outside the plot
   frame: { left: 0, top: 0, right: 1, bottom: 1 },
   rectangle: null,
 };
@@ -63,7 +64,7 @@ function drawScatter() {
   for (const tick of up) {
     pixels.horizontal(device(toY(tick.place)), device(frame.left), device(frame.right), ink.line);
   }
-  placeRows();
+  placeRows(ratio);
   stampRows(ratio);
   pixels.show();
   drawTicks(pixels.context, ratio, { across, up, toX, toY });
@@ -76,8 +77,13 @@ function toScreen([low, high], start, end) {
 
 const fontOf = (size, weight = 400) => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", sans-serif`;
 
-function placeRows() {
-  const { frame, view, places, screen } = scatter;
+// A level that moves leaves the rows where they are.
+function placeRows(ratio) {
+  const { frame, view, places, screen, pixelOf } = scatter;
+  const stride = byId("points").width;
+  const key = JSON.stringify([frame, view, scatter.axes, scatter.squash, ratio, stride]);
+  if (key === scatter.placed) return;
+  scatter.placed = key;
   const ends = [[frame.left, frame.right], [frame.bottom, frame.top]];
   const factor = ends.map(([start, end], side) => (end - start) / (view[side][1] - view[side][0]));
   const [x, y] = places;
@@ -88,25 +94,25 @@ function placeRows() {
     const inside = across >= frame.left && across <= frame.right && up >= frame.top && up <= frame.bottom;
     screenX[i] = inside ? across : NaN;
     screenY[i] = up;
+    pixelOf[i] = inside ? Math.round(up * ratio) * stride + Math.round(across * ratio) : -1;
   }
 }
 
 // First the rows that stay in the background, then those that matter.
 function stampRows(ratio) {
-  const { pixels, screen: [screenX, screenY] } = scatter;
-  const { words } = pixels;
-  const stride = pixels.image.width;
-  const stamps = makeStamps(ratio, stride);
+  const { pixels: { words, image }, pixelOf } = scatter;
+  const stamps = makeStamps(ratio, image.width);
   const colours = Uint32Array.from({ length: state.summary.nClusters }, (_, label) => packed(colourOf(label)));
   const nowhere = packed(ink.nowhere);
   const paper = packed(ink.paper);
+  const { labels, selected } = state;
   const some = state.nSelected > 0;
   for (const front of [false, true]) {
     for (let i = 0; i < n; i++) {
-      const label = state.labels[i];
-      const dim = some && !state.selected[i];
-      if ((some ? !dim : label >= 0) !== front || Number.isNaN(screenX[i])) continue;
-      const at = Math.round(screenY[i] * ratio) * stride + Math.round(screenX[i] * ratio);
+      const label = labels[i];
+      const dim = some && !selected[i];
+      const at = pixelOf[i];
+      if ((some ? !dim : label >= 0) !== front || at < 0) continue;
       const kind = dim ? stamps.dim : stamps.full;
       if (label < 0) {
         stampAt(words, at, kind.ring, nowhere);
@@ -194,30 +200,46 @@ function drawMarks() {
 
 // The number of a cluster stands at its most typical row: colour alone never tells.
 function drawNumbers(marks) {
-  const { nClusters, best } = state.summary;
-  const { screen: [screenX, screenY] } = scatter;
   if (detects) return;
-  marks.font = fontOf(12, 650);
+  const { nClusters } = state.summary;
+  const roomy = nClusters <= 12;
+  marks.font = fontOf(roomy ? 12 : 11, 650);
   marks.textAlign = "center";
   marks.textBaseline = "middle";
   marks.lineJoin = "round";
-  for (let label = Math.min(nClusters, 40) - 1; label >= 0; label--) {
-    const row = best[label];
-    if (row < 0 || Number.isNaN(screenX[row])) continue;
-    const half = Math.max(9, marks.measureText(String(label)).width / 2 + 5);
-    marks.beginPath();
-    marks.roundRect(screenX[row] - half, screenY[row] - 9, 2 * half, 18, 9);
-    marks.fillStyle = cssOf(ink.paper);
-    marks.globalAlpha = 0.9;
-    marks.fill();
-    marks.globalAlpha = 1;
-    marks.lineWidth = 1.5;
-    marks.strokeStyle = cssOf(colourOf(label));
-    marks.stroke();
-    marks.lineWidth = 1;
+  for (const { label, x, y } of numbersWithRoom(Math.min(nClusters, 100))) {
+    if (roomy) drawPill(marks, x, y, label);
+    marks.strokeStyle = cssOf(ink.paper);
+    marks.lineWidth = roomy ? 0.1 : 3;
+    marks.strokeText(String(label), x, y + 0.5);
     marks.fillStyle = ink.text;
-    marks.fillText(String(label), screenX[row], screenY[row] + 0.5);
+    marks.fillText(String(label), x, y + 0.5);
   }
+  marks.lineWidth = 1;
+}
+
+// Large clusters come first; a number that would cover another is left out.
+function numbersWithRoom(nClusters) {
+  const { screen: [screenX, screenY] } = scatter;
+  const placed = [];
+  for (let label = 0; label < nClusters; label++) {
+    const row = state.summary.best[label];
+    const [x, y] = [screenX[row], screenY[row]];
+    const free = placed.every((other) => Math.abs(other.x - x) > 20 || Math.abs(other.y - y) > 14);
+    if (row >= 0 && !Number.isNaN(x) && free) placed.push({ label, x, y });
+  }
+  return placed;
+}
+
+function drawPill(marks, x, y, label) {
+  const half = Math.max(9, marks.measureText(String(label)).width / 2 + 5);
+  marks.beginPath();
+  marks.roundRect(x - half, y - 9, 2 * half, 18, 9);
+  marks.fillStyle = cssOf(ink.paper);
+  marks.fill();
+  marks.lineWidth = 2;
+  marks.strokeStyle = cssOf(colourOf(label));
+  marks.stroke();
 }
 
 views.set("scatter", drawScatter);

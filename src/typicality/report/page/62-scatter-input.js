@@ -203,7 +203,6 @@ function bringIntoView(row) {
     const place = scatter.places[side][row];
     if (place < low || place > high) scatter.view[side] = [...scatter.home[side]];
   });
-  placeRows();
   hover(row);
   refresh("scatter", "marks");
 }

@@ -3,7 +3,7 @@
 const MANY = 8; // more lines than these are counted, not shown
 
 function linesOf(row) {
-  const lines = [[data.strength_name, format(data.strength[row])]];
+  const lines = [[data.strength_name, strengthText(data.strength[row])]];
   if (data.memberships) lines.push(...membershipLines(row));
   data.cells.slice(0, MANY).forEach((cell) => lines.push([cell.name, cell.values[cell.codes[row]] ?? ""]));
   features.slice(0, MANY).forEach((axis) => lines.push([axis.name, format(axis.values[row])]));

@@ -5,24 +5,43 @@ const EDGE = 10; // css pixels beside the plots of the level: half the thumb of 
 
 const levels = makeLevels();
 
+// Typicalities may differ in late digits only, and clusters part close to the emptiest place: the
+// scale begins there, and widens what is near.
 function makeLevels() {
   const shape = describe(data.strength);
-  const low = detects ? shape.low : Math.min(0, shape.low);
-  const scale = scaleFor(shape, shape.skewed);
+  const low = lowestLevel(shape);
+  const near = Math.max(shape.foot - low, (shape.high - low) / 1000) || 1;
+  const scale = data.kind === "tree" ? squashAround(low, near) : scaleFor(shape, shape.skewed);
   const ends = [scale.forward(low), scale.forward(shape.high)];
   if (!(ends[1] > ends[0])) ends[1] = ends[0] + 1;
   return { scale, low: ends[0], width: ends[1] - ends[0] };
 }
 
+// Below all rows, and below the last place where groups of them meet, unless that is far away.
+function lowestLevel({ low, foot, high }) {
+  if (detects) return low;
+  if (data.kind === "memberships") return Math.min(0, low);
+  const last = data.tree.saddleAlpha.at(-1) ?? low;
+  const lowest = clamp(last, low - 0.5 * (high - low), low);
+  return Math.max(0, lowest - Math.max(0.1 * (foot - lowest), 0.002 * (high - lowest)));
+}
+
 const shareOf = (level) => clamp((levels.scale.forward(level) - levels.low) / levels.width, 0, 1);
 
 // No more digits than the slider has steps: what the page shows is what it uses.
-function levelAt(share) {
-  const at = (part) => levels.scale.back(levels.low + clamp(part, 0, 1) * levels.width);
-  const step = Math.abs(at(share + 0.5 / STEPS) - at(share - 0.5 / STEPS)) || 1e-12;
-  const digits = clamp(Math.ceil(-Math.log10(step)), 0, 15);
-  return Number(at(share).toFixed(digits));
+function digitsAt(share) {
+  const at = (part) => levels.scale.back(levels.low + part * levels.width);
+  const step = Math.abs(at(share + 0.5 / STEPS) - at(share - 0.5 / STEPS));
+  return clamp(Math.ceil(-Math.log10(step || 1e-15)), 0, 15);
 }
+
+function levelAt(share) {
+  const inside = clamp(share, 0, 1);
+  return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
+}
+
+const rounded = (value) => Number(value.toFixed(digitsAt(shareOf(value))));
+const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
 
 // Where the line stands while each cluster has a level of its own: amid them.
 const fittedLevel = data.cut ?? middleLevel();
@@ -96,11 +115,15 @@ function drawLevelTicks(context, frame) {
   context.textBaseline = "middle";
   const across = frame.right - frame.left;
   const ticks = ticksBetween(levels.scale, levels.low, levels.low + levels.width, Math.max(2, across / 80));
+  let free = -Infinity;
+  context.textAlign = "left";
   for (const tick of ticks) {
-    const x = frame.left + ((tick.place - levels.low) / levels.width) * across;
-    const half = context.measureText(tick.text).width / 2;
-    context.textAlign = "left";
-    context.fillText(tick.text, clamp(x - half, 0, frame.right + EDGE - 2 * half), frame.bottom + 12);
+    const wide = context.measureText(tick.text).width;
+    const x = frame.left + ((tick.place - levels.low) / levels.width) * across - wide / 2;
+    const start = clamp(x, 0, frame.right + EDGE - wide);
+    if (start < free) continue;
+    context.fillText(tick.text, start, frame.bottom + 12);
+    free = start + wide + 8;
   }
 }
 
@@ -112,10 +135,11 @@ function drawCut(context, frame) {
       context.fillStyle = cssOf(colourOf(label));
       const x = frame.left + shareOf(level) * across;
       context.beginPath();
-      context.moveTo(x, frame.bottom);
-      context.lineTo(x - 5, frame.top - 8);
-      context.lineTo(x + 5, frame.top - 8);
+      context.moveTo(x, frame.top + 2);
+      context.lineTo(x - 5, frame.top - 7);
+      context.lineTo(x + 5, frame.top - 7);
       context.fill();
+      context.fillRect(x - 0.75, frame.top, 1.5, frame.bottom - frame.top);
     });
   }
   const x = frame.left + shareOf(shownLevel()) * across;
@@ -145,19 +169,20 @@ const LEVEL_WORDS = {
 function drawLevel() {
   const level = shownLevel();
   const slider = byId("alpha");
-  const words = `${format(level)}: ${answer()}`;
+  const words = `${strengthText(level)}: ${answer()}`;
   slider.value = String(Math.round(shareOf(level) * STEPS));
   slider.setAttribute("aria-valuetext", words);
   levelPlot.box.setAttribute("aria-valuenow", String(level));
   levelPlot.box.setAttribute("aria-valuetext", words);
   if (document.activeElement !== byId("alpha-value")) {
-    byId("alpha-value").value = hasOneLevel() ? String(level) : "";
+    byId("alpha-value").value = !hasOneLevel() ? "" : String(state.level ?? rounded(level));
   }
-  byId("level-now").textContent = state.level === null ? data.fitted_words : `Cut at ${format(level)}`;
+  byId("level-now").textContent = state.level === null ? data.fitted_words : `Cut at ${strengthText(level)}`;
   byId("automatic").disabled = state.level === null;
 }
 
 function startLevel() {
+  tell("histogram-words", `Rows by ${data.strength_name}`);
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = { tree: "The level", memberships: "The level", typicality: "The threshold" }[data.kind];
   byId("automatic").textContent = data.kind === "tree" && data.cut === null

@@ -1,7 +1,7 @@
 // The cluster tree: a bar for each branch on the scale of the level, children below their parents.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOST_BRANCHES = 60;
+const MOST_BRANCHES = 40;
 const tree = { box: byId("tree"), shown: [], items: [], current: 0, key: "" };
 
 function svg(name, attributes) {
@@ -10,17 +10,24 @@ function svg(name, attributes) {
   return made;
 }
 
-// The most persistent branches that are large enough. A parent outlasts its children, so it is there too.
+// Branches of the clusters of the fit first, amid noise they are not the most persistent ones; then the
+// most persistent. A branch brings those it joins.
 function branchesToShow() {
-  const large = data.tree.branches
-    .map((branch, index) => ({ ...branch, index }))
-    .filter((branch) => branch.parent < 0 || branch.size >= state.minSize * WHOLE);
+  const all = data.tree.branches.map((branch, index) => ({ ...branch, index }));
+  const large = all.filter((branch) => branch.parent < 0 || branch.size >= state.minSize * WHOLE);
   const kept = new Set();
-  for (const branch of large) {
+  for (const branch of [...large.filter(isOfCluster), ...large]) {
     if (kept.size >= MOST_BRANCHES) break;
-    if (branch.parent < 0 || kept.has(branch.parent)) kept.add(branch.index);
+    for (let each = branch; each && !kept.has(each.index); each = all[each.parent]) kept.add(each.index);
   }
   return { shown: inOrder(large.filter((branch) => kept.has(branch.index))), nLeft: large.length - kept.size };
+}
+
+const typicalRows = new Set(data.clusters.map((cluster) => cluster.typical_row));
+
+function isOfCluster(branch) {
+  const row = rowOfNode.get(branch.peak);
+  return branch.parent < 0 || (row !== undefined && typicalRows.has(data.row[row]));
 }
 
 // Children that join near the tip stand nearest to their parent: then no two lines cross.
@@ -84,7 +91,7 @@ function makeBranch(branch, { toX, y, parentY, pitch, share }) {
     role: "treeitem",
     tabindex: "-1",
     "aria-level": branch.depth,
-    "aria-label": `Branch of ${count(Math.round(branch.size), "row")}, from ${format(branch.merge_alpha)} to ${format(branch.peak_alpha)}`,
+    "aria-label": `Branch of ${count(Math.round(branch.size), "row")}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
     "data-size": branch.size,
     "data-peak": branch.peak,
     class: "branch",
@@ -124,7 +131,7 @@ function labelOfNode(node) {
 
 // ---- keys ----------------------------------------------------------------------------------------
 
-const branchName = (branch) => `branch of ${count(Math.round(branch.size), "row")} from ${format(branch.merge_alpha)} to ${format(branch.peak_alpha)}`;
+const branchName = (branch) => `branch of ${count(Math.round(branch.size), "row")} from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
 
 function selectBranch(branch) {
   select(rowsOfBranch(branch), branchName(branch));

@@ -45,6 +45,7 @@ function drawClusters() {
   byId("clusters").hidden = nClusters === 0;
   tell("clusters-none", nClusters === 0 ? "There is no cluster at this level: every row belongs nowhere. Try a lower one." : "");
   byId("clusters-now").textContent = state.sizesOfAll ? "" : "Counts are of the rows shown.";
+  tell("clusters-words", known("separation") && data.separation_words ? `Separation: ${data.separation_words}` : "");
   byId("clusters-more").hidden = listed.length <= FIRST_ROWS;
   byId("clusters-more").textContent = table.all ? "Show fewer" : `Show all ${grouped.format(listed.length)} clusters`;
   planProfiles();
@@ -81,9 +82,9 @@ function tableRow(entry, columns) {
   const texts = {
     size: grouped.format(entry.size),
     share: percent(entry.share),
-    strength: format(entry.strength),
+    strength: strengthText(entry.strength),
     typical: Number.isNaN(entry.typical) ? "" : String(entry.typical),
-    level: Number.isNaN(entry.level) ? "" : format(entry.level),
+    level: strengthText(entry.level),
     separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
     profile: profileWords(label),
   };
@@ -113,7 +114,9 @@ function nowhereRow(columns) {
 
 function profileWords(label) {
   const profile = state.level === null ? fitted.get(label)?.profile : table.profiles.get(label);
-  const telling = (profile ?? []).filter(({ deviations }) => Math.abs(deviations) >= 0.5);
+  if (!profile) return "";
+  const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING);
+  if (!telling.length) return "No single feature stands out.";
   return telling.map(({ axis, deviations }) => `${data.axes[axis].name} ${deviationWords(deviations)}`).join(", ");
 }
 

@@ -2,7 +2,8 @@
 
 const PAGE = 20;
 const outlierList = { page: 0 };
-const farthest = data.outliers.deviations.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+const TELLING = 0.5; // spreads: a smaller deviation explains nothing
+const farthest = data.outliers.deviations.reduce((most, value) => Math.max(most, Math.abs(value)), 3);
 
 function drawOutliers() {
   const { index } = data.outliers;
@@ -38,19 +39,22 @@ function outlierItem(row, place) {
   });
   button.addEventListener("click", () => showRow(row));
   const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
-  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${format(data.strength[row])}`].join(" \u00b7 ") });
+  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${strengthText(data.strength[row])}`].join(" \u00b7 ") });
   return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(place) })] });
 }
 
 function reasonsOf(place) {
   const { axis, value, deviations } = data.outliers;
-  return [0, 1, 2].map((k) => 3 * place + k).filter((at) => axis[at] >= 0).map((at) => {
+  const telling = [0, 1, 2].map((k) => 3 * place + k)
+    .filter((at) => axis[at] >= 0 && Math.abs(deviations[at]) >= TELLING);
+  if (!telling.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
+  return telling.map((at) => {
     const bar = element("span", { className: deviations[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     // Roots: one wild value must not flatten all the others.
     bar.style.setProperty("--part", String(Math.sqrt(Math.abs(deviations[at]) / farthest)));
     return element("li", {
       children: [
-        element("span", { className: "reason-name", text: data.axes[axis[at]].name }),
+        element("span", { className: "reason-name", text: data.axes[axis[at]].name, title: data.axes[axis[at]].name }),
         element("span", { className: "reason-value", text: format(value[at]) }),
         bar,
         element("span", { className: "reason-words", text: deviationWords(deviations[at]) }),

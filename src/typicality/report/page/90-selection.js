@@ -27,7 +27,7 @@ function csvOf(isWanted) {
   for (let i = 0; i < n; i++) {
     if (!isWanted(i)) continue;
     const cells = data.cells.map((cell) => csvCell(cell.values[cell.codes[i]] ?? ""));
-    const values = features.map((axis) => exactText(axis.values[i]));
+    const values = features.map((axis) => exactText(axis.values[i], axis.values instanceof Float64Array));
     lines.push([data.row[i], ...cells, ...values, state.labels[i], data.strength[i]].join(","));
   }
   return `${lines.join("\n")}\n`;

@@ -35,7 +35,7 @@ const HOW = {
     "A high level keeps the dense cores of clusters; a low one lets them grow until they meet. The histogram shows how many rows a level costs.",
   ],
   memberships: [
-    "A membership says how much a row belongs to a cluster, between 0 and 1. The histogram shows the largest one of each row.",
+    `A number between 0 and 1 says how much a row belongs to each cluster. The histogram shows the ${data.strength_name} of each row.`,
     "Raise the level to keep only the rows that clearly belong to their cluster.",
   ],
   typicality: [
