@@ -4,6 +4,7 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,11 @@ class FittedModel:
     Parameters
     ----------
     pipeline : Pipeline
-        The steps "columns" (a ColumnScaler) and "model" (the estimator).
+        The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
+    names : tuple of str
+        The columns.
+    scaled : array of shape (n, d)
+        The rows as the model sees them.
     warnings : tuple of str
         One paragraph for each warning, columns called by their names.
     seconds : float
@@ -32,6 +37,8 @@ class FittedModel:
     """
 
     pipeline: Pipeline
+    names: tuple[str, ...]
+    scaled: NDArray[np.float64]
     warnings: tuple[str, ...]
     seconds: float
 
@@ -39,6 +46,13 @@ class FittedModel:
     def model(self) -> Any:
         """The estimator."""
         return self.pipeline["model"]
+
+    @property
+    def named_pipeline(self) -> Pipeline:
+        """The pipeline for data frames: it knows its columns by name."""
+        columns = copy(self.pipeline["columns"])
+        columns.feature_names_in_ = np.asarray(self.names, dtype=object)
+        return Pipeline([("columns", columns), ("model", self.model)])
 
 
 def fit_rows(
@@ -75,12 +89,12 @@ def fit_rows(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            pipeline.fit(X)
+            scaled = scaler.fit_transform(X)
+            estimator.fit(scaled)
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = time.perf_counter() - began
-    scaler.feature_names_in_ = np.asarray(names, dtype=object)
-    return FittedModel(pipeline, _paragraphs(caught, names), seconds)
+    return FittedModel(pipeline, tuple(names), scaled, _paragraphs(caught, names), seconds)
 
 
 def _paragraphs(caught: Sequence[warnings.WarningMessage], names: Sequence[str]) -> tuple[str, ...]:

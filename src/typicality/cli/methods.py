@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from typicality.cli.errors import WrongUseError
 
-__all__ = ["METHODS", "Method", "build_estimator", "near_name", "parse_parameters", "parse_value"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "build_detector",
+    "build_estimator",
+    "near_name",
+    "parse_parameters",
+    "parse_value",
+]
 
 _GIVEN_ELSEWHERE = {"n_clusters": "--clusters", "random_state": "--seed"}
 _NEED_MATRICES = ("precomputed", "dissimilarities")
@@ -32,9 +40,7 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "alpha-cut": Method(
-        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
-    ),
+    "alpha-cut": Method("AlphaCutClustering", "dense regions of any shape, apart", "none"),
     "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
     "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
     "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),
@@ -76,10 +82,18 @@ def build_estimator(
         _check_option(name, method, estimator)
     if clusters is not None:
         given["n_clusters"] = clusters
-    return with_parameters(estimator, given, parameters, seed=seed)
+    return _with_parameters(estimator, given, parameters, seed=seed)
 
 
-def with_parameters(
+def build_detector(*, options: Mapping[str, Any], parameters: Mapping[str, Any], seed: int) -> Any:
+    """The estimator of `typicality outliers`; parameters as in :func:`build_estimator`."""
+    from typicality import OneClusterPCM
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return _with_parameters(OneClusterPCM(), given, parameters, seed=seed)
+
+
+def _with_parameters(
     estimator: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, seed: int
 ) -> Any:
     """An estimator with its parameters set: those of options, those of `--param`, and the seed."""
@@ -113,7 +127,7 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise WrongUseError(
-                f"--param {text!r} is not of the form NAME=VALUE; write for example --param tol=1e-6."
+                f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
             )
         parameters[name.strip()] = parse_value(value.strip())
     return parameters
@@ -140,13 +154,13 @@ def _check_number(method: str, clusters: int | None) -> None:
     number = METHODS[method].number
     if number == "exact" and clusters is None:
         raise WrongUseError(
-            f"--method {method} must be told how many clusters there are, for example --clusters 3; "
+            f"--method {method} must be told how many clusters there are, say by --clusters 3; "
             "alpha-cut and sequential find the number themselves."
         )
     if number == "none" and clusters is not None:
         raise WrongUseError(
-            f"--method {method} finds the number of clusters itself, so --clusters means nothing to "
-            "it; leave it out, or take --method fcm, entropy or pcm for a given number."
+            f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
+            "it out, or take --method fcm, entropy or pcm for a given number."
         )
 
 

@@ -17,8 +17,11 @@ __all__ = [
     "RunChoice",
     "TableChoice",
     "command",
+    "command_line",
     "file_argument",
+    "model_options",
     "print_options",
+    "report_option",
     "run_options",
     "run_options_without_folder",
     "table_options",
@@ -94,6 +97,30 @@ def command(function: Command) -> click.Command:
     return made
 
 
+def command_line() -> tuple[str, ...]:
+    """The command that was called, as it could be typed: what was left to defaults is left out."""
+    ctx = click.get_current_context()
+    words = ["typicality", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
+            continue
+        value = ctx.params[name]
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif getattr(parameter, "is_flag", False):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            values = [_quoted(each) for each in value] if parameter.multiple else [value]
+            words.extend(word for each in values for word in (parameter.opts[0], str(each)))
+    return tuple(words)
+
+
+def _quoted(value: str) -> str:
+    """A name as `comma_separated` reads it."""
+    return f'"{value}"' if "," in value else value
+
+
 file_argument = click.argument("file", metavar="FILE")
 
 
@@ -155,6 +182,26 @@ _PRINT_OPTIONS = (
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
 
+_MODEL_OPTIONS = (
+    click.option(
+        "--sigma",
+        metavar="S",
+        help="The width of the kernel, in units of scaled columns, or a rule for it. "
+        "[default: auto]",
+    ),
+    click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
+    click.option(
+        "--param",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any other parameter of the estimator; may be given several times.",
+    ),
+)
+
+report_option = click.option(
+    "--report/--no-report", default=True, help="Whether to write report.html."
+)
+
 _RUN_OPTIONS = (
     click.option(
         "--output",
@@ -206,6 +253,13 @@ def run_options_without_folder(function: Command) -> Command:
         help="A folder for the results. [default: they are only printed]",
     )
     return _gathered(function, "run", RunChoice, (output, *_RUN_OPTIONS[1:]))
+
+
+def model_options(function: Command) -> Command:
+    """The options --sigma, --kernel and --param, each under its own name."""
+    for option in reversed(_MODEL_OPTIONS):
+        function = option(function)
+    return function
 
 
 def print_options(function: Command) -> Command:
