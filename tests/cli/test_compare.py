@@ -134,10 +134,12 @@ def test_of_many_rows_a_sample_is_compared_and_the_others_have_no_labels(file, t
     assert (len(labels), labels.count("")) == (60, 30)
 
 
-def test_warnings_of_methods_go_to_stderr(file):
-    done = run(file, "--methods", "fcm", "--clusters", 30, "--missing", "drop")
+def test_warnings_of_methods_go_to_stderr(tmp_path):
+    path = tmp_path / "fifteen.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 4},{i % 7}\n" for i in range(15)))
+    done = run(path, "--methods", "lof")  # it looks at twenty neighbours
     assert done.exit_code == 0, done.output
-    assert "Warning: fuzzy c-means: " in done.stderr
+    assert "Warning: local outlier factor: n_neighbors (20) is greater" in done.stderr
 
 
 @pytest.mark.parametrize(

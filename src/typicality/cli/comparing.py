@@ -140,7 +140,8 @@ def _tell(terminal: Terminal, found: Comparison, rows: PreparedRows) -> None:
     for text, words in _tables(found):
         terminal.say(Text(f"\n{text.title}", style="bold"))
         terminal.say(_rich(text))
-        terminal.say(words)
+        if words:
+            terminal.say(words)
     terminal.say(Text("\nFindings", style="bold"))
     for sentence in found.findings:
         terminal.say(f"- {sentence}")

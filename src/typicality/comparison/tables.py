@@ -117,7 +117,8 @@ def notes_on_run(
             f"Compared is a random sample of {n_compared:,} of the {n_rows:,} rows (seed {seed})."
         )
     notes += [
-        f"{result.name} was fitted on {result.n_fitted:,} rows: its cost grows with their square."
+        f"Fitted on {result.n_fitted:,} rows only: {result.name}, whose cost grows with their "
+        "square."
         for result in detectors
         if 0 < result.n_fitted < n_compared
     ]
@@ -147,7 +148,10 @@ def _percent(share: float | None) -> str:
 
 
 def _mean_and_deviation(repeats: Repeats | None) -> str:
-    return _NOTHING if repeats is None else f"{repeats.mean:.2f} ± {repeats.deviation:.2f}"
+    if repeats is None:
+        return _NOTHING
+    deviation = f" ± {repeats.deviation:.2f}" if len(repeats.values) > 1 else ""
+    return f"{repeats.mean:.2f}{deviation}"
 
 
 def _seconds(seconds: float) -> str:
