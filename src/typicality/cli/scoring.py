@@ -185,7 +185,7 @@ def _score(scorer: Scorer, table: TableFile, stream: TextIO, tell: Any) -> None:
 
 
 @contextmanager
-def _stream(choice: ScoreChoice) -> Iterator[TextIO]:
+def _stream(choice: ScoreChoice) -> Iterator[Any]:
     """Where the rows go: a file that appears when it is complete, or standard output."""
     if choice.output != "-":
         path = Path(choice.output)
