@@ -32,7 +32,6 @@ LAYERS = [
     ["persistence", "comparison"],
     ["cli"],
     ["__main__"],
-    ["demo"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from typicality._files import atomic_file
@@ -38,7 +39,8 @@ def show(output: str, *, force: bool) -> None:
     )
     arguments = ["cluster", str(file), "--output", str(results), *(["--force"] if force else [])]
     terminal.say_path("\n$ ", f"{shlex.join(['typicality', *arguments])}\n")
-    main(arguments, prog_name="typicality", standalone_mode=False)
+    hidden = ["--debug"] if click.get_current_context().params["debug"] else []
+    main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
     terminal.say()
     terminal.say(_what_to_look_at(results / "labels.csv"))
     terminal.say("\nNext, you may try:")

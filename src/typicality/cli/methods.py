@@ -154,7 +154,7 @@ def parse_value(text: str) -> Any:
 
 def option_for(parameter: str) -> str:
     """How a parameter of an estimator is set on the command line."""
-    return _OPTIONS.get(parameter, f"--param {parameter}=...")
+    return _OPTIONS.get(parameter, f"--param {parameter}=VALUE")
 
 
 def near_name(wrong: str, names: Sequence[str]) -> str:
