@@ -134,7 +134,8 @@ class ClusterTreeDisplay:
         _name_clusters(ax, lines)
         count = len(lines.x)
         branches = "1 branch" if count == 1 else f"{count} branches"
-        ax.set(ylabel="typicality", title=f"{branches} of {lines.fewest:g} rows or more")
+        title = f"{branches} of {lines.fewest:g} rows or more{self._cut_note()}"
+        ax.set(ylabel="typicality", title=title)
         return self
 
     def _draw_branches(self, ax: Any, lines: "_TreeLines") -> None:
@@ -171,6 +172,11 @@ class ClusterTreeDisplay:
         if self.alpha is None:
             return np.full(len(labels), -np.inf)
         return self.alpha[labels] if self.alpha.ndim else np.full(len(labels), self.alpha)
+
+    def _cut_note(self) -> str:
+        if self.alpha is None:
+            return ""
+        return f", cut at {self.alpha:.4g}" if self.alpha.ndim == 0 else ", cuts in black"
 
     def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> None:
         if self.alpha is None:
