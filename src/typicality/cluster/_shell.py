@@ -1,10 +1,11 @@
 """What all estimators share: a kernel, a space, rows old and new."""
 
 from abc import ABCMeta
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,9 @@ from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, SumsWanted, is_pairwise
 from typicality.operators import ALGORITHMS
+
+if TYPE_CHECKING:
+    from typicality.report import Report
 
 __all__ = ["SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
 
@@ -67,6 +71,59 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     _reader: Reader
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+
+    def report(
+        self,
+        X: ArrayLike,
+        *,
+        title: str | None = None,
+        display: Any = None,
+        cells: Mapping[str, Sequence[Any]] | None = None,
+        notes: Sequence[tuple[str, str]] = (),
+        warnings: Sequence[str] = (),
+        max_rows: int = 100_000,
+        random_state: Any = 0,
+    ) -> "Report":
+        """One self-contained page about the fitted model and its rows; a notebook shows it.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows the model was fitted on (but for AlphaCutClustering, any rows will do).
+        title : str, optional
+            The title of the page.
+        display : array-like or dataframe of shape (n_samples, n_columns), optional
+            The same features in the units the page should show, where X was scaled.
+        cells : mapping of str to sequence, optional
+            Further columns, of text, that are shown with a row.
+        notes : sequence of (str, str), default=()
+            What was run on what, as pairs of a heading and a sentence; by default what the model
+            tells of itself.
+        warnings : sequence of str, default=()
+            Sentences that the reader should see first.
+        max_rows : int, default=100_000
+            The most rows the page shows; of more, a sample that keeps those that belong nowhere.
+        random_state : int, RandomState instance or None, default=0
+            The seed of that sample.
+
+        Returns
+        -------
+        report : Report
+            With `html`, the page, and `save(path)`. :class:`typicality.report.Report` has more.
+        """
+        from typicality.report import Report  # not all who fit want a page
+
+        return Report.from_estimator(
+            self,
+            X,
+            title=title,
+            display=display,
+            cells=cells,
+            notes=notes,
+            warnings=warnings,
+            max_rows=max_rows,
+            random_state=random_state,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

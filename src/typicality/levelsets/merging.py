@@ -6,7 +6,7 @@ Nothing here calls other compiled code: numba's cache notices changes of this fi
 from numba import njit
 from numpy import arange, bool_, inf, int64, ones, zeros
 
-__all__ = ["core_edges", "grow", "hang_together", "link", "meet", "merge_peaks"]
+__all__ = ["core_edges", "grow", "hang_together", "link", "meet", "merge_peaks", "prune"]
 
 
 @njit(cache=True, nogil=True)
@@ -158,3 +158,37 @@ def core_edges(pairs, saddles, heights, floors, separates, kept):
         kept[e] = not closed_now and saddles[e] > floors[peak[a]]
         parent[b] = a
         closed[a] = closed_now
+
+
+@njit(cache=True, nogil=True)
+def prune(pairs, kept, heights, weight, edges, ends, total):
+    """The edges that join components with kept nodes, by falling height; returns their number.
+
+    `ends` are kept nodes of the two components: of each the lowest, whose height is nearest to
+    that of the edge. What joins it without a kept node of its own counts as a part of that node:
+    `total` is the weight of the kept nodes with all that is part of them.
+    """
+    n_nodes = heights.size
+    parent = arange(n_nodes)
+    lowest = arange(n_nodes)
+    inside = weight.copy()
+    for i in range(n_nodes):
+        total[i] = weight[i] if kept[i] else 0.0
+        lowest[i] = i if kept[i] else -1
+    n_edges = 0
+    for e in range(pairs.shape[0]):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        one, other = lowest[a], lowest[b]
+        if one >= 0 and other >= 0:
+            edges[n_edges], ends[n_edges, 0], ends[n_edges, 1] = e, one, other
+            n_edges += 1
+            low = one if heights[one] <= heights[other] else other
+        else:
+            low = max(one, other)
+            if low >= 0:
+                total[low] += inside[b] if one >= 0 else inside[a]
+        root, leaf = (a, b) if inside[a] >= inside[b] else (b, a)
+        parent[leaf] = root
+        lowest[root] = low
+        inside[root] += inside[leaf]
+    return n_edges

@@ -1,0 +1,142 @@
+"""A report: a page that can be saved, and shown in a notebook."""
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from typicality._files import atomic_file
+from typicality.report.assembly import assemble
+from typicality.report.payload import build_payload
+
+__all__ = ["Report"]
+
+_FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:transparent"
+
+
+@dataclass(frozen=True)
+class Report:
+    """One self-contained page about a fitted model and its rows.
+
+    It needs no network and no other file, and nothing in the data is taken for markup. Make it by
+    `from_estimator`, or by the method `report` of an estimator; a notebook shows it as it is.
+
+    Parameters
+    ----------
+    title : str
+        What the page is called.
+    html : str
+        The page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.report import Report
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(0, 1, (100, 2)), rng.normal(8, 1, (50, 2)), [[4, 20]]])
+    >>> report = Report.from_estimator(AlphaCutClustering().fit(X), X)
+    >>> report.title
+    'Clusters and outliers in 151 rows'
+    >>> report.save("report.html")  # doctest: +SKIP
+    """
+
+    title: str
+    html: str = field(repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        title: str | None = None,
+        display: Any = None,
+        cells: Mapping[str, Sequence[Any]] | None = None,
+        notes: Sequence[tuple[str, str]] = (),
+        warnings: Sequence[str] = (),
+        max_rows: int = 100_000,
+        random_state: Any = 0,
+    ) -> Self:
+        """The report of a fitted estimator.
+
+        The page has a scatter of the rows, the histogram of typicalities with the cut on it, which
+        can be moved, a table of clusters, the cluster tree where there is one, and the outliers
+        with the features that make them so. Costs what prediction for X costs, and O(n d).
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted estimator of typicality.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows. For :class:`~typicality.AlphaCutClustering` those it was fitted on, in their
+            order; for other estimators any.
+        title : str, optional
+            The title of the page.
+        display : array-like or dataframe of shape (n_samples, n_columns), optional
+            The same features in the units the page should show, column by column, where X was
+            scaled; missing values are allowed. X itself when left out. Needed where X is a matrix
+            for pairs of rows (``kernel="precomputed"``, ``"dissimilarities"``), which has no
+            features to draw.
+        cells : mapping of str to sequence, optional
+            Further columns, of text, that are shown with a row.
+        notes : sequence of (str, str), default=()
+            What was run on what, as pairs of a heading and a sentence. Without any, the page says
+            what the model tells of itself.
+        warnings : sequence of str, default=()
+            Sentences that the reader should see first.
+        max_rows : int, default=100_000
+            The most rows the page shows. Of more it shows a sample, and says so: all rows that
+            belong nowhere (the least typical ones of them, where they are more than half of
+            `max_rows`), and others drawn at random, some of each cluster.
+        random_state : int, RandomState instance or None, default=0
+            The seed of that sample.
+
+        Returns
+        -------
+        Report
+        """
+        payload = build_payload(
+            model,
+            X,
+            title=title,
+            display=display,
+            cells=cells,
+            notes=notes,
+            warnings=warnings,
+            max_rows=max_rows,
+            random_state=random_state,
+        )
+        return cls(payload["title"], assemble(payload))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, e.g. "report.html".
+        overwrite : bool, default=False
+            Whether a file of that name may be replaced.
+
+        Returns
+        -------
+        path : Path
+        """
+        with atomic_file(path, overwrite=overwrite) as stream:
+            stream.write(self.html)
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        # Sandboxed: the page can neither see nor change the notebook around it.
+        page = html.escape(self.html)
+        return (
+            f'<iframe title="{html.escape(self.title)}" srcdoc="{page}" '
+            f'sandbox="allow-scripts allow-downloads" style="{_FRAME_STYLE}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        size = len(self.html.encode("utf-8")) / 1e6
+        return f"<Report {self.title!r}, {size:.1f} MB; .save('report.html') writes it>"

@@ -1,0 +1,125 @@
+"""The table of clusters: how large, how far apart, what sets each apart from the others."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.levelsets import AlphaTree
+from typicality.levelsets.pruning import pruned
+from typicality.report.features import FeatureTable
+from typicality.report.findings import Findings
+from typicality.report.middles import Middles, group_means
+
+__all__ = ["ClusterTable"]
+
+Doubles = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+_MOST_LISTED = 1000
+_FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
+
+_TREE_WORDS = (
+    "How many times denser the densest place of a cluster is than the best way from there to "
+    "another cluster: near 1 there is hardly a gap, at 1000 there is nothing between."
+)
+_PROTOTYPE_WORDS = (
+    "The distance to the nearest other prototype, where 1 is the usual distance of the rows of the "
+    "cluster from their own, each feature in units of its spread; below 2 clusters overlap."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTable:
+    """The clusters that rows belong to, by falling size; the largest thousand where there are more.
+
+    Parameters
+    ----------
+    labels, sizes : arrays of shape (c,)
+        The label of each, and the number of its rows.
+    typical_rows : array of shape (c,)
+        Its most typical row.
+    separation : array of shape (c,)
+        How far apart it is from the others; NaN where that has no meaning.
+    separation_words : str, optional
+        What that number means.
+    means : array of shape (c, d)
+        The means of the features in the units of the user; NaN where all values are missing.
+    deviations : array of shape (c, d)
+        How far its means are from those of the rows of other clusters, in units of the spread.
+    n_clusters : int
+        How many clusters there are, listed or not.
+    """
+
+    labels: NDArray[np.int32]
+    sizes: Places
+    typical_rows: Places
+    separation: Doubles
+    separation_words: str | None
+    means: Doubles
+    deviations: Doubles
+    n_clusters: int
+
+    @classmethod
+    def of(cls, found: Findings, features: FeatureTable, middles: Middles | None) -> Self:
+        """The clusters of the rows a model has judged."""
+        sizes = np.bincount(found.labels[found.labels >= 0])
+        n_clusters = int(np.count_nonzero(sizes))
+        listed = np.argsort(-sizes, kind="stable")[: min(n_clusters, _MOST_LISTED)]
+        typical = _most_typical_rows(found, listed)
+        separation, words = _separation(found.tree, middles, listed, typical)
+        return cls(
+            labels=listed.astype(np.int32),
+            sizes=sizes[listed],
+            typical_rows=typical,
+            separation=separation,
+            separation_words=words,
+            means=group_means(features.shown, found.labels)[listed],
+            deviations=_deviations(found.labels, features)[listed],
+            n_clusters=n_clusters,
+        )
+
+
+def _most_typical_rows(found: Findings, listed: Places) -> Places:
+    order = np.lexsort((-found.strength, found.labels))
+    present, first = np.unique(found.labels[order], return_index=True)
+    return order[first[np.searchsorted(present, listed)]]
+
+
+def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
+    """Means of the rows of a cluster less those of the rows of other clusters.
+
+    Where there is no other cluster, less those of the rows that belong nowhere; zero where there
+    are none either.
+    """
+    values = features.measured
+    counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
+    means = np.nan_to_num(group_means(values, labels))
+    sums = means * counts
+    others, n_others = sums.sum(axis=0) - sums, counts.sum() - counts
+    if np.count_nonzero(counts) == 1:
+        others, n_others = values[labels < 0].sum(axis=0)[None], np.full((1, 1), (labels < 0).sum())
+    rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
+    return np.asarray((means - rest) / features.scale)
+
+
+def _separation(
+    tree: AlphaTree | None, middles: Middles | None, listed: Places, typical: Places
+) -> tuple[Doubles, str | None]:
+    if len(listed) > 1 and tree is not None:
+        return _heights_over_saddles(tree, tree.node_of[typical]), _TREE_WORDS
+    if len(listed) > 1 and middles is not None and middles.are_prototypes:
+        return middles.separation(listed), _PROTOTYPE_WORDS
+    return np.full(len(listed), np.nan), None
+
+
+def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:
+    """The height of each peak over that of the saddle where its cluster first meets another."""
+    between = pruned(tree, peaks)
+    # A cluster is alone until it first stands at an end of an edge.
+    first = np.unique(between.pairs.ravel(), return_index=True)[1] // 2
+    saddles = tree.saddles[between.edge[first]]
+    heights = tree.heights[between.nodes]
+    ratio = np.divide(heights, saddles, out=np.full(len(heights), np.inf), where=saddles > 0)
+    return np.asarray(np.minimum(ratio, _FARTHEST))[np.searchsorted(between.nodes, peaks)]

@@ -1,0 +1,90 @@
+"""The features of the rows: as the user sees them, and in units in which they can be compared."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._checks import check_display, check_has_features
+
+__all__ = ["FeatureTable", "robust_scale"]
+
+Doubles = NDArray[np.float64]
+
+_NORMAL_IQR = 1.349  # the distance between the quartiles of a normal variable, in its deviations
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """The features of all rows.
+
+    Parameters
+    ----------
+    names : list of str
+        What they are called.
+    shown : array of shape (n, d)
+        Their values in the units of the user; NaN where one is missing.
+    measured : array of shape (n, d)
+        The values in which the model saw them, where those are at hand; else what is shown, with
+        medians for missing values.
+    of_model : bool
+        Whether `measured` is what the model saw.
+    """
+
+    names: list[str]
+    shown: NDArray[np.floating]
+    measured: NDArray[np.floating]
+    of_model: bool
+
+    @classmethod
+    def of(cls, model: Any, rows: NDArray[np.floating], display: Any) -> Self:
+        """The features of rows, from what is to be displayed or from the rows themselves."""
+        pairwise = model.__sklearn_tags__().input_tags.pairwise
+        known = getattr(model, "feature_names_in_", None)
+        own_names = None if known is None else [str(name) for name in known]
+        if display is None:
+            check_has_features(model, has_features=not pairwise)
+            values, names = rows, own_names
+        else:
+            values, names = check_display(display, len(rows))
+        same = not pairwise and values.shape[1] == rows.shape[1]
+        if names is None and same:
+            names = own_names
+        if names is None:
+            names = [f"feature {j}" for j in range(values.shape[1])]
+        return cls(names, values, rows if same else _filled(values), same)
+
+    @cached_property
+    def scale(self) -> Doubles:
+        """The robust spread of each feature in `measured`."""
+        return robust_scale(self.measured)
+
+    @cached_property
+    def standardised(self) -> Doubles:
+        """The features in units of their spread, about their medians."""
+        middle = np.median(self.measured, axis=0)
+        return np.asarray((self.measured - middle) / self.scale, dtype=np.float64)
+
+
+def robust_scale(values: NDArray[np.floating]) -> Doubles:
+    """The distance between the quartiles, as a standard deviation.
+
+    Where it is zero, the standard deviation takes its place; where that is zero too, one.
+    """
+    low, high = np.quantile(values, [0.25, 0.75], axis=0)
+    scale = np.asarray((high - low) / _NORMAL_IQR, dtype=np.float64)
+    flat = scale <= 0
+    scale[flat] = values[:, flat].std(axis=0, dtype=np.float64)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _filled(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Medians in place of missing values; zero where a feature has none."""
+    if not np.isnan(values).any():
+        return values
+    some = np.isfinite(values).any(axis=0)
+    middle = np.zeros(values.shape[1])
+    middle[some] = np.nanmedian(values[:, some], axis=0)
+    return np.where(np.isnan(values), middle, values)

@@ -1,0 +1,67 @@
+// Numbers and counts as people write them.
+
+const byId = (id) => document.getElementById(id);
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+
+function count(number, noun) {
+  return `${grouped.format(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+// Four digits tell rows apart; exponents only where zeros would have to be counted.
+function format(value) {
+  if (Number.isNaN(value)) return "missing";
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2).replace("e+", "e");
+  return significant.format(value).replace("-", "\u2212");
+}
+
+function percent(share) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return "< 0.1 %";
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+// The shortest text that reads back as the same number: 5.1 for one of 32 bits, not 5.099999904632568.
+function exactText(value, isDouble) {
+  if (!Number.isFinite(value)) return "";
+  if (isDouble || (Number.isInteger(value) && Math.abs(value) < 1e9)) return String(value);
+  for (let digits = 6; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) return String(Number(text));
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
+function deviationWords(deviations) {
+  const size = Math.abs(deviations);
+  const shown = size >= 1000 ? "over 999" : size.toFixed(size < 10 ? 1 : 0);
+  return `${deviations < 0 ? "low" : "high"} (${deviations < 0 ? "\u2212" : "+"}${shown} sd)`;
+}
+
+// ---- elements ------------------------------------------------------------------------------------
+
+// All text enters the page here or through textContent elsewhere: never as markup.
+function element(name, { text, className, children = [], ...attributes } = {}) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function tell(id, text) {
+  const target = byId(id);
+  target.textContent = text ?? "";
+  target.hidden = !text;
+}
+
+let announcing = 0;
+
+// A screen reader hears the last of a run of changes, not each step of a drag.
+function announce(text) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { byId("announce").textContent = text; }, 350);
+}

@@ -1,0 +1,101 @@
+// What the page is about at this moment, and the one place where it changes.
+
+const state = {
+  level: null, // null: the clusters of the fit
+  minSize: data.tree ? data.tree.minSize : 1,
+  labels: new Int32Array(n),
+  summary: null,
+  sizes: null,
+  sizesOfAll: true,
+  slots: new Uint8Array(0), // the colour of each cluster
+  selected: new Uint8Array(n),
+  nSelected: 0,
+  selectionName: "",
+  hovered: -1,
+};
+
+// ---- drawing, at most once a frame ---------------------------------------------------------------
+
+// Plots measure their boxes: they come before words and tables, which move things.
+const views = new Map(["scatter", "marks", "histogram", "tree", "level", "legend", "clusters", "outliers", "selection"]
+  .map((name) => [name, () => {}])); // name -> function that draws
+const waiting = new Set();
+let frame = 0;
+
+function refresh(...names) {
+  names.forEach((name) => waiting.add(name));
+  if (!frame) frame = requestAnimationFrame(drawWaiting);
+}
+
+function refreshAll() {
+  refresh(...views.keys());
+}
+
+function drawWaiting() {
+  cancelAnimationFrame(frame);
+  frame = 0;
+  const start = performance.now();
+  const relabelled = waiting.delete("labels");
+  if (relabelled) relabel();
+  const now = relabelled ? [...views.keys()] : [...views.keys()].filter((name) => waiting.has(name));
+  waiting.clear();
+  for (const name of now) views.get(name)();
+  if (relabelled) document.documentElement.dataset.updateMs = (performance.now() - start).toFixed(2);
+}
+
+// ---- changes -------------------------------------------------------------------------------------
+
+function relabel() {
+  const nClusters = labelsAt(state.level, state.minSize, state.labels);
+  state.summary = summarise(state.labels, nClusters);
+  const { sizes, ofAll } = sizesOf(state.level, state.summary);
+  state.sizes = sizes;
+  state.sizesOfAll = ofAll;
+  state.slots = chooseSlots(state.summary);
+  const readout = document.documentElement.dataset;
+  readout.nClusters = nClusters;
+  readout.nNowhere = nowhereCount();
+  readout.sizes = JSON.stringify(Array.from(sizes));
+}
+
+function allCount() {
+  return state.sizesOfAll ? data.n_rows : n;
+}
+
+function nowhereCount() {
+  return allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function setLevel(level) {
+  state.level = level;
+  refresh("labels");
+}
+
+function setMinSize(minSize) {
+  state.minSize = minSize;
+  refresh("labels");
+}
+
+function select(rows, name) {
+  state.selected = rows;
+  state.nSelected = rows.reduce((sum, one) => sum + one, 0);
+  state.selectionName = name;
+  if (state.nSelected) announce(`${count(state.nSelected, "row")} selected: ${name}.`);
+  refresh("scatter", "marks", "legend", "tree", "clusters", "selection");
+}
+
+function clearSelection() {
+  select(new Uint8Array(n), "");
+}
+
+function selectLabel(label) {
+  const rows = new Uint8Array(n);
+  for (let i = 0; i < n; i++) rows[i] = state.labels[i] === label ? 1 : 0;
+  select(rows, detects ? `${nameOf(label)} rows` : label < 0 ? "rows that belong nowhere" : nameOf(label));
+}
+
+function hover(index) {
+  if (index === state.hovered) return;
+  state.hovered = index;
+  refresh("marks");
+}

@@ -1,0 +1,182 @@
+// The table of clusters, recomputed whenever the level moves.
+
+const FIRST_ROWS = 25;
+const table = { sort: "number", falling: false, all: false, profiles: new Map(), profilesOf: "", timer: 0 };
+const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
+
+const COLUMNS = [
+  { key: "number", name: detects ? "Rows that are" : "Cluster", first: false },
+  { key: "size", name: "Rows", first: true },
+  { key: "share", name: "Share", first: true },
+  { key: "strength", name: `Mean ${data.strength_name}`, first: true },
+  { key: "typical", name: "Most typical row", first: false },
+  { key: "level", name: "Level", first: true, known: () => known("level") },
+  { key: "separation", name: "Separation", first: true, known: () => known("separation") },
+  { key: "profile", name: detects ? "How they differ from the others" : "What sets it apart", sorts: false },
+];
+
+// Levels and separations belong to the clusters of the fit.
+const known = (key) => state.level === null && data.clusters.some((cluster) => Number.isFinite(cluster[key]));
+
+function entries() {
+  const { nClusters, shown, strength, best } = state.summary;
+  return Array.from({ length: nClusters }, (_, label) => {
+    const fit = state.level === null ? fitted.get(label) : undefined;
+    return {
+      number: label,
+      size: state.sizes[label],
+      share: state.sizes[label] / allCount(),
+      strength: strength[label] / shown[label],
+      typical: fit ? fit.typical_row : data.row[best[label]] ?? NaN,
+      level: fit?.level ?? NaN,
+      separation: fit?.separation ?? NaN,
+    };
+  });
+}
+
+function drawClusters() {
+  const { nClusters } = state.summary;
+  const columns = COLUMNS.filter((column) => !column.known || column.known());
+  const listed = sorted(entries());
+  const shown = table.all ? listed : listed.slice(0, FIRST_ROWS);
+  drawHead(columns);
+  byId("clusters").tBodies[0].replaceChildren(...shown.map((entry) => tableRow(entry, columns)));
+  byId("clusters").tFoot.replaceChildren(...nowhereRow(columns));
+  byId("clusters").hidden = nClusters === 0;
+  tell("clusters-none", nClusters === 0 ? "There is no cluster at this level: every row belongs nowhere. Try a lower one." : "");
+  byId("clusters-now").textContent = state.sizesOfAll ? "" : "Counts are of the rows shown.";
+  tell("clusters-words", known("separation") && data.separation_words ? `Separation: ${data.separation_words}` : "");
+  byId("clusters-more").hidden = listed.length <= FIRST_ROWS;
+  byId("clusters-more").textContent = table.all ? "Show fewer" : `Show all ${grouped.format(listed.length)} clusters`;
+  planProfiles();
+}
+
+function sorted(list) {
+  const sign = table.falling ? -1 : 1;
+  return list.sort((a, b) => sign * (a[table.sort] - b[table.sort]) || a.number - b.number);
+}
+
+function drawHead(columns) {
+  const cells = columns.map(({ key, name, first, sorts = true }) => {
+    if (!sorts) return element("th", { text: name, scope: "col", className: key });
+    const active = table.sort === key;
+    const button = element("button", { text: name, type: "button", "data-sort": key });
+    button.addEventListener("click", () => sortBy(key, first));
+    const order = !active ? "none" : table.falling ? "descending" : "ascending";
+    return element("th", { scope: "col", className: key, "aria-sort": order, children: [button] });
+  });
+  const head = byId("clusters").tHead.rows[0];
+  const focused = document.activeElement?.dataset?.sort;
+  head.replaceChildren(...cells);
+  if (focused) head.querySelector(`[data-sort="${focused}"]`)?.focus();
+}
+
+function sortBy(key, firstFalling) {
+  table.falling = table.sort === key ? !table.falling : firstFalling;
+  table.sort = key;
+  refresh("clusters");
+}
+
+function tableRow(entry, columns) {
+  const label = entry.number;
+  const texts = {
+    size: grouped.format(entry.size),
+    share: percent(entry.share),
+    strength: strengthText(entry.strength),
+    typical: Number.isNaN(entry.typical) ? "" : String(entry.typical),
+    level: strengthText(entry.level),
+    separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
+    profile: profileWords(label),
+  };
+  const cells = columns.map(({ key, name }) => (key === "number"
+    ? element("th", { scope: "row", className: key, children: [labelButton(label)] })
+    : element("td", { text: texts[key], className: key, "data-name": name })));
+  const row = element("tr", { children: cells, "data-label": label });
+  row.addEventListener("click", () => selectLabel(label));
+  return row;
+}
+
+function labelButton(label) {
+  const text = detects ? nameOf(label) : label < 0 ? "nowhere" : String(label);
+  const button = element("button", { type: "button", className: "label", children: [swatch(label), element("span", { text })] });
+  button.setAttribute("aria-label", `Select ${nameOf(label)}`);
+  return button;
+}
+
+function nowhereRow(columns) {
+  const { nClusters, shown, strength } = state.summary;
+  if (nowhereCount() <= 0) return [];
+  const entry = { number: -1, size: nowhereCount(), share: nowhereCount() / allCount(), strength: strength[nClusters] / shown[nClusters], typical: NaN, level: NaN, separation: NaN };
+  return [tableRow(entry, columns)];
+}
+
+// ---- what sets a cluster apart, in words ---------------------------------------------------------
+
+function profileWords(label) {
+  const profile = state.level === null ? fitted.get(label)?.profile : table.profiles.get(label);
+  if (!profile) return "";
+  const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING);
+  if (!telling.length) return "No single feature stands out.";
+  return telling.map(({ axis, deviations }) => `${data.axes[axis].name} ${deviationWords(deviations)}`).join(", ");
+}
+
+// Means of all features take longer than a frame has: they follow when the level rests.
+function planProfiles() {
+  const key = `${state.level} ${state.minSize}`;
+  if (state.level === null || key === table.profilesOf) return;
+  table.profiles.clear();
+  clearTimeout(table.timer);
+  table.timer = setTimeout(() => {
+    table.profilesOf = key;
+    table.profiles = computeProfiles();
+    refresh("clusters");
+  }, 180);
+}
+
+// The mean of a cluster less that of the rows of the other clusters, in units of the spread.
+function computeProfiles() {
+  const { nClusters, shown } = state.summary;
+  const listed = Math.min(nClusters, 200);
+  const found = Array.from({ length: listed }, () => []);
+  const nClustered = n - shown[nClusters];
+  for (const axis of features) {
+    const { sums, all } = sumsOf(axis.values, nClusters);
+    for (let label = 0; label < listed; label++) {
+      const mean = sums[label] / shown[label];
+      const rest = (all - sums[label]) / (nClustered - shown[label]);
+      const deviations = (mean - rest) / spreadOf(axis);
+      if (Number.isFinite(deviations)) found[label].push({ axis: axis.index, mean, deviations });
+    }
+  }
+  const strongest = (list) => list.sort((a, b) => Math.abs(b.deviations) - Math.abs(a.deviations)).slice(0, 4);
+  return new Map(found.map((list, label) => [label, strongest(list)]));
+}
+
+function sumsOf(values, nClusters) {
+  const sums = new Float64Array(nClusters);
+  let all = 0;
+  for (let i = 0; i < n; i++) {
+    if (state.labels[i] < 0 || Number.isNaN(values[i])) continue;
+    sums[state.labels[i]] += values[i];
+    all += values[i];
+  }
+  return { sums, all };
+}
+
+// The distance of the quartiles as a standard deviation; the standard deviation where it is zero.
+function spreadOf(axis) {
+  const { spread, values } = axis;
+  if (spread !== undefined) return spread;
+  const quarters = shapes[axis.index].quarter;
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / n;
+  axis.spread = quarters > 0 ? (2 * quarters) / 1.349 : Math.sqrt(variance) || 1;
+  return axis.spread;
+}
+
+function startClusters() {
+  byId("clusters-heading").textContent = detects ? "Typical rows and outliers" : "The clusters";
+  byId("clusters-more").addEventListener("click", () => { table.all = !table.all; refresh("clusters"); });
+}
+
+views.set("clusters", drawClusters);

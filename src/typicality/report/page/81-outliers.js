@@ -1,0 +1,82 @@
+// The least typical rows, and the features that make them so.
+
+const PAGE = 20;
+const outlierList = { page: 0 };
+const TELLING = 0.5; // spreads: a smaller deviation explains nothing
+const farthest = data.outliers.deviations.reduce((most, value) => Math.max(most, Math.abs(value)), 3);
+
+function drawOutliers() {
+  const { index } = data.outliers;
+  const pages = Math.max(1, Math.ceil(index.length / PAGE));
+  outlierList.page = clamp(outlierList.page, 0, pages - 1);
+  const first = outlierList.page * PAGE;
+  const items = Array.from(index.subarray(first, first + PAGE), (row, k) => outlierItem(row, first + k));
+  byId("outliers").replaceChildren(...items);
+  byId("outliers").start = first + 1;
+  byId("outliers-page").textContent = index.length
+    ? `${grouped.format(first + 1)}\u2013${grouped.format(first + items.length)} of ${grouped.format(index.length)}` : "";
+  byId("outliers-back").disabled = outlierList.page === 0;
+  byId("outliers-on").disabled = outlierList.page >= pages - 1;
+  byId("outliers-page").parentElement.hidden = pages === 1;
+  byId("outliers-words").textContent = outlierLead(index.length);
+}
+
+function outlierLead(nListed) {
+  const nowhere = nowhereCount();
+  const here = detects
+    ? `${nowhere === 1 ? "1 row is an outlier" : `${count(nowhere, "row")} are outliers`}.`
+    : nowhere === 0 ? "Every row belongs to a cluster." : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere.`;
+  return nListed ? `${here} Least typical first. ${data.outlier_words ?? ""}` : here;
+}
+
+function outlierItem(row, place) {
+  const label = state.labels[row];
+  const button = element("button", {
+    type: "button",
+    className: "outlier-name",
+    "data-row": data.row[row],
+    children: [swatch(label), element("strong", { text: `Row ${data.row[row]}` }), element("span", { text: nameOf(label) })],
+  });
+  button.addEventListener("click", () => showRow(row));
+  const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
+  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${strengthText(data.strength[row])}`].join(" \u00b7 ") });
+  return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(place) })] });
+}
+
+function reasonsOf(place) {
+  const { axis, value, deviations } = data.outliers;
+  const telling = [0, 1, 2].map((k) => 3 * place + k)
+    .filter((at) => axis[at] >= 0 && Math.abs(deviations[at]) >= TELLING);
+  if (!telling.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
+  return telling.map((at) => {
+    const bar = element("span", { className: deviations[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
+    // Roots: one wild value must not flatten all the others.
+    bar.style.setProperty("--part", String(Math.sqrt(Math.abs(deviations[at]) / farthest)));
+    return element("li", {
+      children: [
+        element("span", { className: "reason-name", text: data.axes[axis[at]].name, title: data.axes[axis[at]].name }),
+        element("span", { className: "reason-value", text: format(value[at]) }),
+        bar,
+        element("span", { className: "reason-words", text: deviationWords(deviations[at]) }),
+      ],
+    });
+  });
+}
+
+// The row is marked in the scatter, which comes into sight.
+function showRow(row) {
+  const one = new Uint8Array(n);
+  one[row] = 1;
+  select(one, `row ${data.row[row]}`);
+  bringIntoView(row);
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  scatter.box.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+}
+
+function startOutliers() {
+  byId("outliers-heading").textContent = detects ? "Outliers" : "The least typical rows";
+  byId("outliers-back").addEventListener("click", () => { outlierList.page--; refresh("outliers"); });
+  byId("outliers-on").addEventListener("click", () => { outlierList.page++; refresh("outliers"); });
+}
+
+views.set("outliers", drawOutliers);

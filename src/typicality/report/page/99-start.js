@@ -1,0 +1,76 @@
+// The words around the plots, and the start of it all.
+
+function answer() {
+  const { nClusters } = state.summary;
+  const all = allCount();
+  const nowhere = nowhereCount();
+  const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
+  if (detects) return `${grouped.format(nowhere)} of ${where} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`;
+  const rest = nowhere === 0 ? "every row belongs to one" : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
+  return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
+}
+
+function drawLegend() {
+  const { nClusters } = state.summary;
+  const chips = Array.from({ length: Math.min(nClusters, 12) }, (_, label) => chip(label, state.sizes[label]));
+  if (nowhereCount() > 0) chips.push(chip(-1, nowhereCount()));
+  if (nClusters > 12) chips.splice(12, 0, element("li", { className: "more", text: `and ${count(nClusters - 12, "more cluster")}` }));
+  byId("legend").replaceChildren(...chips);
+  byId("summary").textContent = answer();
+}
+
+function chip(label, size) {
+  const button = element("button", {
+    type: "button",
+    className: "chip",
+    children: [swatch(label), element("span", { text: nameOf(label) }), element("span", { className: "chip-size", text: grouped.format(size) })],
+  });
+  button.addEventListener("click", () => selectLabel(label));
+  return element("li", { children: [button] });
+}
+
+const HOW = {
+  tree: [
+    "Every row has a typicality between 0 and 1: how much it is like the rows around it. Rows of one cluster hang together through typical rows.",
+    "A high level keeps the dense cores of clusters; a low one lets them grow until they meet. The histogram shows how many rows a level costs.",
+  ],
+  memberships: [
+    `A number between 0 and 1 says how much a row belongs to each cluster. The histogram shows the ${data.strength_name} of each row.`,
+    "Raise the level to keep only the rows that clearly belong to their cluster.",
+  ],
+  typicality: [
+    "Each row has a score: how typical it is of the data as a whole. The lowest scores are the strangest rows.",
+    "Move the threshold to see how many outliers there would be with another one.",
+  ],
+};
+
+function writeWords() {
+  byId("title").textContent = data.title;
+  byId("made-by").textContent = `Made by ${data.made_by}. This page is one file: it loads nothing and sends nothing.`;
+  tell("sample-note", data.sample_note);
+  tell("axes-note", [data.features_note, data.cells_note].filter(Boolean).join(" "));
+  byId("warnings").hidden = data.warnings.length === 0;
+  byId("warnings").querySelector("ul").append(...data.warnings.map((text) => element("li", { text })));
+  byId("notes").append(...data.notes.flatMap(([head, text]) => [element("dt", { text: head }), element("dd", { text })]));
+  const how = [
+    ...HOW[data.kind],
+    "\u201csd\u201d counts how many usual spreads of a feature a value is away from the others.",
+    "Rows are counted from 0, as in the data. Selected rows can be downloaded, with their labels as they are on this page.",
+  ];
+  byId("how").append(...how.map((text) => element("li", { text })));
+}
+
+views.set("legend", drawLegend);
+
+writeWords();
+startTheme();
+startScatter();
+startLevel();
+startTree();
+startClusters();
+startOutliers();
+startSelection();
+refresh("labels");
+drawWaiting();
+new ResizeObserver(refreshAll).observe(document.querySelector("main"));
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,213 @@
+"""What a page is told: one structure of numbers and sentences, written as JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import typicality
+from typicality._checks import check_cells, check_max_rows, check_sentences
+from typicality.report.axes import AxisChoice, choose_axes
+from typicality.report.cells import choose_cells
+from typicality.report.clusters import ClusterTable
+from typicality.report.encoding import clean_text, encoded
+from typicality.report.features import FeatureTable
+from typicality.report.findings import Findings, find, read_rows
+from typicality.report.middles import Middles
+from typicality.report.outliers import Outliers, explain
+from typicality.report.sampling import choose_rows
+from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
+from typicality.report.words import count, default_notes, default_title
+
+__all__ = ["build_payload"]
+
+Doubles = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+_FORMAT = 1
+_MOST_MEMBERSHIPS = 1_000_000
+_PROFILE_LENGTH = 4
+_REASONS = 3  # features named for an outlier
+_FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
+
+
+def build_payload(
+    model: Any,
+    X: Any,
+    *,
+    title: str | None = None,
+    display: Any = None,
+    cells: Mapping[str, Sequence[Any]] | None = None,
+    notes: Sequence[tuple[str, str]] = (),
+    warnings: Sequence[str] = (),
+    max_rows: int = 100_000,
+    random_state: Any = 0,
+) -> dict[str, Any]:
+    """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
+
+    The parameters are those of :meth:`typicality.report.Report.from_estimator`.
+    """
+    max_rows = check_max_rows(max_rows)
+    notes, warnings = check_sentences(notes, warnings)
+    rows = read_rows(model, X)
+    features = FeatureTable.of(model, rows, display)
+    cells = check_cells({} if cells is None else cells, len(rows))
+    found = find(model, X)
+    middles = Middles.of(found, features) if found.kind == "memberships" else None
+    clusters = ClusterTable.of(found, features, middles)
+    branches = None
+    if found.tree is not None:
+        size = model.min_cluster_size
+        branches = choose_branches(
+            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+        )
+    wanted = _wanted_rows(found, clusters, branches)
+    shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
+    outliers = explain(found, features, middles, shown)
+    chosen = choose_axes(found, features, shown, importance=_importance(clusters, outliers))
+    notes = notes or default_notes(model, found, len(features.names), clusters.n_clusters)
+    return {
+        "format": _FORMAT,
+        "title": clean_text(default_title(found) if title is None else title),
+        "made_by": f"typicality {typicality.__version__}",
+        "n_rows": found.n_rows,
+        "sample_note": sample_note,
+        "row": encoded(shown, "i4"),
+        **_axes_payload(chosen),
+        **_cells_payload(cells, shown),
+        **_findings_payload(found, shown),
+        "tree": tree_payload(found, branches, shown),
+        "clusters": _clusters_payload(clusters, found, chosen.features),
+        "separation_words": clusters.separation_words,
+        "outliers": _outliers_payload(outliers, features, shown, chosen.features),
+        "outlier_words": outliers.words,
+        "notes": [list(map(clean_text, note)) for note in [*notes, *_notes_on(clusters)]],
+        "warnings": [clean_text(text) for text in warnings],
+    }
+
+
+def _wanted_rows(found: Findings, clusters: ClusterTable, branches: ShownBranches | None) -> Places:
+    """Rows a page speaks of: the most typical row of each cluster, and the peaks of branches."""
+    typical = clusters.typical_rows
+    if found.tree is None or branches is None:
+        return typical
+    peaks = found.tree.row_of[branches.peak]
+    return np.concatenate([peaks, typical])
+
+
+def _findings_payload(found: Findings, shown: Places) -> dict[str, Any]:
+    memberships = None if found.memberships is None else found.memberships[shown]
+    small = memberships is not None and memberships.size <= _MOST_MEMBERSHIPS
+    return {
+        "kind": found.kind,
+        "labels": encoded(found.labels[shown], "i4"),
+        "fitted_words": found.fitted_words,
+        "strength": encoded(found.strength[shown], "f8"),
+        "strength_name": found.strength_name,
+        "strength_words": found.strength_words,
+        "cut": _number(found.cut),
+        "levels": None if found.levels is None else [_number(level) for level in found.levels],
+        "memberships": encoded(memberships, "f4") if small else None,
+    }
+
+
+def _cells_payload(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
+    chosen = choose_cells(cells, shown)
+    return {"cells": chosen.columns, "cells_note": chosen.note}
+
+
+def _axes_payload(chosen: AxisChoice) -> dict[str, Any]:
+    return {
+        "axes": [
+            {
+                "name": clean_text(axis.name),
+                "values": encoded(axis.values, _float_type(axis.values)),
+                "feature": axis.is_feature,
+            }
+            for axis in chosen.axes
+        ],
+        "features_note": chosen.note,
+        "start_axes": list(chosen.start),
+    }
+
+
+def _float_type(values: NDArray[np.floating]) -> str:
+    """Four bytes a value, but for numbers like dates, which would lose what makes them differ."""
+    finite = values[np.isfinite(values)].astype(np.float64)
+    largest, spread = np.abs(finite).max(initial=0.0), float(np.ptp(finite)) if finite.size else 0.0
+    return "f8" if largest * np.finfo(np.float32).eps > _FLOAT32_ERROR * spread > 0 else "f4"
+
+
+def _clusters_payload(
+    clusters: ClusterTable, found: Findings, features: Places
+) -> list[dict[str, Any]]:
+    level = np.full(len(clusters.labels), np.nan)
+    if found.kind != "memberships":
+        level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
+    best, deviations = _largest(clusters.deviations[:, features], _PROFILE_LENGTH)
+    return [
+        {
+            "label": int(clusters.labels[k]),
+            "size": int(clusters.sizes[k]),
+            "level": _number(level[k]),
+            "separation": _number(clusters.separation[k]),
+            "typical_row": int(clusters.typical_rows[k]),
+            "profile": [
+                {
+                    "axis": int(axis),
+                    "mean": _number(clusters.means[k, features[axis]]),
+                    "deviations": _number(deviation),
+                }
+                for axis, deviation in zip(best[k], deviations[k], strict=True)
+                if axis >= 0
+            ],
+        }
+        for k in range(len(clusters.labels))
+    ]
+
+
+def _outliers_payload(
+    outliers: Outliers, features: FeatureTable, shown: Places, kept: Places
+) -> dict[str, Any]:
+    axis, deviations = _largest(outliers.deviations[:, kept], _REASONS)
+    value = features.shown[outliers.rows[:, None], kept[axis]]
+    return {
+        "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
+        "axis": encoded(axis.ravel(), "i4"),
+        "value": encoded(np.where(axis >= 0, value, 0.0).ravel(), "f4"),
+        "deviations": encoded(deviations.ravel(), "f4"),
+    }
+
+
+def _largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
+    """The n largest deviations of each row and where they are; -1 where there are fewer."""
+    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
+    values = np.take_along_axis(deviations, order, axis=1)
+    missing = n - order.shape[1]
+    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
+    return order, np.pad(values, ((0, 0), (0, missing)))
+
+
+def _importance(clusters: ClusterTable, outliers: Outliers) -> Doubles:
+    """How often each feature is among those named for a cluster, and for an outlier."""
+    n_features = clusters.means.shape[1]
+    importance = np.zeros(n_features)
+    for deviations, n in ((clusters.deviations, _PROFILE_LENGTH), (outliers.deviations, _REASONS)):
+        named = _largest(deviations, n)[0]
+        counts = np.bincount(named[named >= 0], minlength=n_features)
+        importance += counts / max(len(deviations), 1)
+    return importance
+
+
+def _notes_on(clusters: ClusterTable) -> list[tuple[str, str]]:
+    listed = len(clusters.labels)
+    if listed == clusters.n_clusters:
+        return []
+    text = f"Of {count(clusters.n_clusters, 'cluster')} the {listed:,} largest are listed."
+    return [("Clusters", text)]
+
+
+def _number(value: Any) -> float | None:
+    """A number as JSON knows them; None for what it does not know."""
+    return None if value is None or not np.isfinite(value) else float(value)

@@ -1,0 +1,104 @@
+"""What was run on what, in words."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from typicality.report.findings import Findings
+
+__all__ = ["count", "default_notes", "default_title"]
+
+_METHODS = {
+    "AlphaCutClustering": "clusters are dense regions with sparser ones between",
+    "OneClusterPCM": "how typical each row is of the data as a whole",
+    "FuzzyCMeans": "fuzzy c-means: rows share their membership among clusters around prototypes",
+    "EntropyCMeans": "fuzzy c-means with entropy: rows share their membership among clusters",
+    "PossibilisticCMeans": "possibilistic c-means: a row may be typical of one cluster, or of none",
+    "AdaptivePCM": "begins with too many clusters and drops those that are not there",
+    "SparseAdaptivePCM": "begins with too many clusters and drops those that are not there; rows "
+    "far from all belong nowhere",
+    "SequentialPCM": "adds one cluster at a time, until no new one is found; rows far from all "
+    "belong nowhere",
+}
+_ENDINGS = {
+    "converged": "It converged after {n}.",
+    "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
+    "stopped": "It was stopped by a callback after {n}.",
+}
+_LONGEST_VALUE = 60  # characters of a parameter
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number and what it counts."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def default_title(found: Findings) -> str:
+    """What a page is called when nobody says."""
+    what = "Outliers" if found.kind == "typicality" else "Clusters and outliers"
+    return f"{what} in {count(found.n_rows, 'row')}"
+
+
+def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int) -> list[Any]:
+    """What was run on what, as pairs of a heading and a sentence or two."""
+    return [
+        ("Data", f"{count(found.n_rows, 'row')}, {count(n_features, 'feature')}."),
+        ("Method", _method(model)),
+        ("Result", _result(found, n_clusters)),
+        ("Iterations", _ENDINGS[model.status_].format(n=count(model.n_iter_, "iteration"))),
+        ("Computation", f"{_sentence(model.plan_.method)}: {model.plan_.reason}"),
+    ]
+
+
+def _method(model: Any) -> str:
+    name = type(model).__name__
+    meaning = f" ({_METHODS[name]})" if name in _METHODS else ""
+    given = _given_parameters(model)
+    return f"{name}{meaning}, {f'with {given}' if given else 'with its default parameters'}."
+
+
+def _given_parameters(model: Any) -> str:
+    defaults = inspect.signature(type(model)).parameters
+    values = model.get_params(deep=False).items()
+    changed = [(k, v) for k, v in values if not _same(v, defaults[k].default)]
+    return ", ".join(f"{name}={_value(value)}" for name, value in changed)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
+
+
+def _value(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return f"an array of shape {tuple(value.shape)}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _result(found: Findings, n_clusters: int) -> str:
+    n_nowhere = found.n_nowhere
+    share = f"{100 * n_nowhere / found.n_rows:.2g} %"
+    rows = f"{count(n_nowhere, 'row')} ({share})"
+    if found.kind == "typicality":
+        be = "is" if n_nowhere == 1 else "are"
+        return (
+            f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
+            "chosen beforehand (contamination), not found in the data; look at how far below the "
+            "others they are."
+        )
+    clusters = count(n_clusters, "cluster")
+    if n_nowhere == 0:
+        return f"{clusters}; every row belongs to one."
+    be, belong = ("is", "belongs") if n_nowhere == 1 else ("are", "belong")
+    if found.kind == "memberships":
+        return f"{clusters}; {rows} {belong} nowhere: typical of no cluster."
+    return (
+        f"{clusters}; {rows} {be} in the core of no cluster. That alone makes no outlier: rows at "
+        "the edge of a cluster, or between two, are among them; outliers are those of the lowest "
+        "typicality."
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

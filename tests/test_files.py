@@ -1,0 +1,235 @@
+"""Files and folders that appear whole or not at all."""
+
+import errno
+import os
+import shutil
+import stat
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from typicality._files import atomic_file, atomic_folder
+
+OURS = ("a.txt", "inner/b.txt")
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def write_file(path, text, **options):
+    with atomic_file(path, **options) as stream:
+        stream.write(text)
+
+
+def write_folder(path, text, **options):
+    with atomic_folder(path, ours=OURS, **options) as folder:
+        (folder / "a.txt").write_text(text)
+        (folder / "inner").mkdir()
+        (folder / "inner" / "b.txt").write_text(text)
+
+
+def read_folder(path):
+    return (path / "a.txt").read_text(), (path / "inner" / "b.txt").read_text()
+
+
+WRITERS = pytest.mark.parametrize("write", [write_file, write_folder])
+
+
+def test_a_file_has_no_name_before_it_is_complete(tmp_path):
+    with atomic_file(tmp_path / "x.txt") as stream:
+        stream.write("größer\r\n")
+        assert not (tmp_path / "x.txt").exists()
+        assert [name[0] for name in names(tmp_path)] == ["."]
+    assert (tmp_path / "x.txt").read_bytes() == "größer\r\n".encode()
+    assert names(tmp_path) == ["x.txt"]
+
+
+def test_binary_file(tmp_path):
+    write_file(str(tmp_path / "x"), b"\x00\n\xff", binary=True)
+    assert (tmp_path / "x").read_bytes() == b"\x00\n\xff"
+
+
+def test_a_folder_has_no_name_before_it_is_complete(tmp_path):
+    with atomic_folder(tmp_path / "x") as folder:
+        (folder / "a.txt").write_text("one")
+        assert folder.parent == tmp_path
+        assert not (tmp_path / "x").exists()
+    assert names(tmp_path) == ["x"]
+    assert names(tmp_path / "x") == ["a.txt"]
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    (tmp_path / "plain").touch()
+    (tmp_path / "folder").mkdir()
+    write_file(tmp_path / "f", "x")
+    write_folder(tmp_path / "d", "x")
+    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names(tmp_path)}
+    assert modes["f"] == modes["plain"]
+    assert modes["d"] == modes["folder"]
+
+
+@WRITERS
+def test_what_exists_is_kept_and_said_before_any_work(tmp_path, write):
+    write(tmp_path / "x", "one")
+    with pytest.raises(FileExistsError, match=r"x exists already; choose another name, or replace"):
+        write(tmp_path / "x", None)  # writing None would fail otherwise
+    assert names(tmp_path) == ["x"]
+
+
+@WRITERS
+def test_missing_parent(tmp_path, write):
+    with pytest.raises(FileNotFoundError, match="inner does not exist; make it first"):
+        write(tmp_path / "inner" / "x", "one")
+
+
+def test_overwrite(tmp_path):
+    for text in ("one", "two"):
+        write_file(tmp_path / "f", text, overwrite=True)
+        write_folder(tmp_path / "d", text, overwrite=True)
+    assert (tmp_path / "f").read_text() == "two"
+    assert read_folder(tmp_path / "d") == ("two", "two")
+    assert names(tmp_path) == ["d", "f"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "disk full")])
+@pytest.mark.parametrize("make", [atomic_file, atomic_folder])
+def test_an_exception_inside_leaves_nothing(tmp_path, make, error):
+    seen = []
+
+    def fail_inside():
+        with make(tmp_path / "x"):
+            seen.extend(names(tmp_path))
+            raise error
+
+    with pytest.raises(type(error)):
+        fail_inside()
+    assert len(seen) == 1
+    assert names(tmp_path) == []
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+    write_file(tmp_path / "f", "old")
+    write_folder(tmp_path / "d", "old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_file(tmp_path / "f", "new", overwrite=True)
+    with pytest.raises(OSError, match="No space left"):
+        write_folder(tmp_path / "d", "new", overwrite=True)
+    assert (tmp_path / "f").read_text() == "old"
+    assert read_folder(tmp_path / "d") == ("old", "old")
+    assert names(tmp_path) == ["d", "f"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.EIO, "cannot rename")])
+def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_place(
+    tmp_path, monkeypatch, error
+):
+    write_folder(tmp_path / "d", "old")
+    rename, calls = os.rename, []
+
+    def second_fails(source, target):
+        calls.append(target)
+        return fail() if len(calls) == 2 else rename(source, target)
+
+    def fail():
+        raise error
+
+    monkeypatch.setattr(os, "rename", second_fails)
+    with pytest.raises(type(error)):
+        write_folder(tmp_path / "d", "new", overwrite=True)
+    assert len(calls) == 3
+    assert read_folder(tmp_path / "d") == ("old", "old")
+    assert names(tmp_path) == ["d"]
+
+
+@pytest.mark.parametrize("foreign", ["notes.txt", "inner/a.txt", "other/a.txt"])
+def test_a_folder_with_a_foreign_file_is_never_replaced(tmp_path, foreign):
+    write_folder(tmp_path / "d", "old")
+    (tmp_path / "d" / foreign).parent.mkdir(exist_ok=True)
+    (tmp_path / "d" / foreign).write_text("precious")
+    with pytest.raises(FileExistsError, match=f"holds '{foreign}', which was not written by"):
+        write_folder(tmp_path / "d", None, overwrite=True)
+    assert (tmp_path / "d" / foreign).read_text() == "precious"
+
+
+def test_a_foreign_file_that_comes_late_is_kept_too(tmp_path):
+    write_folder(tmp_path / "d", "old")
+    with (
+        pytest.raises(FileExistsError, match=r"'late\.txt'"),
+        atomic_folder(tmp_path / "d", overwrite=True, ours=OURS),
+    ):
+        (tmp_path / "d" / "late.txt").touch()
+    assert "late.txt" in names(tmp_path / "d")
+    assert names(tmp_path) == ["d"]
+
+
+def test_kinds_are_not_mixed_up(tmp_path):
+    write_file(tmp_path / "f", "x")
+    write_folder(tmp_path / "d", "x")
+    with pytest.raises(FileExistsError, match="d is not a file"):
+        write_file(tmp_path / "d", "y", overwrite=True)
+    with pytest.raises(FileExistsError, match="f is not a folder"):
+        write_folder(tmp_path / "f", "y", overwrite=True)
+
+
+def test_links_are_followed_and_kept(tmp_path):
+    write_file(tmp_path / "f", "x")
+    write_folder(tmp_path / "d", "x")
+    (tmp_path / "link_f").symlink_to(tmp_path / "f")
+    (tmp_path / "link_d").symlink_to(tmp_path / "d")
+    write_file(tmp_path / "link_f", "y", overwrite=True)
+    write_folder(tmp_path / "link_d", "y", overwrite=True)
+    assert (tmp_path / "f").read_text() == "y"
+    assert read_folder(tmp_path / "d") == ("y", "y")
+    assert (tmp_path / "link_f").is_symlink()
+    assert (tmp_path / "link_d").is_symlink()
+
+
+def test_a_linked_folder_inside_an_old_folder_is_foreign(tmp_path):
+    write_folder(tmp_path / "elsewhere", "x")
+    write_folder(tmp_path / "d", "x")
+    shutil.rmtree(tmp_path / "d" / "inner")
+    (tmp_path / "d" / "inner").symlink_to(tmp_path / "elsewhere" / "inner")
+    with pytest.raises(FileExistsError, match="holds 'inner'"):
+        write_folder(tmp_path / "d", "y", overwrite=True)
+    assert read_folder(tmp_path / "elsewhere") == ("x", "x")
+
+
+def outcome(write, path, text, **options):
+    try:
+        write(path, text, **options)
+    except FileExistsError:
+        return "refused"
+    return text
+
+
+@WRITERS
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_concurrent_writers_never_mix(tmp_path, write, overwrite):
+    texts = [f"{i}" * 1000 for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        done = list(
+            pool.map(lambda text: outcome(write, tmp_path / "x", text, overwrite=overwrite), texts)
+        )
+    written = {file.read_text() for file in tmp_path.rglob("*.txt")} or {
+        (tmp_path / "x").read_text()
+    }
+    assert len(written) == 1
+    assert written <= set(done)
+    assert overwrite or done.count("refused") == 7
+    assert names(tmp_path) == ["x"]
+
+
+def test_file_systems_without_hard_links(tmp_path, monkeypatch):
+    def no_links(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    write_file(tmp_path / "x", "one")
+    assert (tmp_path / "x").read_text() == "one"
+    assert names(tmp_path) == ["x"]
