@@ -88,7 +88,7 @@ def test_one_cut(ax):
     model = fitted("alpha-cut at a level")
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert [cut.get_ydata()[0] for cut in display.cuts_] == [model.alpha_]
-    assert f"cut at {model.alpha_:.4g}" in ax.get_title()
+    assert f"cut at {model.alpha_:.4f}" in ax.get_title()
 
 
 def test_a_tree_alone(ax):
@@ -103,6 +103,16 @@ def test_few_branches_of_many_are_drawn(ax):
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert len(model.tree_.branches.peak) > 100
     assert 20 < len(display.branches_.get_segments()) <= 60
+
+
+def test_no_cluster_at_all(ax):
+    with pytest.warns(match="cluster"):
+        model = AlphaCutClustering(min_cluster_size=1000).fit(rows())
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert display.cuts_ == []
+    assert len(display.coloured_.get_segments()) == 0
+    assert len(display.branches_.get_segments()) > 1
+    assert len(ax.get_xticks()) == 0
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")

@@ -125,6 +125,7 @@ def test_needs_a_fit_of_the_right_kind(display, estimator, message):
         (np.eye(4), {"features": (2, 2)}, "two different features"),
         (np.eye(4), {"features": (0, 1, 2)}, "two of the features"),
         (np.eye(4), {"features": "ab"}, "two of the features"),
+        (np.eye(4), {"features": 1}, "two of the features"),
         (np.eye(4), {"grid_resolution": 1}, "grid_resolution must be a whole number"),
         (np.eye(4), {"cluster": 1}, "they go from 0 to 0.; got 1"),
         (np.eye(4), {"cluster": "a"}, "cluster must be the number of a cluster"),

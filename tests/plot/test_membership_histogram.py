@@ -60,7 +60,7 @@ def test_a_level_for_each_cluster(ax):
 def test_one_level_without_a_valley(ax):
     display, model = draw("alpha-cut at a level", ax), fitted("alpha-cut at a level")
     assert [line.get_xdata()[0] for line in display.level_lines_] == [model.alpha_]
-    assert display.level_lines_[0].get_label() == f"cut at {model.alpha_:.4g}"
+    assert display.level_lines_[0].get_label() == f"cut at {model.alpha_:.3f}"
     assert model.tree_.valley.depth == 0
     assert display.valley_line_ is None
 

@@ -37,6 +37,7 @@ def test_two_drawings_are_the_same(ax):
     [
         ({}, "scores must be a mapping"),
         ([0.1, 0.2], "scores must be a mapping"),
+        (0.1, "scores must be a mapping"),
         ({"a": []}, r"scores\['a'\] must be one finite number or more"),
         ({"a": [np.nan]}, "with NaN or infinity"),
         ({"a": 0.3}, r"got shape \(\)"),

@@ -1,5 +1,6 @@
 """Where pictures are drawn, and what several of them draw."""
 
+from math import ceil, log10
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,13 @@ from numpy.typing import NDArray
 
 from typicality.plot._colours import cluster_colour, cluster_marker
 
-__all__ = ["axes_for", "draw_rows", "require_matplotlib"]
+__all__ = ["axes_for", "draw_rows", "require_matplotlib", "written"]
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-_INK = 4000.0  # the area of all markers, in square points
-_SMALLEST, _LARGEST = 4.0, 25.0
+_SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
+_SPARSE = 100.0  # rows that leave room for the largest markers
 _RIMLESS = 6.0  # markers so small would be all rim
 
 
@@ -42,7 +43,8 @@ def axes_for(display: Any, ax: Any, *, size: tuple[float, float], **kind: Any) -
 
 def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[Any]:
     """Rows coloured by their cluster, one artist a label; crosses for those that belong nowhere."""
-    area = float(np.clip(_INK / max(len(points), 1), _SMALLEST, _LARGEST))
+    crowd = max(len(points), 1) / _SPARSE
+    area = float(np.clip(_LARGEST / np.sqrt(crowd), _SMALLEST, _LARGEST))
     rim = {"linewidths": 0.5, "edgecolors": "black"} if area > _RIMLESS else {"linewidths": 0.0}
     return [
         ax.scatter(
@@ -50,8 +52,14 @@ def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[
             s=area if label >= 0 else 1.5 * area,
             color=cluster_colour(label),
             marker=cluster_marker(label),
-            **(rim if label >= 0 else {"linewidths": 0.8}),
+            **(rim if label >= 0 else {"linewidths": min(0.8, np.sqrt(area) / 4)}),
             **options,
         )
         for label in np.unique(labels).tolist()
     ]
+
+
+def written(value: float, span: float) -> str:
+    """A number with as many digits as tell it from others within a span."""
+    decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
+    return f"{value:.{decimals}f}"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._checks import check_same_length, check_values
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 from typicality.plot._models import soft_model
 
@@ -15,6 +15,7 @@ __all__ = ["MembershipHistogramDisplay"]
 
 _MOST_NAMES = 10  # clusters in the legend
 _NAMES_OF_A_LINE = 4
+_MOST_TICKS = 7  # typicalities may have many digits
 
 
 class MembershipHistogramDisplay:
@@ -186,6 +187,7 @@ class MembershipHistogramDisplay:
         self._draw_lines(ax)
         ax.set(xlabel=self.name, ylabel="rows")
         ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(nbins=_MOST_TICKS)
         n_names = len(ax.get_legend_handles_labels()[0])
         if n_names:  # above the bars
             ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.1 * ceil(n_names / _NAMES_OF_A_LINE)))
@@ -219,7 +221,7 @@ class MembershipHistogramDisplay:
         ]
 
     def _draw_lines(self, ax: Any) -> None:
-        one = len(self.levels) == 1
+        one, span = len(self.levels) == 1, float(np.ptp(self.values))
         self.level_lines_ = [
             ax.axvline(level, color=CUT if one else cluster_colour(k), ls="--", lw=1.2)
             for k, level in enumerate(self.levels)
@@ -227,12 +229,12 @@ class MembershipHistogramDisplay:
         at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
         where = ", at the valley" if at_valley else ""
         if one:
-            self.level_lines_[0].set_label(f"cut at {self.levels[0]:.4g}{where}")
+            self.level_lines_[0].set_label(f"cut at {written(self.levels[0], span)}{where}")
         elif self.level_lines_:
             self.level_lines_[0].set_label("cut, one for each cluster")
         self.valley_line_ = None
         if self.valley is not None and not at_valley:
-            name = f"valley at {self.valley:.4g}"
+            name = f"valley at {written(self.valley, span)}"
             self.valley_line_ = ax.axvline(self.valley, color=GUIDE, ls=":", lw=1.5, label=name)
 
 
