@@ -217,7 +217,8 @@ _MACHINE_OPTIONS = (
         "--memory",
         type=click.FloatRange(min=0, min_open=True),
         metavar="GB",
-        help="Gigabytes that a step may take beyond the rows and the result. [default: 1]",
+        help="Gigabytes for the rows, and for what a step needs beyond them. [default: half of the "
+        "machine, and 1]",
     ),
 )
 
@@ -234,6 +235,7 @@ _RUN_OPTIONS = (
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
         default=0,
+        metavar="N",
         help="The seed of all that is random.",
     ),
     *_MACHINE_OPTIONS,

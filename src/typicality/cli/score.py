@@ -36,7 +36,9 @@ __all__ = ["score"]
 @machine_options
 @print_options
 def score(**options: Any) -> None:
-    """Judge the rows of FILE by MODEL, a folder that cluster or outliers has written.
+    """Judge new rows by a model that was kept.
+
+    MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     Writes csv: all columns of FILE, then label and typicality (or typicality, score and outlier).
     FILE may be of any size: it is read in blocks. A - as FILE is standard input.

@@ -133,8 +133,9 @@ def _which(run: Run, row: NotableRow) -> str:
 def _telling_column(run: Run) -> str | None:
     """The column of text that tells most of the notable rows apart."""
     rows = (*run.notes.typical, *run.notes.atypical)
-    distinct = {name: {row.cells[name] for row in rows} - {""} for name in run.notes.columns}
-    return max(distinct, key=lambda name: len(distinct[name]), default=None)
+    distinct = {name: len({row.cells[name] for row in rows}) for name in run.notes.columns}
+    telling = [name for name, n_texts in distinct.items() if n_texts > 1]
+    return max(telling, key=lambda name: distinct[name], default=None)
 
 
 def _reasons(row: NotableRow) -> str:
@@ -143,7 +144,7 @@ def _reasons(row: NotableRow) -> str:
     if first is None:
         return ""
     close = [reason for reason in others if abs(reason.deviations) >= abs(first.deviations) / 2]
-    return ", ".join(
+    return "\n".join(
         f"{shown(reason.column, 20)} {number(reason.value)} ({reason.deviations:+.1f})"
         for reason in (first, *close[:1])
     )
