@@ -42,3 +42,9 @@ def node_labels(tree, level, min_size):
 def _labels_of_tree(tree, level, min_size):
     own = node_labels(tree, level, min_size)[decode(tree["node_of"])]
     return np.where(decode(tree["entry"]) > level, own, -1)
+
+
+def levels_to_try(tree):
+    """Levels between, at and beyond those where something happens."""
+    where = np.concatenate([tree.saddle_alpha, tree.node_alpha])
+    return np.concatenate([[0.0], np.quantile(where, np.linspace(0, 1, 25), method="nearest"), [1]])

@@ -72,11 +72,8 @@ def _beginning(path: Path) -> bytes:
     """Some lines, at least one; but not all of a file that has no lines."""
     with open(path, "rb") as file:
         sample = file.read(_SAMPLE)
-        while b"\n" not in sample and b"\r" not in sample and len(sample) < _LONGEST_LINE:
-            more = file.read(_SAMPLE)
-            if not more:
-                break
-            sample += more
+        if b"\n" not in sample and b"\r" not in sample:
+            sample += file.readline(_LONGEST_LINE)
     return sample
 
 

@@ -104,7 +104,8 @@ def append_columns(
 
 def _texts(values: Any) -> list[str]:
     if np.ma.isMaskedArray(values):
-        values = np.ma.filled(values.astype(object), None)
+        texts = zip(_texts(values.data), np.ma.getmaskarray(values), strict=True)
+        return ["" if is_masked else text for text, is_masked in texts]
     if isinstance(values, np.ndarray) and values.dtype not in (np.float16, np.float32):
         values = values.tolist()  # Python's own numbers print quicker, but have no single precision
     return ["" if value is None or value != value else str(value) for value in values]
