@@ -32,7 +32,6 @@ LAYERS = [
     ["persistence", "comparison"],
     ["cli"],
     ["__main__"],
-    ["demo"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
@@ -56,6 +55,7 @@ PUBLIC_MODULES = [
     "typicality.plan",
     "typicality.plot",
     "typicality.preprocessing",
+    "typicality.report",
     "typicality.solve",
     "typicality.solve.initial",
     "typicality.tables",

@@ -31,7 +31,7 @@ class Terminal:
     def say(self, *things: Any) -> None:
         """Print a sentence, or a table, on stdout."""
         if self._speaks:
-            self._out.print(*things)
+            _print(self._out, *things)
 
     def say_path(self, words: str, path: object) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
@@ -42,7 +42,7 @@ class Terminal:
         """Print each warning as a paragraph on stderr."""
         if self._warns:
             for sentence in sentences:
-                self._err.print(_warning(sentence))
+                _print(self._err, _warning(sentence))
 
     def json(self, value: Any) -> None:
         """Print a value as JSON on stdout, and nothing else."""
@@ -81,11 +81,17 @@ def _console(stream: Any) -> "Console":
     return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
+def _print(console: "Console", *things: Any) -> None:
+    """Print without the blanks that rich fills lines up with."""
+    with console.capture() as captured:
+        console.print(*things)
+    console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+
+
 def _warning(sentence: str) -> Any:
-    from rich.padding import Padding
     from rich.text import Text
 
-    return Padding(Text.assemble(("Warning: ", "bold yellow"), sentence), (0, 0, 1, 0))
+    return Text.assemble(("Warning: ", "bold yellow"), sentence)
 
 
 def shown(text: str, at_most: int = 40) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from typicality.cli.errors import UnusableError
+from typicality.cli.methods import option_for
 from typicality.preprocessing import ColumnScaler
 
 __all__ = ["FittedModel", "fit_rows"]
@@ -94,12 +95,30 @@ def fit_rows(
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = time.perf_counter() - began
-    return FittedModel(pipeline, tuple(names), scaled, _paragraphs(caught, names), seconds)
+    return FittedModel(
+        pipeline, tuple(names), scaled, _paragraphs(caught, names, estimator), seconds
+    )
 
 
-def _paragraphs(caught: Sequence[warnings.WarningMessage], names: Sequence[str]) -> tuple[str, ...]:
+def _paragraphs(
+    caught: Sequence[warnings.WarningMessage], names: Sequence[str], estimator: Any
+) -> tuple[str, ...]:
+    """Each warning once, in order, in words that fit the command line."""
+    parameters = list(estimator.get_params(deep=False))
     texts = [_with_names(str(warning.message), names) for warning in caught]
-    return tuple(dict.fromkeys(texts))  # each once, in order
+    return tuple(dict.fromkeys(text + _how_to_set(text, parameters) for text in texts))
+
+
+def _how_to_set(text: str, parameters: Sequence[str]) -> str:
+    """How parameters that a warning names are set on the command line."""
+    words = [option_for(name) for name in parameters if _names(text, name)]
+    return f" (On the command line: {', '.join(words)}.)" if words else ""
+
+
+def _names(text: str, parameter: str) -> bool:
+    """Whether a text is about a parameter: words such as kernel mean one only before a sign."""
+    pattern = rf"\b{parameter}\b" if "_" in parameter else rf"\b{parameter}="
+    return re.search(pattern, text) is not None
 
 
 def _with_names(text: str, names: Sequence[str]) -> str:

@@ -13,11 +13,22 @@ __all__ = [
     "build_detector",
     "build_estimator",
     "near_name",
+    "option_for",
     "parse_parameters",
     "parse_value",
 ]
 
-_GIVEN_ELSEWHERE = {"n_clusters": "--clusters", "random_state": "--seed"}
+_OPTIONS = {
+    "alpha": "--alpha",
+    "assign": "--assign",
+    "contamination": "--rate",
+    "kernel": "--kernel",
+    "min_cluster_size": "--min-cluster-size",
+    "n_clusters": "--clusters",
+    "novelty": "--novelty",
+    "random_state": "--seed",
+    "sigma": "--sigma",
+}
 _NEED_MATRICES = ("precomputed", "dissimilarities")
 
 
@@ -141,13 +152,17 @@ def parse_value(text: str) -> Any:
         return text
 
 
+def option_for(parameter: str) -> str:
+    """How a parameter of an estimator is set on the command line."""
+    return _OPTIONS.get(parameter, f"--param {parameter}=VALUE")
+
+
 def near_name(wrong: str, names: Sequence[str]) -> str:
     """A clause that suggests the name that was meant, or lists what there is."""
     near = get_close_matches(wrong, names, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    listed = ", ".join(repr(name) for name in names[:12])
-    return f"there are {listed}{' and others' if len(names) > 12 else ''}."
+    return f"there are {', '.join(names)}."
 
 
 def _check_number(method: str, clusters: int | None) -> None:
@@ -174,19 +189,15 @@ def _check_option(name: str, method: str, estimator: Any) -> None:
         for other, about in METHODS.items()
         if name in getattr(typicality, about.estimator)().get_params(deep=False)
     ]
-    option = f"--{name.replace('_', '-')}"
     raise WrongUseError(
-        f"{option} means nothing to --method {method}; it belongs to {', '.join(owners)}."
+        f"{_OPTIONS[name]} means nothing to --method {method}; it belongs to {', '.join(owners)}."
     )
 
 
 def _check_parameter(name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    if name in _GIVEN_ELSEWHERE:
-        raise WrongUseError(
-            f"--param {name}=... has an option of its own: {_GIVEN_ELSEWHERE[name]}."
-        )
-    if name in given:
-        option = f"--{name.replace('_', '-')}"
-        raise WrongUseError(f"{name} is given twice, by {option} and by --param; leave one out.")
+    if name in given or name in ("n_clusters", "random_state"):
+        raise WrongUseError(f"{name} has an option of its own; use {_OPTIONS[name]} alone.")
+    if name == "store_memberships":
+        raise WrongUseError("store_memberships cannot be changed: labels.csv needs memberships.")
     if name not in known:
         raise WrongUseError(f"There is no parameter {name!r}; {near_name(name, sorted(known))}")

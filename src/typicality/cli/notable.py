@@ -45,8 +45,10 @@ class NotableRow:
         Its typicality, largest membership or score.
     cells : dict of str to str
         Its cells in columns that were left out, which may tell a person what it is.
-    reasons : tuple of Reason
+    reasons : tuple of Reason, default=()
         What makes it unusual.
+    rivals : tuple of int, default=()
+        The two clusters it is between, the nearer one first, where memberships are shares.
     """
 
     row: int
@@ -55,6 +57,7 @@ class NotableRow:
     strength: float
     cells: dict[str, str]
     reasons: tuple[Reason, ...] = ()
+    rivals: tuple[int, ...] = ()
 
 
 class FileNotes:
@@ -162,6 +165,8 @@ def explained_rows(
 ) -> list[NotableRow]:
     """The least typical rows, the worst first, with what makes them so, as in the report.
 
+    Where memberships are shares, these are the rows between clusters, and which those are.
+
     Parameters
     ----------
     found : Findings
@@ -177,6 +182,8 @@ def explained_rows(
     at_most : int
         How many rows to give.
     """
+    if found.strength_name == "largest membership":
+        return _rows_between(found, number, at_most)
     features = FeatureTable(list(names), values, scaled, of_model=True)
     middles = Middles.of(found, features) if found.kind == "memberships" else None
     outliers = explain(found, features, middles, np.arange(found.n_rows))
@@ -189,6 +196,17 @@ def explained_rows(
             if deviations[j] != 0
         )
         rows.append(_notable(found, number, int(position), reasons))
+    return rows
+
+
+def _rows_between(found: Findings, number: NDArray[np.intp], at_most: int) -> list[NotableRow]:
+    """The rows that share their membership most evenly: between clusters, not far from them."""
+    assert found.memberships is not None
+    rows = []
+    for position in np.argsort(found.strength, kind="stable")[:at_most]:
+        nearest = np.argsort(-found.memberships[position], kind="stable")[:2]
+        notable = _notable(found, number, int(position))
+        rows.append(replace(notable, rivals=tuple(nearest.tolist())))
     return rows
 
 

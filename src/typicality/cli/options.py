@@ -16,9 +16,12 @@ from typicality.cli.errors import explained
 __all__ = [
     "RunChoice",
     "TableChoice",
+    "comma_separated",
     "command",
     "command_line",
     "file_argument",
+    "format_option",
+    "machine_options",
     "model_options",
     "print_options",
     "report_option",
@@ -138,14 +141,15 @@ def _split(value: str) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
+format_option = click.option(
+    "--format",
+    type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
+    help="The format of FILE. [default: by the end of its name]",
+)
+
 _TABLE_OPTIONS = (
     file_argument,
-    click.option(
-        "--format",
-        type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
-        help="The format of FILE. [default: by the end of its name]",
-        show_default=False,
-    ),
+    format_option,
     click.option(
         "--columns",
         "-c",
@@ -202,6 +206,21 @@ report_option = click.option(
     "--report/--no-report", default=True, help="Whether to write report.html."
 )
 
+_MACHINE_OPTIONS = (
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many threads compute. [default: one for each core]",
+    ),
+    click.option(
+        "--memory",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="GB",
+        help="Gigabytes that a step may take beyond the rows and the result. [default: 1]",
+    ),
+)
+
 _RUN_OPTIONS = (
     click.option(
         "--output",
@@ -217,18 +236,7 @@ _RUN_OPTIONS = (
         default=0,
         help="The seed of all that is random.",
     ),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many threads compute. [default: one for each core]",
-    ),
-    click.option(
-        "--memory",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="GB",
-        help="Gigabytes that a step may take beyond the rows and the result. [default: 1]",
-    ),
+    *_MACHINE_OPTIONS,
     *_PRINT_OPTIONS,
 )
 
@@ -257,16 +265,17 @@ def run_options_without_folder(function: Command) -> Command:
 
 def model_options(function: Command) -> Command:
     """The options --sigma, --kernel and --param, each under its own name."""
-    for option in reversed(_MODEL_OPTIONS):
-        function = option(function)
-    return function
+    return _with(function, _MODEL_OPTIONS)
+
+
+def machine_options(function: Command) -> Command:
+    """The options --jobs and --memory, each under its own name."""
+    return _with(function, _MACHINE_OPTIONS)
 
 
 def print_options(function: Command) -> Command:
     """The options --json and --quiet, as ``as_json`` and ``quiet``."""
-    for option in reversed(_PRINT_OPTIONS):
-        function = option(function)
-    return function
+    return _with(function, _PRINT_OPTIONS)
 
 
 def _gathered(function: Command, name: str, kind: type, options: tuple[Any, ...]) -> Command:
@@ -275,6 +284,11 @@ def _gathered(function: Command, name: str, kind: type, options: tuple[Any, ...]
         taken = {field.name: values.pop(field.name) for field in fields(kind)}
         return function(**values, **{name: kind(**taken)})
 
+    return _with(call, options)
+
+
+def _with(function: Command, options: tuple[Any, ...]) -> Command:
+    """A command with options, in the order in which --help lists them."""
     for option in reversed(options):
-        call = option(call)
-    return call
+        function = option(function)
+    return function

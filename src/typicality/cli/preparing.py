@@ -67,7 +67,7 @@ def prepare_rows(
     """
     columns = choice.columns or None
     numeric = read_rows(table, columns=columns, ignore=choice.ignore, memory=memory)
-    missing: NDArray[np.bool_] = np.isnan(numeric.X).any(axis=1)
+    missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     if choice.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if choice.missing == "drop" else np.full_like(missing, True)

@@ -116,7 +116,8 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
             write_page(folder / REPORT, record_of(run), model=fitted.model, rows=rows)
     run = replace(run, seconds=time.perf_counter() - began)
     record = json.dumps(record_of(run), indent=2, ensure_ascii=False)
-    (folder / RECORD).write_text(f"{record}\n", encoding="utf-8")
+    # Names of files may hold bytes that are no text; they are kept as they are.
+    (folder / RECORD).write_text(f"{record}\n", encoding="utf-8", errors="surrogateescape")
     return run
 
 

@@ -17,6 +17,8 @@ from typicality.cli.words import counted, listed, number, place, share
 __all__ = ["about_data", "say_files", "say_summary"]
 
 _MOST_CLUSTERS = 12  # listed one by one
+_MOST_LEFT_OUT = 5
+_UNUSUAL = "unusual in (by so many spreads)"
 
 
 def say_summary(terminal: Terminal, run: Run) -> None:
@@ -49,8 +51,10 @@ def about_data(prepared: PreparedRows, missing: str) -> str:
     used = f"{counted(len(numeric.names), 'column')} ({listed([shown(n) for n in numeric.names])})"
     sentences = [f"{prepared.table.name}: {counted(prepared.n_rows, 'row')}, {used}."]
     if numeric.left_out:
-        reasons = [f"{shown(column.name)} ({column.reason})" for column in numeric.left_out]
-        sentences.append(f"Left out: {listed(reasons)}.")
+        reasons = [f"{shown(column.name)}, {column.reason}" for column in numeric.left_out]
+        more = len(reasons) - _MOST_LEFT_OUT
+        others = [f"and {more:,} more"] if more > 0 else []
+        sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
     if prepared.n_dropped:
         rows = counted(prepared.n_dropped, "row")
         sentences.append(f"{rows} with missing values took no part (--missing drop).")
@@ -63,7 +67,8 @@ def about_data(prepared: PreparedRows, missing: str) -> str:
 def _headline(run: Run) -> str:
     n_rows = run.found.n_rows
     if run.finds_outliers:
-        return f"{counted(run.n_nowhere, 'outlier')} among {counted(n_rows, 'row')}."
+        outliers = f"{counted(run.n_nowhere, 'outlier')} among {counted(n_rows, 'row')}"
+        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
     clusters = counted(len(run.sizes), "cluster")
     if not run.n_nowhere:
         return f"{clusters}; every row belongs to one."
@@ -88,17 +93,20 @@ def _clusters(run: Run) -> Table:
 
 def _atypical(run: Run) -> Table:
     """The least typical rows, the worst first; outliers only where those were looked for."""
-    names = {"typicality": "typicality", "largest membership": "membership"}
-    strength = names.get(run.found.strength_name, "score")
     if run.finds_outliers:
-        table = _table("row", strength, "unusual in")
+        table = _table("row", "score", _UNUSUAL)
         for row in _outliers_among(run.notes.atypical):
             table.add_row(_which(run, row), number(row.strength), _reasons(row))
-        return table
-    table = _table("row", strength, "cluster", "unusual in")
-    for row in run.notes.atypical:
-        cluster = str(row.label) if row.label >= 0 else "nowhere"
-        table.add_row(_which(run, row), number(row.strength), cluster, _reasons(row))
+    elif _adjective(run) == "certain":
+        table = _table("row", "membership", "between clusters")
+        for row in run.notes.atypical:
+            between = " and ".join(map(str, row.rivals))
+            table.add_row(_which(run, row), number(row.strength), between)
+    else:
+        table = _table("row", "typicality", "cluster", _UNUSUAL)
+        for row in run.notes.atypical:
+            cluster = str(row.label) if row.label >= 0 else "nowhere"
+            table.add_row(_which(run, row), number(row.strength), cluster, _reasons(row))
     return table
 
 
@@ -132,9 +140,14 @@ def _telling_column(run: Run) -> str | None:
 
 
 def _reasons(row: NotableRow) -> str:
+    """The columns that matter: the first, and a second one if it is nearly as far off."""
+    first, *others = row.reasons or (None,)
+    if first is None:
+        return ""
+    close = [reason for reason in others if abs(reason.deviations) >= abs(first.deviations) / 2]
     return ", ".join(
         f"{shown(reason.column, 20)} {number(reason.value)} ({reason.deviations:+.1f})"
-        for reason in row.reasons
+        for reason in (first, *close[:1])
     )
 
 
@@ -142,7 +155,8 @@ def _about_method(run: Run) -> str:
     model = run.model
     finds = f": {METHODS[run.method].words}" if run.method in METHODS else ""
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
-    return f"By {type(model).__name__}{finds}; {took}. Sums were {model.plan_}"
+    words = f"By {type(model).__name__}{finds}; {took}."
+    return f"{words}\nHow it was computed: {model.plan_.reason}"
 
 
 def _table(*headings: str) -> Table:
