@@ -66,7 +66,7 @@ def cluster(
     report: bool,
     **options: Any,
 ) -> None:
-    """Find the groups in a file, and typical rows.
+    r"""Find the groups in a file, and typical rows.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), report.html (a
     page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).

@@ -20,7 +20,7 @@ from typicality._files import atomic_folder
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import RunChoice, TableChoice
-from typicality.cli.preparing import PreparedRows, prepare_rows
+from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells
 from typicality.cli.run_folder import require_free
@@ -35,7 +35,7 @@ from typicality.comparison.tables import (
     detector_table,
 )
 from typicality.preprocessing import ColumnScaler
-from typicality.tables import open_table, write_table
+from typicality.tables import write_table
 
 __all__ = ["CompareChoice", "run_comparison"]
 
@@ -77,7 +77,7 @@ def run_comparison(
     with (
         within(jobs=run.jobs, memory=run.memory),
         _folder(run) as folder,
-        open_table(table.file, format=table.format) as opened,
+        open_chosen(table) as opened,
     ):
         with terminal.doing(f"Reading {opened.name}") as tell:
             memory = None if run.memory is None else int(run.memory * 1e9)

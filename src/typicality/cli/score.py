@@ -7,7 +7,7 @@ import click
 from typicality.cli.options import (
     command,
     file_argument,
-    format_option,
+    format_options,
     machine_options,
     print_options,
 )
@@ -26,7 +26,7 @@ __all__ = ["score"]
     help="The file to write; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
-@format_option
+@format_options
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "median"]),
