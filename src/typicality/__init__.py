@@ -49,6 +49,7 @@ _MODULES = (
     "plan",
     "plot",
     "preprocessing",
+    "report",
     "solve",
     "tables",
 )
