@@ -27,10 +27,10 @@ _ROUNDING = 10  # differences of so many units in the last place are no differen
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale each column by its median and quartiles, and fill in what is missing.
 
-    A value x becomes z = (x - center) / scale, where for ``scale="robust"`` the centre is the median and the scale is IQR / 1.349, IQR being
-    the distance between the quartiles: for normal data this is the standard deviation. Where half
-    of a column or more is one value, IQR is 0 and the standard deviation takes its place. A
-    constant column is centred and keeps the scale 1.
+    A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
+    the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
+    the standard deviation. Where half of a column or more is one value, IQR may be 0, and the
+    standard deviation takes its place. A constant column is centred and keeps the scale 1.
 
     Robust is the default because this library looks for rows that belong nowhere. A few of them
     far away inflate mean and standard deviation at will, which squeezes all other rows together

@@ -1,9 +1,13 @@
 """What went wrong, in one sentence, and the exit code that says so to a script."""
 
 import functools
+import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -60,8 +64,10 @@ def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
 
     @functools.wraps(function)
     def call(*args: Any, debug: bool, **options: Any) -> Result | None:
+        _print_anything()
         try:
-            result = function(*args, **options)
+            with _ended_like_interrupted():
+                result = function(*args, **options)
             sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
             return result
         except BrokenPipeError:
@@ -77,6 +83,30 @@ def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
             raise _in_words(error) from error
 
     return call
+
+
+def _print_anything() -> None:
+    """Names that the terminal cannot show are printed with escapes, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _ended_like_interrupted() -> Iterator[None]:
+    """A context in which a request to end the process raises, so that nothing half-done stays."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _leave_stdout() -> None:

@@ -13,7 +13,7 @@ __all__ = ["findings_on_clusters", "findings_on_outliers"]
 _SAME = 0.9  # an agreement above it is called the same clusters
 _ALIKE = 0.6
 _SHAKY = 0.6  # a stability below it is pointed out
-_FEWEST_PLACED = 0.5  # who leaves more rows out than this has no vote
+_MOST_LEFT_OUT = 0.5  # who leaves more rows out than this has no vote
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -58,8 +58,15 @@ def _numbers_found(worked: Sequence[ClustererResult]) -> str:
 
 
 def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: AgreementMatrix) -> str:
-    voters = [r for r in worked if (r.left_out or 0.0) <= _FEWEST_PLACED]
-    group = _largest_group(voters, placed)
+    voters = [r for r in worked if (r.left_out or 0.0) <= _MOST_LEFT_OUT]
+    others = [r.name for r in worked if r not in voters]
+    not_counted = f" {_capital(_listed(others))} left out over half of the rows." if others else ""
+    return _groups(worked, _largest_group(voters, placed), placed) + not_counted
+
+
+def _groups(
+    worked: Sequence[ClustererResult], group: Sequence[ClustererResult], placed: AgreementMatrix
+) -> str:
     n_all = _word(len(worked))
     if 2 * len(group) > len(worked):
         numbers = sorted({r.n_clusters or 0 for r in group})

@@ -122,17 +122,18 @@ function summarise(labels, nClusters) {
   return { nClusters, shown, strength, best };
 }
 
-// Rows of ALL data in each cluster, where the page can know: not the rows of a sample.
+// Rows of ALL data in each cluster, where the page can know: of a sample it knows the sizes of the
+// fit, and for other levels estimates from the tree.
 function sizesOf(level, summary) {
   const shown = summary.shown.subarray(0, summary.nClusters);
-  if (!isSample) return { sizes: shown, ofAll: true };
-  if (level === null) return { sizes: fittedSizes(summary.nClusters), ofAll: true };
+  if (!isSample) return { sizes: shown, ofAll: true, exact: true };
+  if (level === null) return { sizes: fittedSizes(summary.nClusters), ofAll: true, exact: true };
   if (data.kind === "tree" && nodesCountRows) {
     const sizes = new Int32Array(summary.nClusters);
     forest.number.forEach((number, v) => { if (number >= 0) sizes[number] = forest.total[v]; });
-    return { sizes, ofAll: true };
+    return { sizes, ofAll: true, exact: false };
   }
-  return { sizes: shown, ofAll: false };
+  return { sizes: shown, ofAll: false, exact: true };
 }
 
 function fittedSizes(nClusters) {

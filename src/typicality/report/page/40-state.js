@@ -6,7 +6,8 @@ const state = {
   labels: new Int32Array(n),
   summary: null,
   sizes: null,
-  sizesOfAll: true,
+  sizesOfAll: true, // else of the rows shown
+  sizesExact: true, // else estimates
   slots: new Uint8Array(0), // the colour of each cluster
   selected: new Uint8Array(n),
   nSelected: 0,
@@ -48,9 +49,8 @@ function drawWaiting() {
 function relabel() {
   const nClusters = labelsAt(state.level, state.minSize, state.labels);
   state.summary = summarise(state.labels, nClusters);
-  const { sizes, ofAll } = sizesOf(state.level, state.summary);
-  state.sizes = sizes;
-  state.sizesOfAll = ofAll;
+  const { sizes, ofAll, exact } = sizesOf(state.level, state.summary);
+  Object.assign(state, { sizes, sizesOfAll: ofAll, sizesExact: exact });
   state.slots = chooseSlots(state.summary);
   const readout = document.documentElement.dataset;
   readout.nClusters = nClusters;

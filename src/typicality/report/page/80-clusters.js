@@ -44,7 +44,8 @@ function drawClusters() {
   byId("clusters").tFoot.replaceChildren(...nowhereRow(columns));
   byId("clusters").hidden = nClusters === 0;
   tell("clusters-none", nClusters === 0 ? "There is no cluster at this level: every row belongs nowhere. Try a lower one." : "");
-  byId("clusters-now").textContent = state.sizesOfAll ? "" : "Counts are of the rows shown.";
+  byId("clusters-now").textContent = !state.sizesOfAll ? "Counts are of the rows shown."
+    : state.sizesExact ? "" : "At this level counts are estimates, from the rows shown.";
   tell("clusters-words", known("separation") && data.separation_words ? `Separation: ${data.separation_words}` : "");
   byId("clusters-more").hidden = listed.length <= FIRST_ROWS;
   byId("clusters-more").textContent = table.all ? "Show fewer" : `Show all ${grouped.format(listed.length)} clusters`;

@@ -1,0 +1,122 @@
+"""A real browser for tests: one page, offline, and everything it complains about."""
+
+import csv
+import io
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+def find_chromium():
+    """Where a chromium is, or None; CHROMIUM names one that is not on the path."""
+    names = (
+        os.environ.get("CHROMIUM", "chromium"),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    )
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@dataclass
+class OpenPage:
+    """A page, with what it asked for and what it complained about."""
+
+    page: object
+    requests: list = field(default_factory=list)
+    complaints: list = field(default_factory=list)
+
+    @classmethod
+    def of(cls, context, path):
+        opened = cls(context.new_page())
+        page = opened.page
+        page.on("request", lambda request: opened.requests.append(request.url))
+        page.on("console", lambda message: opened.complaints.append(message.text))
+        page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (opened.complaints.append("dialog"), dialog.dismiss()))
+        page.goto(Path(path).as_uri())
+        page.wait_for_selector("html[data-ready=true]")
+        return opened
+
+    # ---- what the page says ----
+
+    def data(self, name):
+        self.settle()
+        return self.page.evaluate("name => document.documentElement.dataset[name]", name)
+
+    def settle(self):
+        """Wait until what was asked for is drawn."""
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+
+    @property
+    def n_clusters(self):
+        return int(self.data("nClusters"))
+
+    @property
+    def n_nowhere(self):
+        return int(self.data("nNowhere"))
+
+    @property
+    def sizes(self):
+        return json.loads(self.data("sizes"))
+
+    @property
+    def level(self):
+        self.settle()
+        return float(self.page.input_value("#alpha-value"))
+
+    @property
+    def n_selected(self):
+        self.settle()
+        return int(self.page.get_attribute("#selection", "data-count"))
+
+    def download(self, button="#download-all"):
+        """The table behind a button, as a list of dicts."""
+        with self.page.expect_download() as coming:
+            self.page.click(button)
+        text = Path(coming.value.path()).read_text(encoding="utf-8")
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+    def labels(self):
+        return np.array([int(row["label"]) for row in self.download()])
+
+    # ---- hands ----
+
+    def drag(self, selector, start, end):
+        """Press, move and release the mouse between two places, as shares of a box."""
+        self.page.locator(selector).scroll_into_view_if_needed()
+        box = self.page.locator(selector).bounding_box()
+        places = [
+            (box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)
+        ]
+        self.page.mouse.move(*places[0])
+        self.page.mouse.down()
+        self.page.mouse.move(*places[1], steps=4)
+        self.page.mouse.up()
+        self.settle()
+
+    def tab_to(self, selector):
+        """Press Tab until an element has the focus."""
+        for _ in range(80):
+            self.page.keyboard.press("Tab")
+            if self.page.evaluate("s => document.activeElement.matches(s)", selector):
+                return
+        raise AssertionError(f"{selector} cannot be reached by Tab")
