@@ -11,7 +11,7 @@ demo: $(READY)
 
 # The variable lets scikit-learn's array-API checks run instead of being skipped.
 test: check
-	SCIPY_ARRAY_API=1 $(RUN) -m pytest
+	SCIPY_ARRAY_API=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 check: $(READY)
 	$(RUN) -m ruff format --check .

@@ -40,6 +40,7 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
+    "typicality.comparison",
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.geometry",
@@ -53,8 +54,11 @@ PUBLIC_MODULES = [
     "typicality.minimax",
     "typicality.plan",
     "typicality.plot",
+    "typicality.preprocessing",
+    "typicality.report",
     "typicality.solve",
     "typicality.solve.initial",
+    "typicality.tables",
 ]
 
 
@@ -103,7 +107,7 @@ def test_imports_point_downwards(path):
     part = path.relative_to(SOURCE).with_suffix("").parts[0]
     above_all = {"__init__": len(LAYERS)}
     level = (LEVEL | above_all)[part]  # a new module must be given a layer
-    known = LEVEL | dict.fromkeys(typicality.__all__, len(LAYERS))
+    known = LEVEL | dict.fromkeys(typicality.__all__, len(LAYERS)) | {"__version__": -1}
     wrong = [name for name in imports_of(path) if name != part and known[name] >= level]
     assert wrong == []
 

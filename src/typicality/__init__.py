@@ -32,6 +32,7 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
+    "comparison",
     "datasets",
     "exceptions",
     "geometry",
@@ -43,7 +44,10 @@ _MODULES = (
     "operators",
     "plan",
     "plot",
+    "preprocessing",
+    "report",
     "solve",
+    "tables",
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The warnings of typicality; each says what was found and what to do about it.
+"""The warnings and errors of typicality; each says what was found and what to do about it.
 
 Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
 """
@@ -13,7 +13,27 @@ __all__ = [
     "FeatureWarning",
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
+    "TableError",
 ]
+
+
+class TableError(ValueError):
+    """A file of rows that cannot be used; the message names the file, the place and the remedy.
+
+    Parameters
+    ----------
+    message : str
+        One or two sentences.
+    line : int, optional
+        The line of the file, counted from 1, where there are lines.
+    column : str, optional
+        The name of the column.
+    """
+
+    def __init__(self, message: str, *, line: int | None = None, column: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
 
 
 class ClusteringWarning(UserWarning):

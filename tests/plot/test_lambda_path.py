@@ -10,6 +10,7 @@ from typicality.plot import LambdaPathDisplay
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed: no pictures")
 matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +28,15 @@ def test_shows_the_path_and_the_choice(model):
     assert display.ax_.lines[2].get_xdata()[0] == model.lam_
     assert f"{model.n_clusters_} clusters" in display.ax_.get_title()
     assert display.index_ax_.get_ylabel() == path.criterion
-    matplotlib.pyplot.close(display.figure_)
+    plt.close(display.figure_)
 
 
 def test_draws_where_it_is_told(model):
-    figure, ax = matplotlib.pyplot.subplots()
+    figure, ax = plt.subplots()
     display = LambdaPathDisplay(model.lambda_path_).plot(ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
-    matplotlib.pyplot.close(figure)
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from typicality.kernels import BANDWIDTH_KERNELS, Linear, Stationary
 
@@ -13,7 +13,6 @@ __all__ = [
     "check_algorithm",
     "check_alpha",
     "check_compressible",
-    "check_has_path",
     "check_kernel",
     "check_kernel_of_distance",
     "check_one_cut",
@@ -160,17 +159,6 @@ def check_start_count(points: Floats | None, n_clusters: int) -> None:
             f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one for each "
             "cluster to start with."
         )
-
-
-def check_has_path(estimator: Any) -> Any:
-    """The path of lambda of an estimator that was fitted with lam='auto'."""
-    check_is_fitted(estimator)
-    path = getattr(estimator, "lambda_path_", None)
-    if path is None:
-        raise ValueError(
-            f"{estimator!r} has no path of lambda. Fit a SequentialPCM with lam='auto'."
-        )
-    return path
 
 
 def _check_points(points: Floats, source: str) -> None:

@@ -30,8 +30,13 @@ _NARROWEST = 4.0  # times the extent whose factor overflows
 OVERFLOW_MARGIN = 1e6
 
 
-def check_rows(estimator: Any, X: Any, *, training: bool, at_least: int = 2) -> Floats:
-    """The rows as a C-contiguous array of float64 or float32, or an error that says what to do."""
+def check_rows(
+    estimator: Any, X: Any, *, training: bool, at_least: int = 2, allow_missing: bool = False
+) -> Floats:
+    """The rows as a C-contiguous array of float64 or float32, or an error that says what to do.
+
+    Missing values, NaN, are an error too unless they are allowed.
+    """
     _refuse_dates(X)
     try:
         rows: Floats = validate_data(
@@ -64,7 +69,7 @@ def check_rows(estimator: Any, X: Any, *, training: bool, at_least: int = 2) -> 
         )
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
-    _check_finite(rows, _names(X, rows.shape[1]))
+    _check_finite(rows, _names(X, rows.shape[1]), allow_missing=allow_missing)
     return rows
 
 
@@ -109,12 +114,13 @@ def _not_a_number(X: Any) -> str | None:
     return None
 
 
-def _check_finite(rows: Floats, names: list[str]) -> None:
+def _check_finite(rows: Floats, names: list[str], *, allow_missing: bool) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
             return
     for block in row_blocks(len(rows)):
-        bad = np.argwhere(~np.isfinite(rows[block]))
+        is_bad = np.isinf(rows[block]) if allow_missing else ~np.isfinite(rows[block])
+        bad = np.argwhere(is_bad)
         if len(bad):
             row, column = bad[0] + (block.start, 0)
             kind, remedy = (

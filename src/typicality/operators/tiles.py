@@ -1,7 +1,7 @@
 """Compiled sums, a tile of two blocks of rows at a time: all of them, or the near ones alone."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -116,16 +116,13 @@ class Tiles:
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TileExpansion":
         """The same sums at any points; `rtol` is a finer promise for what is skipped."""
-        placed = _placed(self.tree, weights, single=self.single)
         skipped = self.skip_rtol if rtol is None else min(rtol, self.skip_rtol)
-        return TileExpansion(self.columns.kernel_object, self.blocks, placed, skipped)
+        return TileExpansion(self.columns, weights, skipped, self.single)
 
     @cached_property
     def blocks(self) -> Blocks:
         """What compiled sums know of the rows."""
-        if not self.single:
-            return self.tree.in_double()
-        return _in_single(self.tree, self.columns.kernel_object)
+        return _blocks(self.columns, single=self.single)
 
     @property
     def working_memory(self) -> int:
@@ -192,36 +189,49 @@ class Tiles:
 class TileExpansion:
     """Kernel sums at any points, each point by itself against the blocks of the training rows.
 
+    The blocks are made at the first use, and anew by a copy that was pickled or read from a file:
+    they follow from the rows.
+
     Parameters
     ----------
-    kernel : Stationary
-        The kernel.
-    blocks : Blocks
-        The training rows.
-    weights : _Weights
-        Their weights.
+    columns : Evaluated
+        A kernel that has compiled sums against the training rows.
+    weights : array of shape (n, c)
+        The weights of the training rows.
     skip_rtol : float
         The promise for what is skipped; 0 where nothing is.
+    single : bool
+        Whether single precision is used inside a tile.
     """
 
-    kernel: Any
-    blocks: Blocks
-    weights: _Weights
+    columns: Evaluated
+    weights: Floats
     skip_rtol: float
+    single: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return _blocks(self.columns, single=self.single)
+
+    @cached_property
+    def _placed(self) -> _Weights:
+        return _placed(self.columns.tree, self.weights, single=self.single)
 
     @property
     def rtol(self) -> float:
-        return self.skip_rtol + SINGLE_RTOL * bool(self.blocks.columns_32.size)
+        return self.skip_rtol + SINGLE_RTOL * self.single
 
     def error(self, sums: Floats) -> Floats:
-        single = bool(self.blocks.columns_32.size)
-        relative = _SINGLE_RELATIVE if single else _DOUBLE_RELATIVE
-        return self.skip_rtol + (_SINGLE_LOST if single else _DOUBLE_LOST) + relative * sums
+        relative = _SINGLE_RELATIVE if self.single else _DOUBLE_RELATIVE
+        return self.skip_rtol + (_SINGLE_LOST if self.single else _DOUBLE_LOST) + relative * sums
 
     @property
     def n_bytes(self) -> int:
         """The memory it takes."""
-        return sum(np.asarray(array).nbytes for array in (*self.blocks, *self.weights))
+        return sum(np.asarray(array).nbytes for array in (*self._blocks, *self._placed))
 
     def at(self, points: Floats) -> NDArray[np.float64]:
         """`K(points, X) @ W`."""
@@ -234,18 +244,19 @@ class TileExpansion:
     def _sums(self, points: Floats, *, complement: bool) -> NDArray[np.float64]:
         from typicality.compiled import sum_at
 
-        reach = _reach(self.kernel, self.skip_rtol)
+        kernel, blocks, placed = self.columns.kernel_object, self._blocks, self._placed
+        reach = _reach(kernel, self.skip_rtol)
         order = _near_one_another(points) if reach < math.inf else np.arange(len(points))
         in_order = np.ascontiguousarray(points[order], np.float64)
-        n_columns = len(self.weights.units)
+        n_columns = self.weights.shape[1]
         sums = np.zeros((len(points), n_columns))
         near = np.zeros((len(points), n_columns + 1))
 
         def add(first: int, last: int) -> None:
             sum_at(
-                self.kernel.twin,
-                self.blocks,
-                self.weights,
+                kernel.twin,
+                blocks,
+                placed,
                 reach,
                 complement,
                 in_order,
@@ -257,7 +268,7 @@ class TileExpansion:
 
         over_ranges(add, len(points), at_least=_POINTS_OF_A_TASK)
         if complement:
-            sums += _weight_of_skipped(self.weights, near)
+            sums += _weight_of_skipped(placed, near)
         out = np.empty_like(sums)
         out[order] = sums
         return out
@@ -342,6 +353,12 @@ def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
         placed_32 = relative.astype(np.float32)
     units = np.ones(n_columns)
     return _Weights(placed, placed_32, units, scale * _SINGLE_UNIT, placed.sum(axis=2))
+
+
+def _blocks(columns: Evaluated, *, single: bool) -> Blocks:
+    if not single:
+        return columns.tree.in_double()
+    return _in_single(columns.tree, columns.kernel_object)
 
 
 def _in_single(tree: RowTree, kernel: Any) -> Blocks:

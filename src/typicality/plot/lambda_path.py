@@ -5,11 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from typicality._checks import check_has_path
+from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._colours import FIRST, GUIDE, SECOND
+from typicality.plot._models import last_step
 from typicality.solve.lambda_path import LambdaPath
 
 __all__ = ["LambdaPathDisplay"]
-
-_CLUSTERS, _INDEX, _CHOSEN = "#1f4e79", "#c05a1c", "#7f7f7f"
 
 
 class LambdaPathDisplay:
@@ -30,6 +31,8 @@ class LambdaPathDisplay:
         The axes with the index, on the right.
     figure_ : matplotlib Figure
         The figure of both.
+    counts_line_, index_line_, chosen_line_ : matplotlib Line2D
+        The number of clusters, the index, and the value that was chosen.
 
     Examples
     --------
@@ -50,7 +53,7 @@ class LambdaPathDisplay:
         Parameters
         ----------
         estimator : SequentialPCM
-            Fitted with ``lam="auto"``.
+            Fitted with ``lam="auto"``; or a pipeline that ends in one.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
@@ -58,7 +61,8 @@ class LambdaPathDisplay:
         -------
         LambdaPathDisplay
         """
-        return cls(check_has_path(estimator)).plot(ax=ax)
+        require_matplotlib(cls)
+        return cls(check_has_path(last_step(estimator))).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the path.
@@ -72,27 +76,30 @@ class LambdaPathDisplay:
         -------
         self
         """
-        import matplotlib.pyplot as plt
-        from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
-
+        ax = axes_for(self, ax, size=(7.0, 3.8))
         path = self.path
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        ax.step(path.lam, path.n_clusters, where="mid", color=_CLUSTERS)
-        ax.plot(path.lam, path.n_clusters, ".", color=_CLUSTERS)
-        ax.set(xscale="log", xlabel="lambda", ylim=(0, 1.1 * path.n_clusters.max() + 0.5))
-        ax.set_ylabel("clusters", color=_CLUSTERS)
-        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        self._draw_counts(ax)
         self.index_ax_ = ax.twinx()
         finite = np.isfinite(path.index)
-        self.index_ax_.plot(path.lam[finite], path.index[finite], color=_INDEX, lw=1.5)
-        self.index_ax_.set_ylabel(path.criterion, color=_INDEX)
-        ax.axvline(path.lam[path.chosen], color=_CHOSEN, lw=1, ls="--")
+        (self.index_line_,) = self.index_ax_.plot(
+            path.lam[finite], path.index[finite], color=SECOND, lw=1.5
+        )
+        self.index_ax_.set_ylabel(path.criterion, color=SECOND)
+        self.chosen_line_ = ax.axvline(path.lam[path.chosen], color=GUIDE, lw=1, ls="--")
         count = path.n_clusters[path.chosen]
         clusters = "1 cluster" if count == 1 else f"{count} clusters"
         ax.set_title(f"{clusters} at lambda = {path.lam[path.chosen]:.3g}")
         return self
+
+    def _draw_counts(self, ax: Any) -> None:
+        from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+        path = self.path
+        ax.step(path.lam, path.n_clusters, where="mid", color=FIRST)
+        (self.counts_line_,) = ax.plot(path.lam, path.n_clusters, ".", color=FIRST)
+        ax.set(xscale="log", xlabel="lambda", ylim=(0, 1.1 * path.n_clusters.max() + 0.5))
+        ax.set_ylabel("clusters", color=FIRST)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -20,8 +20,11 @@ _FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:tr
 class Report:
     """One self-contained page about a fitted model and its rows.
 
-    It needs no network and no other file, and nothing in the data is taken for markup. Make it by
-    `from_estimator`, or by the method `report` of an estimator; a notebook shows it as it is.
+    It has a scatter of the rows, the histogram of typicalities with the cut on it, which can be
+    moved, a table of clusters, the cluster tree where there is one, and the least typical rows with
+    the features that make them so. It needs no network and no other file, and nothing in the data
+    is taken for markup. Make it by `from_estimator`, or by the method `report` of an estimator; a
+    notebook shows it as it is.
 
     Parameters
     ----------
@@ -62,9 +65,7 @@ class Report:
     ) -> Self:
         """The report of a fitted estimator.
 
-        The page has a scatter of the rows, the histogram of typicalities with the cut on it, which
-        can be moved, a table of clusters, the cluster tree where there is one, and the outliers
-        with the features that make them so. Costs what prediction for X costs, and O(n d).
+        Costs what prediction for X costs, and O(n d).
 
         Parameters
         ----------
@@ -83,14 +84,13 @@ class Report:
         cells : mapping of str to sequence, optional
             Further columns, of text, that are shown with a row.
         notes : sequence of (str, str), default=()
-            What was run on what, as pairs of a heading and a sentence. Without any, the page says
-            what the model tells of itself.
+            What was run on what, as pairs of a heading and a sentence; by default what the model
+            tells of itself.
         warnings : sequence of str, default=()
             Sentences that the reader should see first.
         max_rows : int, default=100_000
-            The most rows the page shows. Of more it shows a sample, and says so: all rows that
-            belong nowhere (the least typical ones of them, where they are more than half of
-            `max_rows`), and others drawn at random, some of each cluster.
+            The most rows the page shows. Of more it shows all that belong nowhere (or the least
+            typical of them, half of `max_rows`), and others drawn at random; it says so.
         random_state : int, RandomState instance or None, default=0
             The seed of that sample.
 
@@ -139,4 +139,4 @@ class Report:
 
     def __repr__(self) -> str:
         size = len(self.html.encode("utf-8")) / 1e6
-        return f"<Report {self.title!r}, {size:.1f} MB; .save('report.html') writes it>"
+        return f"<Report {self.title!r}, {size:.1f} MB>"

@@ -17,7 +17,8 @@ __all__ = ["ClusterTable"]
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-_MOST_LISTED = 1000
+_MOST_DESCRIBED = 1000
+_FEW = 5  # rows, of which one may make the mean
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 
 _TREE_WORDS = (
@@ -32,7 +33,7 @@ _PROTOTYPE_WORDS = (
 
 @dataclass(frozen=True, eq=False)
 class ClusterTable:
-    """The clusters that rows belong to, by falling size; the largest thousand where there are more.
+    """The clusters that rows belong to, by falling size.
 
     Parameters
     ----------
@@ -44,12 +45,10 @@ class ClusterTable:
         How far apart it is from the others; NaN where that has no meaning.
     separation_words : str, optional
         What that number means.
-    means : array of shape (c, d)
+    means : array of shape (min(c, 1000), d)
         The means of the features in the units of the user; NaN where all values are missing.
-    deviations : array of shape (c, d)
+    deviations : array of shape (min(c, 1000), d)
         How far its means are from those of the rows of other clusters, in units of the spread.
-    n_clusters : int
-        How many clusters there are, listed or not.
     """
 
     labels: NDArray[np.int32]
@@ -59,14 +58,13 @@ class ClusterTable:
     separation_words: str | None
     means: Doubles
     deviations: Doubles
-    n_clusters: int
 
     @classmethod
     def of(cls, found: Findings, features: FeatureTable, middles: Middles | None) -> Self:
         """The clusters of the rows a model has judged."""
         sizes = np.bincount(found.labels[found.labels >= 0])
-        n_clusters = int(np.count_nonzero(sizes))
-        listed = np.argsort(-sizes, kind="stable")[: min(n_clusters, _MOST_LISTED)]
+        listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        described = listed[:_MOST_DESCRIBED]
         typical = _most_typical_rows(found, listed)
         separation, words = _separation(found.tree, middles, listed, typical)
         return cls(
@@ -75,9 +73,8 @@ class ClusterTable:
             typical_rows=typical,
             separation=separation,
             separation_words=words,
-            means=group_means(features.shown, found.labels)[listed],
-            deviations=_deviations(found.labels, features)[listed],
-            n_clusters=n_clusters,
+            means=group_means(features.shown, found.labels)[described],
+            deviations=_deviations(found.labels, features)[described],
         )
 
 
@@ -90,8 +87,8 @@ def _most_typical_rows(found: Findings, listed: Places) -> Places:
 def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
     """Means of the rows of a cluster less those of the rows of other clusters.
 
-    Where there is no other cluster, less those of the rows that belong nowhere; zero where there
-    are none either.
+    Where there is no other cluster, less those of the rows that belong nowhere; zero where these
+    are too few to have a mean worth speaking of.
     """
     values = features.measured
     counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
@@ -99,7 +96,9 @@ def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
     sums = means * counts
     others, n_others = sums.sum(axis=0) - sums, counts.sum() - counts
     if np.count_nonzero(counts) == 1:
-        others, n_others = values[labels < 0].sum(axis=0)[None], np.full((1, 1), (labels < 0).sum())
+        others = values[labels < 0].sum(axis=0, dtype=np.float64)[None]
+        n_others = np.full_like(counts, np.count_nonzero(labels < 0))
+        n_others[n_others < _FEW] = 0.0
     rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
     return np.asarray((means - rest) / features.scale)
 

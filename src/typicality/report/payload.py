@@ -18,7 +18,7 @@ from typicality.report.middles import Middles
 from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
 from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
-from typicality.report.words import count, default_notes, default_title
+from typicality.report.words import default_notes, default_title
 
 __all__ = ["build_payload"]
 
@@ -66,7 +66,7 @@ def build_payload(
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explain(found, features, middles, shown)
     chosen = choose_axes(found, features, shown, importance=_importance(clusters, outliers))
-    notes = notes or default_notes(model, found, len(features.names), clusters.n_clusters)
+    notes = notes or default_notes(model, found, len(features.names), len(clusters.labels))
     return {
         "format": _FORMAT,
         "title": clean_text(default_title(found) if title is None else title),
@@ -82,7 +82,7 @@ def build_payload(
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, features, shown, chosen.features),
         "outlier_words": outliers.words,
-        "notes": [list(map(clean_text, note)) for note in [*notes, *_notes_on(clusters)]],
+        "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
 
@@ -146,6 +146,8 @@ def _clusters_payload(
     if found.kind != "memberships":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
     best, deviations = _largest(clusters.deviations[:, features], _PROFILE_LENGTH)
+    without = [((), ())] * (len(clusters.labels) - len(best))
+    profiles = [*zip(best, deviations, strict=True), *without]
     return [
         {
             "label": int(clusters.labels[k]),
@@ -159,11 +161,11 @@ def _clusters_payload(
                     "mean": _number(clusters.means[k, features[axis]]),
                     "deviations": _number(deviation),
                 }
-                for axis, deviation in zip(best[k], deviations[k], strict=True)
+                for axis, deviation in zip(*profile, strict=True)
                 if axis >= 0
             ],
         }
-        for k in range(len(clusters.labels))
+        for k, profile in enumerate(profiles)
     ]
 
 
@@ -198,14 +200,6 @@ def _importance(clusters: ClusterTable, outliers: Outliers) -> Doubles:
         counts = np.bincount(named[named >= 0], minlength=n_features)
         importance += counts / max(len(deviations), 1)
     return importance
-
-
-def _notes_on(clusters: ClusterTable) -> list[tuple[str, str]]:
-    listed = len(clusters.labels)
-    if listed == clusters.n_clusters:
-        return []
-    text = f"Of {count(clusters.n_clusters, 'cluster')} the {listed:,} largest are listed."
-    return [("Clusters", text)]
 
 
 def _number(value: Any) -> float | None:

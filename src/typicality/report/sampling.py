@@ -75,12 +75,9 @@ def _note(found: Findings, max_rows: int, n_kept: int, random_state: Any) -> str
     whole = "" if n_kept == found.n_nowhere else f" of the {found.n_nowhere:,} rows"
     outliers = f"{kept}{whole} {nowhere}, and others" if n_kept else "rows"
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
-    sizes = (
-        "The sizes of clusters count all rows; once the cut is moved they are estimates."
-        if found.kind == "tree"
-        else "The sizes of clusters count all rows; once the cut is moved, the rows shown only."
-    )
+    several = ", some of each cluster" if found.labels.max() > 0 else ""
+    moved = "they are estimates" if found.kind == "tree" else "of the rows shown only"
     return (
-        f"The page shows {max_rows:,} of {found.n_rows:,} rows: {outliers} drawn at random{seed}, "
-        f"some of each cluster. {sizes}"
+        f"The page shows {max_rows:,} of {found.n_rows:,} rows: {outliers} drawn at random{seed}"
+        f"{several}. Numbers of rows are those of all rows; once the level is moved, {moved}."
     )

@@ -1,0 +1,91 @@
+"""What is printed: results on stdout, progress and warnings on stderr."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Terminal", "shown"]
+
+
+class Terminal:
+    """Prints to people: widths, colours and progress as the terminal allows.
+
+    Text of the user's data goes through rich as plain text: nothing in it is markup.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether only errors are printed.
+    as_json : bool
+        Whether stdout is for JSON: then what people read is not printed.
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        self._speaks = not quiet and not as_json
+        self._warns = not quiet
+
+    def say(self, *things: Any) -> None:
+        """Print a sentence, or a table, on stdout."""
+        if self._speaks:
+            self._out.print(*things)
+
+    def say_path(self, words: str, path: object) -> None:
+        """Print words and a path on a line that is never broken, so that it can be copied."""
+        if self._speaks:
+            self._out.print(f"{words}{path}", soft_wrap=True)
+
+    def warn(self, sentences: Sequence[str]) -> None:
+        """Print each warning as a paragraph on stderr."""
+        if self._warns:
+            for sentence in sentences:
+                self._err.print(_warning(sentence))
+
+    def json(self, value: Any) -> None:
+        """Print a value as JSON on stdout, and nothing else."""
+        import json
+
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def doing(self, words: str) -> Iterator[None]:
+        """Show on a terminal what is being done, and for how long, while it is done."""
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        if not (self._warns and self._err.is_terminal):
+            yield
+            return
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
+        with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
+            progress.add_task(words, total=None)
+            yield
+
+    @property
+    def _out(self) -> "Console":
+        return _console(sys.stdout)
+
+    @property
+    def _err(self) -> "Console":
+        return _console(sys.stderr)
+
+
+def _console(stream: Any) -> "Console":
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, highlight=False, emoji=False)
+
+
+def _warning(sentence: str) -> Any:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Padding(Text.assemble(("Warning: ", "bold yellow"), sentence), (0, 0, 1, 0))
+
+
+def shown(text: str, at_most: int = 40) -> str:
+    """Text of a file as it may be printed: on one line, short, without control characters."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text.strip())
+    return plain if len(plain) <= at_most else plain[: at_most - 1] + "…"

@@ -1,0 +1,111 @@
+"""What went wrong, in one sentence, and the exit code that says so to a script."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["ExitCode", "UnusableError", "WrongUseError", "explained"]
+
+Result = TypeVar("Result")
+
+_INTERRUPTED = "Interrupted; nothing was written."
+_NO_MEMORY = (
+    "There is not enough memory for this; choose fewer columns with --columns, or fit on a file of "
+    "fewer rows and let `typicality score` read the rest."
+)
+_BUG = (
+    "This is a bug in typicality: {kind}: {text}. Please run it again with --debug, and report "
+    "what that prints."
+)
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command line."""
+
+    DONE = 0
+    BUG = 1
+    WRONG_USE = 2
+    UNUSABLE = 3
+    EXISTS = 4
+    INTERRUPTED = 130
+
+
+class WrongUseError(ValueError):
+    """The command line asks for what makes no sense; one sentence says what, and the remedy."""
+
+
+class UnusableError(ValueError):
+    """A file, its rows or a model cannot be used; one sentence says why, and the remedy."""
+
+
+class _OneSentence(click.ClickException):
+    """An error as click prints it: ``Error:`` and the sentence."""
+
+    def __init__(self, sentence: str, code: ExitCode) -> None:
+        super().__init__(sentence)
+        self.exit_code = code  # type: ignore[misc]
+
+
+def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
+    """A command whose errors are one sentence on stderr and an exit code.
+
+    The option `debug` is taken from its keywords here: where it is true, errors come as they are,
+    with their traceback.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, debug: bool, **options: Any) -> Result | None:
+        try:
+            result = function(*args, **options)
+            sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
+            return result
+        except BrokenPipeError:
+            _leave_stdout()
+            return None
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except WrongUseError as error:
+            raise click.UsageError(str(error)) from error
+        except (Exception, KeyboardInterrupt) as error:
+            if debug:
+                raise
+            raise _in_words(error) from error
+
+    return call
+
+
+def _leave_stdout() -> None:
+    """Nobody reads any more what is written, as with ``| head``: that is no error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _in_words(error: BaseException) -> click.ClickException:
+    from typicality.exceptions import ModelFileError, TableError
+
+    match error:
+        case KeyboardInterrupt():
+            return _OneSentence(str(error) or _INTERRUPTED, ExitCode.INTERRUPTED)
+        case UnusableError() | TableError() | ModelFileError():
+            return _OneSentence(str(error), ExitCode.UNUSABLE)
+        case FileExistsError():
+            return _OneSentence(_text_of(error), ExitCode.EXISTS)
+        case OSError():
+            return _OneSentence(_text_of(error), ExitCode.UNUSABLE)
+        case MemoryError():
+            return _OneSentence(_NO_MEMORY, ExitCode.UNUSABLE)
+    kind, text = type(error).__name__, str(error).rstrip(".")
+    return _OneSentence(_BUG.format(kind=kind, text=text), ExitCode.BUG)
+
+
+def _text_of(error: OSError) -> str:
+    """The sentence of an error of the operating system, or one made of what it carries."""
+    if error.strerror is None:  # put into words where it was raised
+        return str(error)
+    reason = error.strerror[:1].lower() + error.strerror[1:]
+    place = f"{os.fspath(error.filename)!r}" if error.filename is not None else "a file"
+    return f"Cannot read or write {place}: {reason}."

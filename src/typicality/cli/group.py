@@ -1,0 +1,54 @@
+"""The group of commands; a command is imported when it is called or listed."""
+
+from importlib import import_module
+
+import click
+
+from typicality import __version__
+
+__all__ = ["LazyGroup", "main"]
+
+# In the order of a first acquaintance, which is how --help lists them.
+_COMMANDS = ("demo", "cluster", "outliers", "score", "compare", "report")
+
+
+class LazyGroup(click.Group):
+    """A group whose command NAME is the object NAME of the module ``typicality.cli.NAME``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"typicality.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
+
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], _COMMANDS, n=1)
+            instead = f"did you mean {near[0]!r}?" if near else f"there are {_listed(_COMMANDS)}."
+            raise click.UsageError(f"There is no command {args[0]!r}; {instead}", ctx) from error
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Each command explains its options: typicality cluster --help",
+)
+@click.version_option(__version__, "--version", message="typicality %(version)s")
+def main() -> None:
+    """Find the groups in a file of rows, how typical each row is, and which belong nowhere.
+
+    Files may be csv, tsv, parquet, arrow, npy or npz; a - reads csv from standard input.
+    """

@@ -1,0 +1,178 @@
+"""The methods of `typicality cluster` by name, and the estimators they stand for."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from typicality.cli.errors import WrongUseError
+
+__all__ = ["METHODS", "Method", "build_estimator", "near_name", "parse_parameters", "parse_value"]
+
+_GIVEN_ELSEWHERE = {"n_clusters": "--clusters", "random_state": "--seed"}
+_NEED_MATRICES = ("precomputed", "dissimilarities")
+
+
+class Method(NamedTuple):
+    """A method of the command line.
+
+    Parameters
+    ----------
+    estimator : str
+        The name of the estimator in `typicality`.
+    words : str
+        What it finds.
+    number : {"none", "start", "exact"}
+        What a number of clusters means to it: nothing; how many to start with; how many there are.
+    """
+
+    estimator: str
+    words: str
+    number: str
+
+
+METHODS: dict[str, Method] = {
+    "alpha-cut": Method(
+        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
+    ),
+    "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
+    "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
+    "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),
+    "fcm": Method("FuzzyCMeans", "overlapping clusters of known number", "exact"),
+    "entropy": Method("EntropyCMeans", "the same, like a mixture of round Gaussians", "exact"),
+    "pcm": Method("PossibilisticCMeans", "clusters of known number, each judged alone", "exact"),
+}
+
+
+def build_estimator(
+    method: str,
+    *,
+    clusters: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> Any:
+    """The estimator of a method, its parameters judged before anything is read.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`METHODS`.
+    clusters : int or None
+        The number of clusters.
+    seed : int
+        The `random_state`, where the estimator has one.
+    options : mapping
+        Parameters that have an option of their own, by name; None where the option was not given.
+    parameters : mapping
+        Further parameters, as `--param` gave them.
+    """
+    import typicality
+
+    _check_number(method, clusters)
+    estimator = getattr(typicality, METHODS[method].estimator)()
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        _check_option(name, method, estimator)
+    if clusters is not None:
+        given["n_clusters"] = clusters
+    return with_parameters(estimator, given, parameters, seed=seed)
+
+
+def with_parameters(
+    estimator: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, seed: int
+) -> Any:
+    """An estimator with its parameters set: those of options, those of `--param`, and the seed."""
+    known = estimator.get_params(deep=False)
+    for name in parameters:
+        _check_parameter(name, known, given)
+    every = {**given, **parameters}
+    if every.get("kernel") in _NEED_MATRICES:
+        raise WrongUseError(
+            f"The kernel {every['kernel']!r} needs a square matrix instead of rows, which the "
+            "command line does not read; use the estimator from Python."
+        )
+    if "random_state" in known:
+        every["random_state"] = seed
+    return _judged(estimator.set_params(**every))
+
+
+def _judged(estimator: Any) -> Any:
+    """The estimator, its values judged now and not only when the file has been read."""
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise WrongUseError(str(error)) from error
+    return estimator
+
+
+def parse_parameters(texts: Sequence[str]) -> dict[str, Any]:
+    """What `--param NAME=VALUE` says; values are Python literals, else text."""
+    parameters = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise WrongUseError(
+                f"--param {text!r} is not of the form NAME=VALUE; write for example --param tol=1e-6."
+            )
+        parameters[name.strip()] = parse_value(value.strip())
+    return parameters
+
+
+def parse_value(text: str) -> Any:
+    """A number, a truth value, None, a list, where the text is one; else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def near_name(wrong: str, names: Sequence[str]) -> str:
+    """A clause that suggests the name that was meant, or lists what there is."""
+    near = get_close_matches(wrong, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    listed = ", ".join(repr(name) for name in names[:12])
+    return f"there are {listed}{' and others' if len(names) > 12 else ''}."
+
+
+def _check_number(method: str, clusters: int | None) -> None:
+    number = METHODS[method].number
+    if number == "exact" and clusters is None:
+        raise WrongUseError(
+            f"--method {method} must be told how many clusters there are, for example --clusters 3; "
+            "alpha-cut and sequential find the number themselves."
+        )
+    if number == "none" and clusters is not None:
+        raise WrongUseError(
+            f"--method {method} finds the number of clusters itself, so --clusters means nothing to "
+            "it; leave it out, or take --method fcm, entropy or pcm for a given number."
+        )
+
+
+def _check_option(name: str, method: str, estimator: Any) -> None:
+    if name in estimator.get_params(deep=False):
+        return
+    import typicality
+
+    owners = [
+        other
+        for other, about in METHODS.items()
+        if name in getattr(typicality, about.estimator)().get_params(deep=False)
+    ]
+    option = f"--{name.replace('_', '-')}"
+    raise WrongUseError(
+        f"{option} means nothing to --method {method}; it belongs to {', '.join(owners)}."
+    )
+
+
+def _check_parameter(name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    if name in _GIVEN_ELSEWHERE:
+        raise WrongUseError(
+            f"--param {name}=... has an option of its own: {_GIVEN_ELSEWHERE[name]}."
+        )
+    if name in given:
+        option = f"--{name.replace('_', '-')}"
+        raise WrongUseError(f"{name} is given twice, by {option} and by --param; leave one out.")
+    if name not in known:
+        raise WrongUseError(f"There is no parameter {name!r}; {near_name(name, sorted(known))}")

@@ -1,0 +1,91 @@
+"""From a file to the rows of a fit: which columns, which rows, and why not the others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.cli.errors import UnusableError
+from typicality.cli.options import TableChoice
+from typicality.tables import NumericTable, TableFile, read_rows
+
+__all__ = ["PreparedRows", "prepare_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """The rows a model is fitted on, and where they come from.
+
+    Parameters
+    ----------
+    table : TableFile
+        The file.
+    numeric : NumericTable
+        Its numbers, all rows.
+    kept : array of shape (n,), bool
+        Which rows take part; rows with missing values may have been left out.
+    """
+
+    table: TableFile
+    numeric: NumericTable
+    kept: NDArray[np.bool_]
+
+    @property
+    def X(self) -> NDArray[np.float64]:
+        """The rows that take part."""
+        return self.numeric.X if self.kept.all() else self.numeric.X[self.kept]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the file."""
+        return len(self.kept)
+
+    @property
+    def n_dropped(self) -> int:
+        """How many rows were left out."""
+        return int(np.sum(~self.kept))
+
+
+def prepare_rows(table: TableFile, choice: TableChoice) -> PreparedRows:
+    """Read the numeric columns, and decide about rows with missing values.
+
+    Raises
+    ------
+    UnusableError
+        There are missing values and no choice was made about them, or too few rows are left.
+    TableError
+        The file cannot be used.
+    """
+    numeric = read_rows(table, columns=choice.columns or None, ignore=choice.ignore)
+    missing = np.isnan(numeric.X).any(axis=1)
+    if choice.missing == "error" and missing.any():
+        raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
+    kept = ~missing if choice.missing == "drop" else np.ones(len(missing), dtype=bool)
+    if kept.sum() < 2:
+        raise UnusableError(
+            f"{table.name}: of its {len(kept)} rows {int(kept.sum())} can be used, and at least two "
+            f"are needed{_more_rows(choice, numeric)}."
+        )
+    return PreparedRows(table, numeric, kept)
+
+
+def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
+    worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
+    listed = ", ".join(f"{name!r} ({count:,})" for count, name in worst[:3] if count)
+    more = sum(count > 0 for count, _ in worst) - 3
+    others = f" and {more} more" if more > 0 else ""
+    return (
+        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in the columns "
+        f"{listed}{others}; leave those rows out with --missing drop, fill in medians with "
+        "--missing median, or leave columns out with --ignore."
+    )
+
+
+def _more_rows(choice: TableChoice, numeric: NumericTable) -> str:
+    if choice.missing != "drop" or not sum(numeric.n_missing):
+        return ""
+    worst = numeric.names[int(np.argmax(numeric.n_missing))]
+    return (
+        f"; the column {worst!r} has the most missing values: leave it out with --ignore, or fill "
+        "them in with --missing median"
+    )

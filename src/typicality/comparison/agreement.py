@@ -1,0 +1,127 @@
+"""Agreement of every two methods, as a matrix with their names."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+from sklearn.metrics import adjusted_rand_score
+
+__all__ = ["AgreementMatrix", "agreement_matrix", "placed_rows_agreement", "rank_agreement"]
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementMatrix:
+    """A measure of agreement between every two methods.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The methods.
+    values : array of shape (n_methods, n_methods)
+        Symmetric; 1 on the diagonal, NaN where two methods cannot be compared.
+    measure : str
+        What the numbers are, in words.
+    """
+
+    names: tuple[str, ...]
+    values: Doubles
+    measure: str
+
+    def between(self, first: str, second: str) -> float:
+        """The agreement of two methods, by name."""
+        return float(self.values[self.names.index(first), self.names.index(second)])
+
+    @property
+    def of_pairs(self) -> Doubles:
+        """The agreement of every two different methods, where it is known."""
+        values = self.values[np.triu_indices(len(self.names), 1)]
+        known: Doubles = values[~np.isnan(values)]
+        return known
+
+    def to_frame(self) -> Any:
+        """The matrix as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, index=self.names, columns=self.names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The matrix, ready for JSON; None where two methods cannot be compared."""
+        values = [[None if np.isnan(x) else float(x) for x in row] for row in self.values]
+        return {"measure": self.measure, "names": list(self.names), "values": values}
+
+
+def agreement_matrix(
+    results: Mapping[str, NDArray[Any]],
+    *,
+    agree: Callable[[NDArray[Any], NDArray[Any]], float],
+    measure: str,
+) -> AgreementMatrix:
+    """The agreement of every two results on the same rows.
+
+    Parameters
+    ----------
+    results : mapping of str to array of shape (n,)
+        Labels, flags or scores by the name of their method.
+    agree : callable
+        ``agree(result, result)`` gives a number.
+    measure : str
+        What the numbers are, in words.
+
+    Returns
+    -------
+    AgreementMatrix
+
+    Examples
+    --------
+    >>> from typicality.comparison import agreement_matrix
+    >>> from typicality.metrics import jaccard_score
+    >>> flags = {"a": [True, True, False], "b": [True, False, False]}
+    >>> agreement_matrix(flags, agree=jaccard_score, measure="Jaccard index").between("a", "b")
+    0.5
+    """
+    names = tuple(results)
+    values = np.eye(len(names))
+    for i, first in enumerate(names):
+        for j in range(i):
+            values[i, j] = values[j, i] = agree(results[first], results[names[j]])
+    return AgreementMatrix(names, values, measure)
+
+
+def placed_rows_agreement(labels_a: NDArray[Any], labels_b: NDArray[Any]) -> float:
+    """The adjusted Rand index on the rows that both put in a cluster; NaN where there are none.
+
+    Parameters
+    ----------
+    labels_a, labels_b : array of shape (n,)
+        Labels; rows of -1 in either do not count.
+
+    Returns
+    -------
+    float
+    """
+    placed = (np.asarray(labels_a) >= 0) & (np.asarray(labels_b) >= 0)
+    if not placed.any():
+        return float("nan")
+    return float(adjusted_rand_score(np.asarray(labels_a)[placed], np.asarray(labels_b)[placed]))
+
+
+def rank_agreement(scores_a: NDArray[Any], scores_b: NDArray[Any]) -> float:
+    """Spearman's rank correlation; NaN where all scores of one method are equal.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array of shape (n,)
+        Scores of the same rows.
+
+    Returns
+    -------
+    float
+    """
+    if np.ptp(scores_a) == 0 or np.ptp(scores_b) == 0:
+        return float("nan")
+    return float(spearmanr(scores_a, scores_b).statistic)

@@ -1,0 +1,210 @@
+"""What the pictures ask of an estimator, of whichever kind, alone or at the end of a pipeline."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import check_has_memberships
+
+__all__ = ["Boundary", "SoftModel", "largest", "last_step", "soft_model"]
+
+Doubles = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+_HAIR = 1e-6  # of the range of a surface: on which side of a level a point is
+
+
+class Boundary(NamedTuple):
+    """The line around the region of a cluster: where a surface has a level.
+
+    Parameters
+    ----------
+    label : int
+        The cluster.
+    surface : array
+        Above the level where the cluster is, below it elsewhere; in the shape of a grid.
+    level : float
+        The level.
+    """
+
+    label: int
+    surface: Doubles
+    level: float
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline."""
+    check_is_fitted(estimator)
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def soft_model(estimator: Any) -> "SoftModel":
+    """The view of an estimator that is fitted; an error in words where it has no memberships."""
+    model = last_step(estimator)
+    check_has_memberships(model)
+    before = [step for _, step in getattr(estimator, "steps", [])[:-1]]
+    steps = tuple(step for step in before if step not in (None, "passthrough"))
+    if hasattr(model, "predict_memberships"):
+        return _Prototypes(model, steps)
+    return _AlphaCut(model, steps) if hasattr(model, "alpha_") else _Detector(model, steps)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftModel(ABC):
+    """An estimator that is fitted, and the steps that prepare its rows.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator.
+    steps : tuple of transformers
+        What rows go through before.
+    """
+
+    estimator: Any
+    steps: tuple[Any, ...]
+
+    @property
+    @abstractmethod
+    def word(self) -> str:
+        """What its memberships are called."""
+
+    @abstractmethod
+    def memberships(self, X: Any) -> Doubles:
+        """The memberships of rows, (n, c), a column a label; one column where all are one."""
+
+    @abstractmethod
+    def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
+        """The lines around the clusters, by their memberships at the points of a grid."""
+
+    def strengths(self, X: Any) -> Doubles:
+        """What a histogram shows: a number a row, by which it does or does not belong."""
+        return largest(self.memberships(X))
+
+    @property
+    def largest_name(self) -> str:
+        """What the largest membership is called."""
+        return self.word
+
+    @property
+    def strength_name(self) -> str:
+        """What the numbers of a histogram are called."""
+        return self.largest_name
+
+    @property
+    def levels(self) -> Doubles:
+        """The levels they are compared with: none, one of all clusters, or one of each."""
+        return np.empty(0)
+
+    @property
+    def valley(self) -> float | None:
+        """Where the density of these numbers has its valley, where that is known."""
+        return None
+
+    def labels(self, X: Any) -> Labels:
+        """The cluster of each row; -1 for those that belong nowhere."""
+        labels: Labels = self.estimator.predict(self.prepared(X))
+        return labels
+
+    def prepared(self, X: Any) -> Any:
+        """Rows as the estimator knows them."""
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+
+class _Prototypes(SoftModel):
+    @property
+    def word(self) -> str:
+        names = self.estimator.get_feature_names_out()
+        return str(names[0]).rpartition("_")[0] if len(names) else "membership"
+
+    @property
+    def largest_name(self) -> str:
+        return f"largest {self.word}"
+
+    def memberships(self, X: Any) -> Doubles:
+        each = np.asarray(self.estimator.predict_memberships(self.prepared(X)), dtype=np.float64)
+        labels = self.estimator.prototype_labels_
+        of_labels = np.zeros((len(each), self.estimator.n_clusters_))
+        for column, label in enumerate(labels):  # coincident prototypes share a label
+            np.maximum(of_labels[:, label], each[:, column], out=of_labels[:, label])
+        return of_labels
+
+    def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
+        regions = self.labels(X)
+        found = []
+        for label in range(memberships.shape[1]):
+            lead = memberships[:, label] - largest(np.delete(memberships, label, axis=1))
+            hair = _hair(lead)
+            # Far away all memberships may be zero, and yet a row has a nearest prototype.
+            inside, outside = np.maximum(lead, hair), np.minimum(lead, -hair)
+            surface = np.where(regions == label, inside, outside)
+            found.append(Boundary(label, surface.reshape(shape), 0.0))
+        return found
+
+
+class _AlphaCut(SoftModel):
+    word = "typicality"
+
+    def memberships(self, X: Any) -> Doubles:
+        typicality = self.estimator.predict_typicality(self.prepared(X))
+        return np.asarray(typicality, dtype=np.float64)[:, None]
+
+    @property
+    def levels(self) -> Doubles:
+        return np.atleast_1d(np.asarray(self.estimator.alpha_, dtype=np.float64))
+
+    @property
+    def valley(self) -> float | None:
+        place, depth = self.estimator.tree_.valley
+        return float(place) if depth > 0 else None
+
+    def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
+        regions, typicality = self.labels(X), memberships[:, 0]
+        hair = _hair(typicality)
+        found = []
+        for label, level in enumerate(np.broadcast_to(self.levels, self.estimator.n_clusters_)):
+            outside = np.minimum(typicality, level - hair)
+            surface = np.where(regions == label, typicality, outside)
+            found.append(Boundary(label, surface.reshape(shape), float(level)))
+        return found
+
+
+class _Detector(SoftModel):
+    word = "typicality"
+    strength_name = "typicality score"
+
+    def memberships(self, X: Any) -> Doubles:
+        typicality = self.estimator.predict_typicality(self.prepared(X))
+        return np.asarray(typicality, dtype=np.float64)[:, None]
+
+    def strengths(self, X: Any) -> Doubles:
+        # A row has a part in its typicality but not in its score, by which it is flagged.
+        return np.asarray(self.estimator.score_samples(self.prepared(X)))
+
+    @property
+    def levels(self) -> Doubles:
+        return np.array([self.estimator.offset_])
+
+    def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
+        decisions = np.asarray(self.estimator.decision_function(self.prepared(X)))
+        finite = np.nan_to_num(decisions, neginf=np.finfo(np.float64).min)
+        return [Boundary(0, finite.reshape(shape), 0.0)]
+
+    def labels(self, X: Any) -> Labels:
+        typical = super().labels(X) > 0
+        return np.where(typical, 0, -1).astype(np.int32)
+
+
+def largest(memberships: Doubles) -> Doubles:
+    """The largest membership of each row; zero where there is no cluster at all."""
+    return np.asarray(memberships.max(axis=1, initial=0.0))
+
+
+def _hair(surface: Doubles) -> float:
+    return _HAIR * max(float(np.ptp(surface)), _HAIR)

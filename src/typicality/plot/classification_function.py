@@ -1,0 +1,159 @@
+"""The membership of one cluster as a surface over the plane."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from typicality._checks import check_cluster, check_surface_axes
+from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
+from typicality.plot._models import soft_model
+from typicality.plot._plane import Plane
+
+__all__ = ["ClassificationFunctionDisplay"]
+
+_FLOOR = -1.0  # where the rows lie below the surface
+_VIEW = {"elev": 25, "azim": -60}
+
+
+class ClassificationFunctionDisplay:
+    """The membership of one cluster as a surface over the plane, the rows below it.
+
+    With more than two features the picture is a slice: the others are held at their median, for the
+    surface; rows are shown wherever they are along them.
+
+    Make it by `from_estimator`; the parts of the picture are attributes afterwards. As the figures
+    of :cite:`miyamoto2003`, where the classification function is eq. (10) and (16).
+
+    Parameters
+    ----------
+    xx0, xx1 : arrays of shape (r, r)
+        The two features at the points of a grid.
+    membership : array of shape (r, r)
+        The membership there.
+    points : array of shape (n, 2)
+        The rows.
+    labels : array of shape (n,), int
+        Their clusters; -1 for rows that belong nowhere.
+    xlabel, ylabel : str
+        The names of the features.
+    name : str, default="membership"
+        What is drawn.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes3D
+        The axes.
+    figure_ : matplotlib Figure
+        Their figure.
+    surface_ : matplotlib Poly3DCollection
+        The surface.
+    rows_ : list of matplotlib Path3DCollection
+        The rows, one for each label, from the smallest.
+
+    Examples
+    --------
+    >>> from typicality import FuzzyCMeans
+    >>> from typicality.datasets import make_ball_and_ring
+    >>> from typicality.kernels import Gaussian
+    >>> from typicality.plot import ClassificationFunctionDisplay
+    >>> X, _ = make_ball_and_ring(random_state=0)
+    >>> model = FuzzyCMeans(2, kernel=Gaussian.from_gamma(10.0), random_state=0).fit(X)
+    >>> display = ClassificationFunctionDisplay.from_estimator(model, X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        xx0: ArrayLike,
+        xx1: ArrayLike,
+        *,
+        membership: ArrayLike,
+        points: ArrayLike,
+        labels: ArrayLike,
+        xlabel: str,
+        ylabel: str,
+        name: str = "membership",
+    ) -> None:
+        self.xx0, self.xx1 = np.asarray(xx0), np.asarray(xx1)
+        self.membership = np.asarray(membership)
+        self.points, self.labels = np.asarray(points), np.asarray(labels)
+        self.xlabel, self.ylabel, self.name = xlabel, ylabel, name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        cluster: int = 0,
+        features: tuple[int | str, int | str] = (0, 1),
+        grid_resolution: int = 60,
+        ax: Any = None,
+    ) -> Self:
+        """The picture of a fitted estimator.
+
+        Costs a prediction of `grid_resolution` squared rows, and one of X.
+
+        Parameters
+        ----------
+        estimator : estimator of typicality
+            Fitted on rows of features; or a pipeline that ends in one. One-cluster models
+            (:class:`~typicality.OneClusterPCM`, :class:`~typicality.AlphaCutClustering`) have one
+            surface, the typicality of the data as a whole.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to show, as for `predict`.
+        cluster : int, default=0
+            The cluster.
+        features : pair of int or str, default=(0, 1)
+            The features of the plane, by number or, where X has them, by name.
+        grid_resolution : int, default=60
+            The number of points in each direction.
+        ax : matplotlib Axes3D, optional
+            Where to draw, made with ``projection="3d"``; a new figure otherwise.
+
+        Returns
+        -------
+        ClassificationFunctionDisplay
+        """
+        require_matplotlib(cls)
+        check_surface_axes(ax)
+        model = soft_model(estimator)
+        plane = Plane.through(X, features, grid_resolution, estimator=model.estimator)
+        memberships = model.memberships(plane.grid)
+        n_surfaces = memberships.shape[1]
+        which = check_cluster(cluster, n_surfaces)
+        display = cls(
+            plane.xx0,
+            plane.xx1,
+            membership=memberships[:, which].reshape(plane.shape),
+            points=plane.points,
+            labels=model.labels(X),
+            xlabel=plane.names[0],
+            ylabel=plane.names[1],
+            name=model.word if n_surfaces == 1 else f"{model.word} of cluster {which}",
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the surface and the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes3D, optional
+            Where to draw, made with ``projection="3d"``; a new figure otherwise.
+
+        Returns
+        -------
+        self
+        """
+        check_surface_axes(ax)
+        ax = axes_for(self, ax, size=(6.4, 5.4), projection="3d")
+        self.rows_ = draw_rows(ax, self.points, self.labels, zs=_FLOOR, depthshade=False)
+        count = self.xx0.shape[0]
+        self.surface_ = ax.plot_surface(
+            self.xx0, self.xx1, self.membership, cmap="cividis", rcount=count, ccount=count
+        )
+        ax.set(zlim=(_FLOOR, 1.0), zticks=[0.0, 0.5, 1.0])
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, zlabel=self.name)
+        ax.view_init(**_VIEW)
+        return self

@@ -1,0 +1,275 @@
+"""The tree of alpha-cuts: where clusters begin, and where they merge."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from typicality._checks import check_has_tree
+from typicality.levelsets.tree import AlphaTree
+from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
+from typicality.plot._models import last_step
+
+__all__ = ["ClusterTreeDisplay"]
+
+Doubles = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+_MOST_BRANCHES = 40
+_FEWEST_ROWS = 5.0
+_THINNEST, _THICKEST = 0.8, 9.0  # points
+_REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
+
+
+class ClusterTreeDisplay:
+    """The tree of alpha-cuts: a line from the peak of each branch down to where it merges.
+
+    Lift the level from the bottom: what hangs together is one line, which forks where a valley
+    appears. A branch is a cluster of its own for every alpha between its ends; the thicker, the
+    more rows it has. Branches have the colour of the cluster their peak is in, down to the level of
+    its cut, which is drawn in black.
+
+    Make it by `from_estimator`; the parts of the picture are attributes afterwards.
+
+    Parameters
+    ----------
+    tree : AlphaTree
+        The tree, `tree_` of an :class:`~typicality.AlphaCutClustering`.
+    node_labels : array-like of shape (n_nodes,), int, optional
+        The cluster of each node; -1 for those that belong nowhere, as all do by default.
+    alpha : float or array-like of shape (n_clusters,), optional
+        The level of the cut, or of each cluster.
+    min_cluster_size : float, optional
+        Branches of fewer rows are left out. By default five, or so many that about 40 branches are
+        left.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        Their figure.
+    branches_ : matplotlib LineCollection
+        The branches, from peak to end, the whole tree first and then by falling end.
+    coloured_ : matplotlib LineCollection
+        The parts of them that are in clusters.
+    joints_ : matplotlib LineCollection
+        The lines from their ends to the branches they merge with.
+    cuts_ : list of matplotlib artists
+        The level of the cut, or of each cluster.
+
+    Examples
+    --------
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.datasets import make_discs_banana_ring
+    >>> from typicality.plot import ClusterTreeDisplay
+    >>> X, _ = make_discs_banana_ring(random_state=0)
+    >>> model = AlphaCutClustering().fit(X)
+    >>> display = ClusterTreeDisplay.from_estimator(model)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        tree: AlphaTree,
+        *,
+        node_labels: ArrayLike | None = None,
+        alpha: ArrayLike | None = None,
+        min_cluster_size: float | None = None,
+    ) -> None:
+        self.tree = tree
+        nowhere = np.full(tree.n_nodes, -1)
+        self.node_labels = nowhere if node_labels is None else np.asarray(node_labels)
+        self.alpha = None if alpha is None else np.asarray(alpha, dtype=np.float64)
+        self.min_cluster_size = min_cluster_size
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, min_cluster_size: float | None = None, ax: Any = None
+    ) -> Self:
+        """The picture of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : AlphaCutClustering
+            Fitted; or a pipeline that ends in one.
+        min_cluster_size : float, optional
+            Branches of fewer rows are left out. By default five, or so many that about 40 branches
+            are left.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        ClusterTreeDisplay
+        """
+        require_matplotlib(cls)
+        model = last_step(estimator)
+        tree = check_has_tree(model)
+        display = cls(
+            tree,
+            node_labels=model.labels_[tree.row_of],
+            alpha=model.alpha_,
+            min_cluster_size=min_cluster_size,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the tree.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax, size=(7.0, 4.4))
+        lines = _TreeLines.of(self.tree, self.node_labels, self.min_cluster_size)
+        self._draw_branches(ax, lines)
+        self._draw_cuts(ax, lines)
+        _name_clusters(ax, lines)
+        count = len(lines.x)
+        branches = "1 branch" if count == 1 else f"{count} branches"
+        ax.set(ylabel="typicality", title=f"{branches} of {lines.fewest:g} rows or more")
+        return self
+
+    def _draw_branches(self, ax: Any, lines: "_TreeLines") -> None:
+        from matplotlib.collections import LineCollection
+
+        inside = lines.label >= 0
+        levels = self._level_of(lines.label)
+        widths = lines.widths
+        joined = lines.parent >= 0
+        below = lines.parent[joined]
+        self.joints_ = LineCollection(
+            _segments(lines.x[joined], lines.merge[joined], lines.x[below], lines.merge[joined]),
+            colors=CONNECTOR,
+            linewidths=_THINNEST,
+        )
+        self.branches_ = LineCollection(
+            _segments(lines.x, lines.peak, lines.x, lines.merge),
+            colors=PLAIN,
+            linewidths=widths,
+        )
+        ends = np.maximum(lines.merge, levels)[inside]
+        self.coloured_ = LineCollection(
+            _segments(lines.x[inside], lines.peak[inside], lines.x[inside], ends),
+            colors=[cluster_colour(label) for label in lines.label[inside]],
+            linewidths=widths[inside],
+        )
+        for collection in (self.joints_, self.branches_, self.coloured_):
+            ax.add_collection(collection)
+        ax.autoscale_view()
+        ax.set_xlim(-0.8, len(lines.x) - 0.2)
+
+    def _level_of(self, labels: NDArray[np.integer]) -> Doubles:
+        """The level of each of some clusters."""
+        if self.alpha is None:
+            return np.full(len(labels), -np.inf)
+        return self.alpha[labels] if self.alpha.ndim else np.full(len(labels), self.alpha)
+
+    def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> None:
+        if self.alpha is None:
+            self.cuts_ = []
+        elif self.alpha.ndim == 0:
+            self.cuts_ = [ax.axhline(self.alpha, color=CUT, ls="--", lw=1.2)]
+        else:
+            spans = [(lines.x[lines.label == k], level) for k, level in enumerate(self.alpha)]
+            self.cuts_ = [
+                ax.hlines(level, x.min() - _REACH, x.max() + _REACH, color=CUT, lw=1.2)
+                for x, level in spans
+                if len(x)
+            ]
+
+
+@dataclass(frozen=True, eq=False)
+class _TreeLines:
+    """Where the lines of a tree go; the whole tree first, then branches by falling end.
+
+    Parameters
+    ----------
+    x : array of shape (k,)
+        The places of the branches, side by side.
+    peak, merge : arrays of shape (k,)
+        The typicalities where they begin and end; the whole tree ends at the lowest of all.
+    parent : array of shape (k,), int
+        Which branch each merges with; -1 for the whole tree.
+    size : array of shape (k,)
+        The rows of each.
+    label : array of shape (k,), int
+        The cluster its peak is in.
+    fewest : float
+        The rows of the smallest branch that may be here.
+    """
+
+    x: Doubles
+    peak: Doubles
+    merge: Doubles
+    parent: Places
+    size: Doubles
+    label: NDArray[np.integer]
+    fewest: float
+
+    @classmethod
+    def of(
+        cls, tree: AlphaTree, node_labels: NDArray[np.integer], fewest: float | None
+    ) -> "_TreeLines":
+        """The lines of a tree without its small branches."""
+        branches = tree.branches
+        least = _fewest_rows(branches.weight) if fewest is None else float(fewest)
+        large = branches.weight >= least
+        peak = np.append(tree.heights.argmax(), branches.peak[large])
+        place = np.full(tree.n_nodes, -1)
+        place[peak] = np.arange(len(peak))
+        parent = np.append(-1, place[branches.parent[large]])
+        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[large]])
+        merge[0] = merge.min()
+        size = np.append(tree.weight.sum(), branches.weight[large])
+        peak_alpha, label = tree.node_alpha[peak], node_labels[peak]
+        return cls(_side_by_side(parent), peak_alpha, merge, parent, size, label, least)
+
+    @property
+    def widths(self) -> Doubles:
+        """The widths of the lines, in points: their areas tell the rows."""
+        return np.asarray((_THICKEST * np.sqrt(self.size / self.size[0])).clip(min=_THINNEST))
+
+
+def _fewest_rows(sizes: Doubles) -> float:
+    """Five, or so many that about forty branches are left."""
+    if len(sizes) < _MOST_BRANCHES:
+        return _FEWEST_ROWS
+    return max(_FEWEST_ROWS, float(np.sort(sizes)[-_MOST_BRANCHES]))
+
+
+def _side_by_side(parent: Places) -> Doubles:
+    """Places of branches by falling end so that no line crosses another.
+
+    A branch that ends higher stands nearer to the one it merges with: the lines of those that end
+    lower pass below it.
+    """
+    stands = [[branch] for branch in range(len(parent))]
+    to_the_right = np.zeros(len(parent), np.intp)
+    for branch in range(1, len(parent)):
+        host, own = int(parent[branch]), stands[branch]
+        right = to_the_right[host] <= len(stands[host]) - 1 - to_the_right[host]
+        stands[host] = stands[host] + own if right else own + stands[host]
+        to_the_right[host] += len(own) if right else 0
+    x = np.empty(len(parent))
+    x[stands[0]] = np.arange(len(parent))
+    return x
+
+
+def _segments(x0: Any, y0: Any, x1: Any, y1: Any) -> Any:
+    return np.stack([np.column_stack([x0, y0]), np.column_stack([x1, y1])], axis=1)
+
+
+def _name_clusters(ax: Any, lines: _TreeLines) -> None:
+    """The number of each cluster below its highest peak."""
+    known = np.unique(lines.label[lines.label >= 0]).tolist()
+    tops = [np.where(lines.label == label, lines.peak, -1.0).argmax() for label in known]
+    ax.set_xticks(lines.x[tops] if tops else [], [str(label) for label in known])
+    ax.set_xlabel("cluster" if known else "")

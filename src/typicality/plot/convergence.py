@@ -1,0 +1,161 @@
+"""The objective of an iteration, and how much changed in each step."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from typicality._checks import check_has_objectives, check_same_length, check_values
+from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._colours import FIRST, SECOND
+from typicality.plot._models import last_step
+from typicality.solve.picard import PicardResult
+
+__all__ = ["ConvergenceDisplay"]
+
+Doubles = NDArray[np.float64]
+
+_DOTS = 60  # iterations that are still seen one by one
+
+
+class ConvergenceDisplay:
+    """The objective before each iteration of a fit, and the residuals where they are known.
+
+    The objective never rises while the spreads are fixed; where they adapt, or clusters come and
+    go, it may. Estimators keep it as `objective_path_`; a
+    :class:`~typicality.solve.PicardResult` has the residuals, too.
+
+    Make it by `from_estimator` or `from_result`; the parts of the picture are attributes
+    afterwards.
+
+    Parameters
+    ----------
+    objectives : array-like of shape (n_iter,)
+        The objective before each iteration.
+    residuals : array-like of shape (n_iter,), optional
+        How much changed in each; infinite where the number of clusters did.
+    status : str, optional
+        How the iteration ended.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes with the objective.
+    figure_ : matplotlib Figure
+        Their figure.
+    line_ : matplotlib Line2D
+        The objective.
+    residual_ax_ : matplotlib Axes or None
+        The axes with the residuals, on the right, logarithmic.
+    residual_line_ : matplotlib Line2D or None
+        The residuals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from typicality import FuzzyCMeans
+    >>> from typicality.plot import ConvergenceDisplay
+    >>> model = FuzzyCMeans(3, random_state=0).fit(load_iris().data)
+    >>> display = ConvergenceDisplay.from_estimator(model)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        objectives: ArrayLike,
+        *,
+        residuals: ArrayLike | None = None,
+        status: str | None = None,
+    ) -> None:
+        self.objectives = check_values(objectives, name="objectives")
+        self.residuals = None if residuals is None else np.asarray(residuals, dtype=np.float64)
+        self.status = status
+        if self.residuals is not None:
+            n_residuals = len(self.residuals)
+            check_same_length(len(self.objectives), "objectives", n_residuals, "residuals")
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """The objective of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator of typicality
+            Fitted; or a pipeline that ends in one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        require_matplotlib(cls)
+        model = last_step(estimator)
+        return cls(check_has_objectives(model), status=getattr(model, "status_", None)).plot(ax=ax)
+
+    @classmethod
+    def from_result(cls, result: PicardResult[Any], *, ax: Any = None) -> Self:
+        """The objective and the residuals of an iteration.
+
+        Parameters
+        ----------
+        result : PicardResult
+            What :func:`typicality.solve.picard` returned.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        require_matplotlib(cls)
+        display = cls(result.objectives, residuals=result.residuals, status=result.status)
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax, size=(7.0, 3.8))
+        from matplotlib.ticker import MaxNLocator
+
+        done = np.arange(len(self.objectives))
+        dots = {"marker": "o", "markersize": 3.5} if len(done) <= _DOTS else {}
+        (self.line_,) = ax.plot(done, self.objectives, color=FIRST, **dots)
+        ax.set(xlabel="iterations done", title=self._title())
+        ax.set_ylabel("objective", color=FIRST)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        self.residual_ax_ = self.residual_line_ = None
+        if self.residuals is not None:
+            self._draw_residuals(ax.twinx(), self.residuals, **dots)
+        return self
+
+    def _draw_residuals(self, ax: Any, residuals: Doubles, **dots: Any) -> None:
+        # A residual of zero has no logarithm, and an infinite one says "in kind", not "how much".
+        shown = np.where(np.isfinite(residuals) & (residuals > 0), residuals, np.nan)
+        done = np.arange(1, len(shown) + 1)
+        (self.residual_line_,) = ax.plot(done, shown, color=SECOND, ls="--", **dots)
+        ax.set_ylabel("residual", color=SECOND)
+        if np.isfinite(shown).any():
+            ax.set_yscale("log")
+        self.residual_ax_ = ax
+
+    def _title(self) -> str:
+        n_iter = len(self.objectives)
+        iterations = "1 iteration" if n_iter == 1 else f"{n_iter} iterations"
+        return iterations if self.status is None else f"{_ENDS[self.status]} after {iterations}"
+
+
+_ENDS = {
+    "converged": "Converged",
+    "max_iter": "Not converged",
+    "nonfinite": "No finite objective",
+    "stopped": "Stopped by a callback",
+}

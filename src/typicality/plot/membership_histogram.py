@@ -1,0 +1,223 @@
+"""The histogram of typicalities, its valley, and where it is cut."""
+
+from math import isclose
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from typicality._checks import check_same_length, check_values
+from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
+from typicality.plot._models import soft_model
+
+__all__ = ["MembershipHistogramDisplay"]
+
+_MOST_NAMES = 10  # clusters in the legend
+
+
+class MembershipHistogramDisplay:
+    """The histogram of the typicalities of rows, with its valley and the cut.
+
+    For :class:`~typicality.AlphaCutClustering` typicalities, with `alpha_` and the valley of their
+    density; for :class:`~typicality.OneClusterPCM` typicality scores, with `offset_`; for
+    estimators with prototypes the largest membership of each row.
+
+    Make it by `from_estimator` or `from_predictions`; the parts of the picture are attributes
+    afterwards.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        A number a row.
+    labels : array of shape (n,), int, optional
+        The clusters of the rows; then bars are stacked by cluster.
+    levels : array-like of float, default=()
+        Where the cut is; with as many levels as clusters, one for each.
+    valley : float, optional
+        Where the valley is.
+    name : str, default="typicality"
+        What the values are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        Their figure.
+    counts_ : array of shape (n_bins,) or (n_labels, n_bins)
+        The number of rows in each bin; by cluster, the smallest label first.
+    bin_edges_ : array of shape (n_bins + 1,)
+        The edges of the bins.
+    bars_ : list of matplotlib BarContainer
+        The bars, one container for each label.
+    level_lines_ : list of matplotlib Line2D
+        The levels of the cut.
+    valley_line_ : matplotlib Line2D or None
+        The valley.
+
+    Examples
+    --------
+    >>> from typicality import AlphaCutClustering
+    >>> from typicality.datasets import make_dense_regions
+    >>> from typicality.plot import MembershipHistogramDisplay
+    >>> X, _ = make_dense_regions(random_state=0)
+    >>> model = AlphaCutClustering(sigma=0.5, alpha="valley").fit(X)
+    >>> display = MembershipHistogramDisplay.from_estimator(model, X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        levels: ArrayLike = (),
+        valley: float | None = None,
+        name: str = "typicality",
+    ) -> None:
+        self.values = check_values(values, name="values")
+        self.labels = None if labels is None else np.asarray(labels)
+        self.levels = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+        self.valley = valley
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        by_cluster: bool = False,
+        bins: Any = "auto",
+        ax: Any = None,
+    ) -> Self:
+        """The picture of a fitted estimator.
+
+        Costs a prediction of X.
+
+        Parameters
+        ----------
+        estimator : estimator of typicality
+            Fitted; or a pipeline that ends in one.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to count, as for `predict`. Each counts once.
+        by_cluster : bool, default=False
+            Whether bars are stacked by cluster.
+        bins : int, str or sequence of float, default="auto"
+            The bins, as in :func:`numpy.histogram_bin_edges`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        MembershipHistogramDisplay
+        """
+        require_matplotlib(cls)
+        model = soft_model(estimator)
+        display = cls(
+            model.strengths(X),
+            labels=model.labels(X) if by_cluster else None,
+            levels=model.levels,
+            valley=model.valley,
+            name=model.strength_name,
+        )
+        return display.plot(bins=bins, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        values: ArrayLike,
+        *,
+        labels: ArrayLike | None = None,
+        levels: ArrayLike = (),
+        valley: float | None = None,
+        name: str = "typicality",
+        bins: Any = "auto",
+        ax: Any = None,
+    ) -> Self:
+        """The picture of numbers that are known already, e.g. `typicality_`.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            A number a row.
+        labels : array-like of shape (n,), int, optional
+            The clusters of the rows; then bars are stacked by cluster.
+        levels : float or array-like of float, default=()
+            Where the cut is; with as many levels as clusters, one for each.
+        valley : float, optional
+            Where the valley is, e.g. `tree_.valley.place`.
+        name : str, default="typicality"
+            What the values are.
+        bins : int, str or sequence of float, default="auto"
+            The bins, as in :func:`numpy.histogram_bin_edges`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        MembershipHistogramDisplay
+        """
+        require_matplotlib(cls)
+        display = cls(values, labels=labels, levels=levels, valley=valley, name=name)
+        if display.labels is not None:
+            check_same_length(len(display.values), "values", len(display.labels), "labels")
+        return display.plot(bins=bins, ax=ax)
+
+    def plot(self, *, bins: Any = "auto", ax: Any = None) -> Self:
+        """Draw the histogram.
+
+        Parameters
+        ----------
+        bins : int, str or sequence of float, default="auto"
+            The bins, as in :func:`numpy.histogram_bin_edges`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax, size=(7.0, 3.8))
+        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins)
+        self._draw_bars(ax)
+        self._draw_lines(ax)
+        ax.set(xlabel=self.name, ylabel="rows")
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(frameon=False)
+        return self
+
+    def _draw_bars(self, ax: Any) -> None:
+        if self.labels is None:
+            groups, names, colours = [self.values], [""], [PLAIN]
+        else:
+            known = np.unique(self.labels).tolist()
+            groups = [self.values[self.labels == label] for label in known]
+            few = len(known) <= _MOST_NAMES
+            names = [_name_of(label) if few else "" for label in known]
+            colours = [cluster_colour(label) if label >= 0 else PLAIN for label in known]
+        counts, _, bars = ax.hist(
+            groups, bins=self.bin_edges_, stacked=True, label=names, color=colours
+        )
+        self.counts_, self.bars_ = counts, bars
+
+    def _draw_lines(self, ax: Any) -> None:
+        one = len(self.levels) == 1
+        self.level_lines_ = [
+            ax.axvline(level, color=CUT if one else cluster_colour(k), ls="--", lw=1.2)
+            for k, level in enumerate(self.levels)
+        ]
+        at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
+        where = ", at the valley" if at_valley else ""
+        if one:
+            self.level_lines_[0].set_label(f"cut at {self.levels[0]:.4g}{where}")
+        elif self.level_lines_:
+            self.level_lines_[0].set_label("cut, one for each cluster")
+        self.valley_line_ = None
+        if self.valley is not None and not at_valley:
+            name = f"valley at {self.valley:.4g}"
+            self.valley_line_ = ax.axvline(self.valley, color=GUIDE, ls=":", lw=1.5, label=name)
+
+
+def _name_of(label: int) -> str:
+    return f"cluster {label}" if label >= 0 else "nowhere"

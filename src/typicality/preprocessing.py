@@ -1,0 +1,218 @@
+"""Columns on a common scale, and missing values filled in, before rows are compared.
+
+Distances add up differences of columns, so a column in grams counts a million times more than
+the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
+"""
+
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from typicality._checks import check_rows
+from typicality._compat import StrOptions, fit_context
+from typicality.geometry.base import row_blocks
+
+__all__ = ["ColumnScaler"]
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+
+_IQR_OF_NORMAL = 1.349  # the interquartile range of a normal distribution, in standard deviations
+_ROUNDING = 10  # differences of so many units in the last place are no differences
+
+
+class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Scale each column by its median and quartiles, and fill in what is missing.
+
+    A value x becomes z = (x - center) / scale, where for ``scale="robust"`` the centre is the median and the scale is IQR / 1.349, IQR being
+    the distance between the quartiles: for normal data this is the standard deviation. Where half
+    of a column or more is one value, IQR is 0 and the standard deviation takes its place. A
+    constant column is centred and keeps the scale 1.
+
+    Robust is the default because this library looks for rows that belong nowhere. A few of them
+    far away inflate mean and standard deviation at will, which squeezes all other rows together
+    in that column and hides just those outliers; median and quartiles stay where they are until a
+    quarter of the rows is gone.
+
+    Parameters
+    ----------
+    scale : {"robust", "standard", "none"}, default="robust"
+        Median and IQR / 1.349; mean and standard deviation; or 0 and 1, which leaves the columns
+        as they are.
+    missing : {"error", "median"}, default="error"
+        What to do with NaN: refuse it, or put the median of the column, as it was in `fit`, in its
+        place.
+
+    Attributes
+    ----------
+    center_ : array of shape (n_features_in_,)
+        What is subtracted.
+    scale_ : array of shape (n_features_in_,)
+        What differences are divided by; never zero.
+    fill_ : array of shape (n_features_in_,)
+        The medians, which stand in for missing values if `missing` says so.
+    n_features_in_ : int
+        How many columns there were.
+    feature_names_in_ : array of str
+        Their names, where they have some.
+
+    Notes
+    -----
+    float32 stays float32; differences are formed in double precision. Quantiles interpolate
+    linearly, as those of NumPy do. Differences within ten units in the last place of the largest
+    value of a column count as none.
+
+    Examples
+    --------
+    >>> from typicality.preprocessing import ColumnScaler
+    >>> ColumnScaler().fit_transform([[1.0], [2.0], [3.0], [4.0], [100.0]]).round(2).ravel()
+    array([-1.35, -0.67,  0.  ,  0.67, 65.43])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "scale": [StrOptions({"robust", "standard", "none"})],
+        "missing": [StrOptions({"error", "median"})],
+    }
+
+    center_: Doubles
+    scale_: Doubles
+    fill_: Doubles
+    n_features_in_: int
+
+    def __init__(self, *, scale: str = "robust", missing: str = "error") -> None:
+        self.scale = scale
+        self.missing = missing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "median"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find the centre and the scale of each column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for the conventions of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._checked(X, training=True)
+        moments = [self._moments(column, j) for j, column in enumerate(rows.T)]
+        self.fill_, self.center_, self.scale_ = np.array(moments, dtype=np.float64).T.copy()
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Rows on the scale of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            The values z.
+        """
+        check_is_fitted(self)
+        rows = self._checked(X, training=False)
+        scaled = np.empty_like(rows)
+        with np.errstate(over="ignore"):
+            for block in row_blocks(len(rows)):
+                some = rows[block].astype(np.float64)
+                some = np.where(np.isnan(some), self.fill_, some)
+                scaled[block] = (some - self.center_) / self.scale_
+        self._refuse_overflow(scaled)
+        return scaled
+
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Rows back on their own scale; what was missing stays filled in.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows as `transform` gives them.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            The values x.
+        """
+        check_is_fitted(self)
+        rows = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, but the scaler was fitted on "
+                f"{self.n_features_in_}. Pass the same columns, in the same order."
+            )
+        return np.asarray(rows * self.scale_ + self.center_, dtype=rows.dtype)
+
+    def _checked(self, X: ArrayLike, *, training: bool) -> Floats:
+        allow_missing = self.missing == "median"
+        return check_rows(self, X, training=training, at_least=1, allow_missing=allow_missing)
+
+    def _moments(self, column: Floats, j: int) -> "_Moments":
+        """The median, the centre and the scale of a column."""
+        present = column[~np.isnan(column)]
+        if not len(present):
+            raise ValueError(
+                f"{self._label(j)} of X misses all its values: there is no median to fill in. "
+                "Drop the column."
+            )
+        values = present.astype(np.float64)
+        negligible = _ROUNDING * float(np.finfo(column.dtype).eps) * float(np.abs(values).max())
+        with np.errstate(over="ignore"):
+            low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
+            if self.scale == "none":
+                return _Moments(median, 0.0, 1.0)
+            if values.max() - values.min() <= negligible:
+                return _Moments(median, median, 1.0)
+            robust = self.scale == "robust" and high - low > negligible
+            mean, deviation = _mean_and_deviation(values)
+            scale = (high - low) / _IQR_OF_NORMAL if robust else deviation
+        if not np.isfinite(scale):
+            raise ValueError(
+                f"{self._label(j)} of X has values too far apart for float64: from "
+                f"{values.min():.1e} to {values.max():.1e}. Divide the column by a large number."
+            )
+        return _Moments(median, mean if self.scale == "standard" else median, scale)
+
+    def _refuse_overflow(self, scaled: Floats) -> None:
+        overflown = np.argwhere(np.isinf(scaled))
+        if len(overflown):
+            row, j = overflown[0]
+            raise ValueError(
+                f"X has a value in row {row} (counted from 0) that is too large for {scaled.dtype} "
+                f"on the scale of {self._label(j)}, {self.scale_[j]:.1e}. Remove the row, or drop "
+                "the column."
+            )
+
+    def _label(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"Column {j}" if names is None else f"Column {str(names[j])!r}"
+
+
+class _Moments(NamedTuple):
+    median: float
+    center: float
+    scale: float
+
+
+def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
+    """In units of the largest value, so that squares neither overflow nor vanish."""
+    unit = float(np.abs(values).max())
+    mean = float(np.mean(values / unit))
+    far = values / unit - mean
+    widest = float(np.abs(far).max())
+    return mean * unit, widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit

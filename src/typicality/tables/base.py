@@ -1,0 +1,217 @@
+"""A file of rows, read block by block; formats fill in how."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.exceptions import TableError
+from typicality.tables._words import listed, shown
+from typicality.tables.cells import ParsedColumn, look_of
+
+__all__ = ["Block", "Place", "TableFile", "reason_of", "size_of"]
+
+Doubles = NDArray[np.float64]
+
+
+class Place(NamedTuple):
+    """A cell: its row (from 0), its line (from 1; None where there are none), its column."""
+
+    row: int
+    line: int | None
+    column: str
+
+
+class Block(ABC):
+    """Some consecutive rows of a file.
+
+    Attributes
+    ----------
+    source : str
+        The file, as messages call it.
+    names : tuple of str
+        The columns of the file.
+    first_row : int
+        The number of the first row in the file, from 0.
+    first_line : int or None
+        The line of the first row, from 1; None where a file has no lines.
+    n_rows : int
+        How many rows there are.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    first_row: int
+    first_line: int | None
+    n_rows: int
+
+    @abstractmethod
+    def cells(self, name: str) -> Sequence[str]:
+        """The text of a column as it stands in the file; the empty text where it is missing."""
+
+    @abstractmethod
+    def parsed(self, name: str) -> ParsedColumn:
+        """The numbers of a column, and the rows in which it has none."""
+
+    @abstractmethod
+    def line_of(self, row: int) -> int | None:
+        """The line of a row of this block; None where a file has no lines."""
+
+    @abstractmethod
+    def rows(self) -> Sequence[Sequence[str]]:
+        """All cells, row by row."""
+
+    def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
+        """Several columns at once, (n_rows, d), where every cell is a number; else None."""
+        return None
+
+    def numbers(self, name: str) -> Doubles:
+        """A column as finite numbers, NaN where they are missing; text is an error."""
+        numbers, strangers = self.parsed(name)
+        if len(strangers):
+            raise self.not_a_number(int(strangers[0]), name)
+        endless = np.flatnonzero(np.isinf(numbers))
+        if len(endless):
+            raise self.not_finite(int(endless[0]), name)
+        return numbers
+
+    def not_a_number(self, row: int, name: str) -> TableError:
+        """An error about a cell of text."""
+        cell = self.cells(name)[row]
+        remedy = "Correct it, leave the cell empty, or choose other columns."
+        if look_of([cell]) == "numbers with a decimal comma":
+            remedy = "Save the file with decimal points: 1.5, not 1,5."
+        return self._error(row, name, f"{shown(cell)} is not a number", remedy)
+
+    def not_finite(self, row: int, name: str) -> TableError:
+        """An error about an infinity."""
+        reason = f"{shown(self.cells(name)[row])} is not a finite number"
+        remedy = "Replace it by a finite one, or leave the cell empty."
+        return self._error(row, name, reason, remedy)
+
+    def place(self, row: int) -> str:
+        """Where a row of this block is, in words."""
+        line = self.line_of(row)
+        return f"row {self.first_row + row} (from 0)" if line is None else f"line {line}"
+
+    def _error(self, row: int, name: str, reason: str, remedy: str) -> TableError:
+        where = f"{self.source}, {self.place(row)}, column {shown(name)}"
+        return TableError(f"{where}: {reason}. {remedy}", line=self.line_of(row), column=name)
+
+
+class TableFile(ABC):
+    """A file of rows that can be read again and again, block by block; a context manager.
+
+    Attributes
+    ----------
+    name : str
+        The file, as messages call it.
+    path : Path
+        Where it is read from; for standard input a temporary file.
+    format : str
+        "csv", "tsv", "parquet", "arrow", "npy" or "npz".
+    names : tuple of str
+        The columns, in order.
+    has_header : bool
+        Whether the names come from the file; else they were made up.
+    n_rows : int or None
+        How many rows there are, once the file was read to its end.
+    fingerprint : str or None
+        "sha256:" and the hash of the bytes, once the file was read to its end.
+    """
+
+    names: tuple[str, ...]
+    has_header: bool = True
+
+    def __init__(self, path: Path, *, name: str, format: str) -> None:
+        self.path = path
+        self.name = name
+        self.format = format
+        self.n_rows: int | None = None
+        self.fingerprint: str | None = None
+        self._temporary: Path | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary file of standard input."""
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
+
+    def belongs_to(self, temporary: Path) -> Self:
+        """Remove a temporary file when this table is closed."""
+        self._temporary = temporary
+        return self
+
+    def blocks(self, rows: int | None = None) -> Iterator[Block]:
+        """The rows from the first to the last, at most `rows` at a time.
+
+        When left out, as many as keep the memory of a block at some tens of megabytes.
+        """
+        n_rows = 0
+        try:
+            for block in self._read(rows):
+                n_rows += block.n_rows
+                yield block
+            fingerprint = self._hash()
+        except OSError as error:
+            raise TableError(
+                f"{self.name} could not be read to its end: {reason_of(error)}. Check the file, "
+                "and read it again."
+            ) from error
+        if n_rows == 0:
+            raise TableError(
+                f"{self.name} has columns ({listed(map(shown, self.names))}), but no rows. Add "
+                "the rows, or choose another file."
+            )
+        self._remember(n_rows, f"sha256:{fingerprint}")
+
+    def _remember(self, n_rows: int, fingerprint: str) -> None:
+        if self.fingerprint not in (None, fingerprint):
+            raise self.changed()
+        self.n_rows, self.fingerprint = n_rows, fingerprint
+
+    def changed(self) -> TableError:
+        """An error that says that the file is not what it was."""
+        return TableError(
+            f"{self.name} changed while it was read. Wait until nothing writes to it, or copy "
+            "it, and read it again."
+        )
+
+    @abstractmethod
+    def _read(self, rows: int | None) -> Iterator[Block]:
+        """One pass over the rows."""
+
+    @abstractmethod
+    def _hash(self) -> str:
+        """The hash of the bytes of the pass that has just ended."""
+
+    @property
+    @abstractmethod
+    def fraction_read(self) -> float:
+        """How much of the file the pass now under way has read, in (0, 1]."""
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says, without numbers and paths."""
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def size_of(path: Path) -> int:
+    """The size of a file in bytes."""
+    return os.stat(path).st_size

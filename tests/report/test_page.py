@@ -1,0 +1,262 @@
+"""One page that runs and loads nothing but its own: nothing in the data is markup."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from reference.page_labels import decode
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality.report import Report
+
+pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
+HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>"
+STRANGE = "\ud800 \x00\x07 \u2028 \U0001f600 & \\u003c /*js*/ <!--payload--> \"'"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    return np.repeat([[0.0, 0.0], [8.0, 8.0]], 30, axis=0) + rng.normal(size=(60, 2))
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return AlphaCutClustering().fit(rows)
+
+
+@pytest.fixture(scope="module")
+def report(model, rows):
+    return model.report(rows)
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and what stands inside each."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.starts, self.texts, self.comments, self.last = [], {}, [], ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.starts.append((tag, tuple(name for name, _ in attributes)))
+        self.last = dict(attributes).get("id", tag)
+
+    def handle_endtag(self, tag):
+        self.last = ""
+
+    def handle_data(self, text):
+        self.texts[self.last] = self.texts.get(self.last, "") + text
+
+    def handle_comment(self, text):
+        self.comments.append(text)
+
+
+def payload_of(report):
+    return json.loads(Elements(report.html).texts["payload"])
+
+
+# ---- what a page is made of ----------------------------------------------------------------------
+
+
+def test_the_page_is_the_template_with_its_marks_filled_in(report):
+    template = files("typicality.report").joinpath("page.html").read_text(encoding="utf-8")
+    marked = re.sub("<!--payload-->", '<script type="" id="payload"></script>', template)
+    marked = re.sub("<!--policy-->", '<meta http-equiv="" content="">', marked)
+    assert Elements(report.html).starts == Elements(marked).starts
+    assert Elements(report.html).comments == []
+
+
+def test_the_policy_names_the_style_and_the_script_by_their_hashes(report):
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', report.html)
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    (style,) = re.findall(r"<style>(.*?)</style>", report.html, flags=re.DOTALL)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', report.html, flags=re.DOTALL)
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": hash_of(script),
+        "style-src": hash_of(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def hash_of(text):
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def test_the_page_names_nothing_outside_of_itself(report):
+    assert re.findall(r"https?://(?!www\.w3\.org/)", report.html) == []
+    assert re.findall(r"\b(?:src|href|action)\s*=\s*[\"'](?!data:|#)", report.html) == []
+
+
+def test_all_parts_of_the_script_are_there_in_order(report):
+    folder = files("typicality.report") / "page"
+    parts = sorted((p for p in folder.iterdir() if p.name.endswith(".js")), key=lambda p: p.name)
+    places = [report.html.find(part.read_text(encoding="utf-8")) for part in parts]
+    assert len(parts) > 1
+    assert places == sorted(places)
+    assert places[0] > 0
+
+
+def test_the_same_input_gives_the_same_bytes(model, rows, report):
+    assert model.report(rows) == report
+    assert model.report(rows, max_rows=20).html == model.report(rows, max_rows=20).html
+
+
+# ---- hostile text --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [HOSTILE, STRANGE, "]]>", "<!--", "</title>"])
+def test_text_from_the_data_is_harmless(rows, report, text):
+    names = pd.Index([text, f"b{text}"], dtype=object)  # text of Arrow cannot be half a character
+    frame = pd.DataFrame(rows, columns=names)
+    hostile = (
+        AlphaCutClustering()
+        .fit(rows)
+        .report(
+            rows,
+            title=text,
+            display=frame,
+            cells={text: [text] * len(rows)},
+            notes=[(text, text)],
+            warnings=[text],
+        )
+    )
+    page, plain = Elements(hostile.html), Elements(report.html)
+    assert page.starts == plain.starts
+    assert page.comments == []
+    shown = re.sub("[\x00-\x08\ud800]", "�", text)
+    payload = payload_of(hostile)
+    assert payload["title"] == page.texts["title"] == hostile.title == shown
+    assert payload["axes"][0]["name"] == payload["cells"][0]["name"] == shown
+    assert payload["cells"][0]["values"] == [shown]
+    assert payload["notes"] == [[shown, shown]]
+    assert payload["warnings"] == [shown]
+    hostile.html.encode("utf-8")
+
+
+def test_names_of_features_in_the_model_are_harmless(rows, report):
+    frame = pd.DataFrame(rows, columns=[HOSTILE, "b"])
+    named = FuzzyCMeans(2, random_state=0).fit(frame).report(frame)
+    assert Elements(named.html).starts == Elements(report.html).starts
+    assert payload_of(named)["axes"][0]["name"] == HOSTILE
+
+
+# ---- a report ------------------------------------------------------------------------------------
+
+
+ALL = [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE]
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_every_estimator_has_a_report(estimator, rows):
+    frame = pd.DataFrame(rows, columns=["width", "height"])
+    report = estimator.fit(frame).report(frame)
+    payload = payload_of(report)
+    assert len(decode(payload["labels"])) == len(rows)
+    assert np.isfinite(decode(payload["strength"])).all()
+    assert [axis["name"] for axis in payload["axes"][:2]] == ["width", "height"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FuzzyCMeans(2, kernel="precomputed", random_state=0),
+        OneClusterPCM(kernel="precomputed"),
+        FuzzyCMeans(2, kernel="dissimilarities", random_state=0),
+    ],
+    ids=repr,
+)
+def test_matrices_for_pairs_of_rows_need_features_to_display(model, rows):
+    sqdist = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    matrix = {"precomputed": np.exp(-sqdist), "dissimilarities": np.sqrt(sqdist)}[model.kernel]
+    model.fit(matrix)
+    with pytest.raises(ValueError, match=r"values for pairs of rows.*as display"):
+        model.report(matrix)
+    payload = payload_of(model.report(matrix, display=rows))
+    assert sum(axis["feature"] for axis in payload["axes"]) == 2
+
+
+def test_a_compressed_model_has_a_report(rows):
+    model = OneClusterPCM().fit(rows).compress()
+    assert payload_of(model.report(rows))["kind"] == "typicality"
+
+
+def test_a_report_is_saved_whole(report, tmp_path):
+    path = report.save(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8") == report.html
+    with pytest.raises(FileExistsError):
+        report.save(path)
+    assert report.save(path, overwrite=True) == path
+
+
+def test_a_notebook_shows_the_page_in_a_frame(report):
+    (frame,) = Elements(report._repr_html_()).starts
+    assert frame == ("iframe", ("title", "srcdoc", "sandbox", "style"))
+    (page,) = re.findall(r'srcdoc="([^"]*)"', report._repr_html_())
+    assert html.unescape(page) == report.html
+    assert 'sandbox="allow-scripts allow-downloads"' in report._repr_html_()
+
+
+def test_a_report_says_what_it_is(report):
+    assert (
+        repr(report)
+        == f"<Report 'Clusters and outliers in 60 rows', {len(report.html) / 1e6:.1f} MB>"
+    )
+    with pytest.raises(AttributeError):
+        report.html = ""
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"max_rows": 5}, ValueError, "max_rows must be a whole number of at least 10, got 5"),
+        ({"max_rows": 50.5}, ValueError, "max_rows"),
+        ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
+        ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
+        ({"display": pd.DataFrame({"t": ["a"] * 60})}, ValueError, "'t', which holds no numbers"),
+        ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, X has 60 rows"),
+        ({"cells": {"a": "x" * 60}}, TypeError, r"cells\['a'\] must be a sequence"),
+        ({"cells": [("a", "x")]}, TypeError, "cells must map names of columns"),
+        ({"notes": ["What was run"]}, ValueError, "pairs of a heading and a sentence"),
+        ({"warnings": "Look out"}, TypeError, "warnings must be a sequence of sentences"),
+    ],
+)
+def test_errors_name_the_input_and_the_remedy(model, rows, changes, error, words):
+    with pytest.raises(error, match=words):
+        model.report(rows, **changes)
+
+
+@pytest.mark.parametrize("other", [np.s_[:-1], np.s_[::-1]], ids=["fewer", "another order"])
+def test_a_tree_knows_the_rows_it_was_grown_from(model, rows, other):
+    with pytest.raises(ValueError, match="is not what the model was fitted on"):
+        model.report(rows[other])
+
+
+def test_only_estimators_with_typicalities_are_reported_on(rows):
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import NotFittedError
+    from sklearn.pipeline import make_pipeline
+
+    with pytest.raises(TypeError, match="not an estimator of typicality"):
+        Report.from_estimator(KMeans(2), rows)
+    with pytest.raises(TypeError, match=r"model\[-1\]\.report\(model\[:-1\]\.transform\(X\)"):
+        Report.from_estimator(make_pipeline(FuzzyCMeans(2)), rows)
+    with pytest.raises(NotFittedError):
+        FuzzyCMeans(2).report(rows)

@@ -1,0 +1,195 @@
+"""What a page is told, compared with what the model says."""
+
+import json
+
+import numpy as np
+import pytest
+
+from reference.page_labels import decode, labels_at, levels_to_try
+from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality.levelsets import AlphaTree
+from typicality.report.payload import build_payload
+from typicality.report.shown_tree import choose_branches
+
+pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
+
+@pytest.fixture
+def rows(scattered):
+    return scattered
+
+
+# ---- all rows ------------------------------------------------------------------------------------
+
+
+def test_all_rows_are_shown_where_there_is_room(cutter, rows):
+    payload = build_payload(cutter, rows)
+    assert payload["sample_note"] is None
+    np.testing.assert_array_equal(decode(payload["row"]), np.arange(len(rows)))
+    np.testing.assert_array_equal(decode(payload["labels"]), cutter.labels_)
+    np.testing.assert_array_equal(decode(payload["strength"]), cutter.typicality_)
+
+
+@pytest.mark.parametrize("min_size", [1, 5, 30])
+def test_labels_on_the_page_are_those_of_the_tree(cutter, rows, min_size):
+    payload = json.loads(json.dumps(build_payload(cutter, rows)))
+    for level in levels_to_try(cutter.tree_):
+        expected = cutter.tree_.labels_at(level, min_cluster_size=min_size)
+        np.testing.assert_array_equal(labels_at(payload, level, min_size=min_size), expected)
+
+
+def test_rows_of_weight_zero_have_the_labels_of_the_tree(rows):
+    weight = np.where(np.arange(len(rows)) % 5 == 0, 0.0, 2.0)
+    model = AlphaCutClustering().fit(rows, sample_weight=weight)
+    payload = build_payload(model, rows)
+    for level in levels_to_try(model.tree_)[::4]:
+        expected = model.tree_.labels_at(level, min_cluster_size=6)
+        np.testing.assert_array_equal(labels_at(payload, level, min_size=6), expected)
+
+
+def test_the_threshold_on_the_page_is_that_of_the_detector(detector, rows):
+    payload = build_payload(detector, rows)
+    assert payload["kind"] == "typicality"
+    np.testing.assert_array_equal(decode(payload["strength"]), detector.score_samples(rows))
+    flags = np.where(detector.predict(rows) < 0, -1, 0)
+    np.testing.assert_array_equal(decode(payload["labels"]), flags)
+    np.testing.assert_array_equal(labels_at(payload, payload["cut"]), flags)
+
+
+def test_memberships_are_those_of_the_model(prototypes, rows):
+    payload = build_payload(prototypes, rows)
+    found = decode(payload["memberships"]).reshape(len(rows), -1)
+    expected = prototypes.predict_memberships(rows)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_array_equal(decode(payload["strength"]), expected.max(axis=1))
+    assert payload["strength_name"] == "largest membership"
+    np.testing.assert_array_equal(labels_at(payload, 0.0), prototypes.predict(rows))
+
+
+def test_new_rows_are_welcome_where_no_tree_asks_for_the_old_ones(sequential, rows):
+    payload = build_payload(sequential, rows[::3])
+    np.testing.assert_array_equal(decode(payload["labels"]), sequential.predict(rows[::3]))
+    assert payload["strength_name"] == "typicality"
+    assert payload["n_rows"] == len(rows[::3])
+
+
+def test_prototypes_that_share_a_label_share_a_column(rows):
+    model = FuzzyCMeans(3, random_state=0).fit(rows)
+    model.prototype_labels_ = np.array([0, 1, 0], dtype=np.int32)
+    payload = build_payload(model, rows)
+    expected = model.predict_memberships(rows)
+    found = decode(payload["memberships"]).reshape(len(rows), 2)
+    np.testing.assert_allclose(found[:, 0], expected[:, [0, 2]].max(axis=1), rtol=1e-6)
+    assert [cluster["label"] for cluster in payload["clusters"]] == [0, 1]
+
+
+def test_a_model_without_clusters_has_a_payload(rows):
+    model = AlphaCutClustering(alpha=0.99).fit(rows)
+    payload = build_payload(model, rows)
+    assert model.n_clusters_ == 0
+    assert payload["clusters"] == []
+    assert payload["cut"] == 0.99
+    assert len(decode(payload["outliers"]["index"])) == len(rows)
+
+
+# ---- the tree ------------------------------------------------------------------------------------
+
+
+def test_branches_are_those_of_the_tree(cutter, rows):
+    branches = build_payload(cutter, rows)["tree"]["branches"]
+    table = cutter.tree_.to_frame(min_cluster_size=5)
+    assert branches[0]["parent"] == -1
+    for name in ("peak_alpha", "merge_alpha", "size"):
+        np.testing.assert_array_equal([b[name] for b in branches], table[name])
+    row_of = cutter.tree_.row_of[[b["peak"] for b in branches]]
+    np.testing.assert_array_equal(row_of, table["peak"])
+    parents = [row_of[b["parent"]] for b in branches[1:]]
+    np.testing.assert_array_equal(parents, table["parent"][1:])
+
+
+def test_branches_that_were_left_out_pass_their_children_on():
+    # The third peak meets the second, and that the first; only the third is a cluster.
+    heights, saddles = np.array([1.0, 0.9, 0.8]), np.array([0.5, 0.2])
+    pairs, rows = np.array([(1, 2), (0, 1)], dtype=np.intp), np.arange(3)
+    tree = AlphaTree(
+        heights, np.full(3, 9.0), pairs, saddles, heights, saddles, rows, heights, rows
+    )
+    labels = np.array([-1, -1, 0], dtype=np.int32)
+    all_three = choose_branches(tree, labels, min_cluster_size=1, max_rows=30)
+    assert all_three.peak.tolist() == [0, 1, 2]
+    assert all_three.parent.tolist() == [-1, 0, 1]
+    two = choose_branches(tree, labels, min_cluster_size=1, max_rows=20)
+    assert two.peak.tolist() == [0, 2]
+    assert two.parent.tolist() == [-1, 0]
+
+
+def test_the_branches_of_clusters_come_before_those_of_noise(cutter, rows):
+    branches = build_payload(cutter, rows, max_rows=40)["tree"]["branches"]
+    peaks = {branch["peak_alpha"] for branch in branches}
+    highest = [cutter.typicality_[cutter.labels_ == k].max() for k in range(3)]
+    assert set(highest) <= peaks
+
+
+@pytest.mark.parametrize(("given", "shown"), [(1, 5), (12, 12)])
+def test_smallest_cluster_to_begin_with(rows, given, shown):
+    model = AlphaCutClustering(min_cluster_size=given).fit(rows)
+    assert build_payload(model, rows)["tree"]["min_size"] == shown
+
+
+# ---- cells and words -----------------------------------------------------------------------------
+
+
+def test_cells_are_kept_as_distinct_texts(prototypes, rows):
+    town = ["Rome", "Oslo"] * (len(rows) // 2)
+    payload = build_payload(prototypes, rows, cells={"town": town}, max_rows=100)
+    (column,) = payload["cells"]
+    shown = decode(payload["row"])
+    texts = [column["values"][code] for code in decode(column["codes"])]
+    assert texts == [town[i] for i in shown]
+    assert payload["cells_note"] is None
+
+
+def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, rows, monkeypatch):
+    monkeypatch.setattr("typicality.report.cells._MOST_CHARACTERS", 5_000)
+    cells = {"story": ["x" * 500] * len(rows), "number": [str(i) for i in range(len(rows))]}
+    payload = build_payload(prototypes, rows, cells=cells)
+    assert [column["name"] for column in payload["cells"]] == ["story"]
+    assert len(payload["cells"][0]["values"][0]) == 201
+    assert payload["cells_note"] == (
+        "Left out, to keep the page small: number. "
+        "Of long cells the first 200 characters are shown."
+    )
+
+
+def test_notes_say_what_was_run(cutter, detector, sequential, rows):
+    notes = dict(build_payload(cutter, rows)["notes"])
+    assert notes["Data"] == "400 rows, 3 features."
+    assert "core of no cluster" in notes["Result"]
+    assert "default parameters" in notes["Method"]
+    assert "onverged after" in notes["Iterations"]
+    assert "belong nowhere" in dict(build_payload(sequential, rows)["notes"])["Result"]
+    assert "contamination" in dict(build_payload(detector, rows)["notes"])["Result"]
+    given = FuzzyCMeans(3, random_state=0, init=rows[[0, 200, 300]] + 0.5).fit(rows)
+    words = dict(build_payload(given, rows)["notes"])["Method"]
+    assert "init=an array of shape (3, 3), n_clusters=3, random_state=0" in words
+
+
+def test_notes_and_warnings_of_the_caller_take_their_place(cutter, rows):
+    payload = build_payload(cutter, rows, notes=[("File", "a.csv")], warnings=["Look out."])
+    assert payload["notes"] == [["File", "a.csv"]]
+    assert payload["warnings"] == ["Look out."]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "Automatic: each cluster at a level of its own"),
+        ({"alpha": 0.3679}, "Cut at 0.368"),
+        ({"rejection_rate": 0.1}, ", so that 10 % of the rows are below"),
+        ({"alpha": "valley"}, "the valley between"),
+        ({"assign": "all"}, "; other rows go to the nearest cluster"),
+    ],
+)
+def test_how_labels_were_made(rows, parameters, words):
+    model = AlphaCutClustering(**parameters).fit(rows)
+    assert words in build_payload(model, rows)["fitted_words"]
