@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import TableChoice
-from typicality.tables import NumericTable, TableFile, read_rows
+from typicality.tables import NumericTable, TableFile, open_table, read_rows
 
-__all__ = ["PreparedRows", "prepare_rows"]
+__all__ = ["PreparedRows", "open_chosen", "prepare_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,13 @@ class PreparedRows:
     def n_dropped(self) -> int:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
+
+
+def open_chosen(choice: TableChoice) -> TableFile:
+    """The file that was chosen, opened as it was asked for."""
+    return open_table(
+        choice.file, format=choice.format, delimiter=choice.delimiter, header=choice.header
+    )
 
 
 def prepare_rows(

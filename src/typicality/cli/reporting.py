@@ -9,10 +9,10 @@ from typicality.cli.errors import UnusableError
 from typicality.cli.notable import FileNotes
 from typicality.cli.options import TableChoice
 from typicality.cli.page import PageRows, write_page
-from typicality.cli.preparing import PreparedRows, prepare_rows
+from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
 from typicality.cli.scoring import load_pipeline
-from typicality.tables import TableFile, open_table
+from typicality.tables import TableFile
 
 __all__ = ["report_on_run"]
 
@@ -42,9 +42,10 @@ def report_on_run(
     require_free(path, force=force)
     with terminal.doing(f"Loading {saved.model_folder}"):
         pipeline = load_pipeline(saved)
-    with open_table(file or _path_of(record), format=_format_of(record, file)) as table:
+    choice = _choice_of(record, file)
+    with open_chosen(choice) as table:
         with terminal.doing(f"Reading {table.name}"):
-            prepared = prepare_rows(table, _choice_of(record))
+            prepared = prepare_rows(table, choice)
             _check_same_rows(prepared, record, given=file is not None)
             cells = _text_columns(table, prepared, record)
         with terminal.doing("Drawing the report"):
@@ -77,16 +78,14 @@ def _path_of(record: Mapping[str, Any]) -> str:
     return str(path)
 
 
-def _format_of(record: Mapping[str, Any], file: str | None) -> str | None:
-    return str(record["data"]["format"]) if file is None else None
-
-
-def _choice_of(record: Mapping[str, Any]) -> TableChoice:
+def _choice_of(record: Mapping[str, Any], file: str | None) -> TableChoice:
     """The columns of the run, whatever else the file holds by now."""
     data = record["data"]
     return TableChoice(
-        file=data["file"],
-        format=data["format"],
+        file=_path_of(record) if file is None else file,
+        format=data["format"] if file is None else None,
+        delimiter=data["delimiter"],
+        header=data["header"],
         columns=tuple(data["columns"]),
         ignore=(),
         scale=record["preparation"]["parameters"]["scale"],

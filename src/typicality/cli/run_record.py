@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from typicality import __version__
+from typicality.cli.options import TableChoice
+from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.exceptions import ModelFileError
 
-__all__ = ["RECORD_FORMAT", "as_json", "read_record", "record_of", "versions"]
+__all__ = ["RECORD_FORMAT", "as_json", "data_of", "read_record", "record_of", "versions"]
 
 RECORD_FORMAT = 1
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
@@ -23,9 +25,6 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
 
 def record_of(run: Run) -> dict[str, Any]:
     """A run as run.json has it."""
-    table = run.prepared.table
-    numeric = run.prepared.numeric
-    from_file = run.table_choice.file != "-"
     return {
         "format": RECORD_FORMAT,
         "made_by": f"typicality {__version__}",
@@ -33,18 +32,7 @@ def record_of(run: Run) -> dict[str, Any]:
         "arguments": list(run.command),
         "method": run.method,
         "seed": run.run_choice.seed,
-        "data": {
-            "file": table.name,
-            "path": str(Path(run.table_choice.file).resolve()) if from_file else None,
-            "format": table.format,
-            "fingerprint": numeric.fingerprint,
-            "n_rows": run.prepared.n_rows,
-            "n_rows_left_out": run.prepared.n_dropped,
-            "columns": list(numeric.names),
-            "columns_left_out": [column._asdict() for column in numeric.left_out],
-            "missing": run.table_choice.missing,
-            "n_missing": dict(zip(numeric.names, as_json(numeric.n_missing), strict=True)),
-        },
+        "data": data_of(run.prepared, run.table_choice),
         "preparation": _parameters(run.fitted.pipeline["columns"]),
         "estimator": _parameters(run.model),
         "machine": {"jobs": run.run_choice.jobs, "memory": run.run_choice.memory},
@@ -52,6 +40,23 @@ def record_of(run: Run) -> dict[str, Any]:
         "results": _results(run),
         "warnings": list(run.fitted.warnings),
         "seconds": {"fit": round(run.fitted.seconds, 3), "all": round(run.seconds, 3)},
+    }
+
+
+def data_of(prepared: PreparedRows, choice: TableChoice) -> dict[str, Any]:
+    """The file, its columns and what became of missing values."""
+    table, numeric = prepared.table, prepared.numeric
+    return {
+        "file": table.name,
+        "path": str(Path(choice.file).resolve()) if choice.file != "-" else None,
+        "format": table.format,
+        "fingerprint": numeric.fingerprint,
+        "n_rows": prepared.n_rows,
+        "n_rows_left_out": prepared.n_dropped,
+        "columns": list(numeric.names),
+        "columns_left_out": [column._asdict() for column in numeric.left_out],
+        "missing": choice.missing,
+        "n_missing": dict(zip(numeric.names, as_json(numeric.n_missing), strict=True)),
     }
 
 

@@ -38,6 +38,10 @@ class ScoreChoice:
         The csv file to write; "-" for standard output.
     format : str or None
         The format of the file, where its name does not tell.
+    delimiter : str or None
+        What stands between its cells, where a first look does not tell.
+    header : bool or None
+        Whether its first line names the columns, where a first look does not tell.
     missing : {"error", "drop", "median"} or None
         What to do with missing values; None for what the run did.
     force : bool
@@ -56,6 +60,8 @@ class ScoreChoice:
     file: str
     output: str
     format: str | None
+    delimiter: str | None
+    header: bool | None
     missing: str | None
     force: bool
     jobs: int | None
@@ -148,7 +154,7 @@ def score_file(choice: ScoreChoice) -> None:
             scorer = Scorer(load_pipeline(saved), missing=choice.missing or saved.missing)
         with (
             _stream(choice) as stream,
-            open_table(choice.file, format=choice.format) as table,
+            _open(choice) as table,
             terminal.doing(f"Scoring {table.name}") as tell,
         ):
             _score(scorer, table, stream, tell)
@@ -157,6 +163,12 @@ def score_file(choice: ScoreChoice) -> None:
     if choice.output != "-":
         terminal.say(_summary(scorer.tally))
         terminal.say_path("Written: ", choice.output)
+
+
+def _open(choice: ScoreChoice) -> TableFile:
+    return open_table(
+        choice.file, format=choice.format, delimiter=choice.delimiter, header=choice.header
+    )
 
 
 def load_pipeline(saved: SavedRun) -> Any:
