@@ -47,7 +47,7 @@ def test_prints_tables_and_findings(written):
     done, folder = written
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
-    assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name (" in text
+    assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
     assert "1 row with missing values took no part" in text
     assert "k-means 3 given 0.0 %" in text
     assert "Two of two clusterers agree on 3 clusters (k-means and hdbscan)" in text

@@ -58,10 +58,11 @@ __all__ = ["compare"]
 )
 @run_options_without_folder
 def compare(table: TableChoice, run: RunChoice, **options: Any) -> None:
-    """Set our methods beside k-means, HDBSCAN, isolation forest and others on FILE.
+    """Set our methods beside others on the rows of FILE.
 
-    Shows how much the methods agree, how stable each is when it sees other rows, and how long a fit
-    takes. All run with their defaults.
+    The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
+    local outlier factor. Shows how much the methods agree, how stable each is when it sees other
+    rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.comparing import CompareChoice, run_comparison
 

@@ -61,7 +61,7 @@ function tickText(value, digits) {
 function linearTicks(low, high, atMost) {
   const rough = (high - low) / atMost;
   const power = Math.floor(Math.log10(rough));
-  const lead = [1, 2, 5, 10].find((each) => each * 10 ** power >= rough * (1 - 1e-9)) ?? 10;
+  const lead = [1, 2, 5, 10].find((each) => each * 10 ** power >= rough * 0.75);
   const step = lead * 10 ** power;
   const digits = Math.max(0, lead === 10 ? -power - 1 : -power);
   const ticks = [];

@@ -20,7 +20,7 @@ function membershipLines(row) {
     .map((value, cluster) => [cluster, value])
     .sort((a, b) => b[1] - a[1])
     .slice(0, 3)
-    .map(([cluster, value]) => [`in cluster ${cluster}`, value.toFixed(3)]);
+    .map(([cluster, value]) => [`in cluster ${cluster}`, format(value)]);
 }
 
 function rowInWords(row) {
