@@ -19,6 +19,7 @@ function makeLevels() {
 
 // Below all rows, and below the last place where groups of them meet, unless that is far away.
 function lowestLevel({ low, foot, high }) {
+  if (!(high > low)) return high - (Math.abs(high) / 2 || 0.5);
   if (detects) return low;
   if (data.kind === "memberships") return Math.min(0, low);
   const last = data.tree.saddleAlpha.at(-1) ?? low;
