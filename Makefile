@@ -7,7 +7,7 @@ READY := $(VENV)/.ok
 .PHONY: demo test check bench calibrate papers docs clean
 
 demo: $(READY)
-	$(RUN) -m typicality.demo demo
+	$(VENV)/bin/typicality demo --output demo --force
 
 # The variable lets scikit-learn's array-API checks run instead of being skipped.
 test: check

@@ -14,6 +14,7 @@ from scipy.stats import gaussian_kde
 
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_dense_regions
+from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -24,7 +25,6 @@ _GRID = 1000  # points at which the density of typicalities is drawn
 _PIXELS = 200
 _BINS = 60
 _ALPHA = 0.3667  # the level in the paper
-_COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:pink")
 
 Doubles = NDArray[np.float64]
 
@@ -59,33 +59,21 @@ def draw(found: Run, path: Path) -> None:
 
 def _draw_histogram(found: Run, axes: Any) -> None:
     u = found.model.typicality_
+    shown = MembershipHistogramDisplay.from_estimator(found.model, found.X, bins=_BINS, ax=axes)
     at = np.linspace(u.min(), u.max(), _GRID)
-    axes.hist(u, bins=_BINS, density=True, color="0.8")
-    axes.plot(at, gaussian_kde(u, "silverman")(at), color="black", label="density (Silverman)")
-    valley = found.model.alpha_
-    axes.axvline(valley, color="tab:blue", linestyle="--", label=f"valley {valley:.4f}")
+    rows_of_a_bin = len(u) * np.diff(shown.bin_edges_)[0]
+    density = rows_of_a_bin * gaussian_kde(u, "silverman")(at)
+    axes.plot(at, density, color="black", label="density (Silverman)")
     axes.axvline(_ALPHA, color="tab:red", linestyle=":", label=f"paper {_ALPHA:.4f}")
-    axes.set(xlabel="typicality", ylabel="density", title="(a) Typicalities of the rows")
+    axes.set_title("(a) Typicalities of the rows")
     axes.legend(loc="upper right", frameon=False)
 
 
 def _draw_plane(found: Run, axes: Any) -> None:
-    x, y = np.meshgrid(*[np.linspace(0, SIDE, _PIXELS)] * 2)
-    grid = np.column_stack([x.ravel(), y.ravel()])
-    typicality = found.model.predict_typicality(grid).reshape(x.shape)
-    regions = found.model.predict(grid).reshape(x.shape)
-    n_clusters = found.model.n_clusters_
-    labels = found.model.labels_
-    axes.scatter(*found.X[labels < 0].T, s=4, color="0.65", label="below the valley")
-    for cluster in range(n_clusters):
-        colour = _COLOURS[cluster % len(_COLOURS)]
-        axes.contourf(x, y, regions == cluster, levels=[0.5, 1.5], colors=[colour], alpha=0.25)
-        axes.scatter(*found.X[labels == cluster].T, s=4, color=colour)
-    axes.contour(x, y, typicality, levels=[found.model.alpha_], colors="black", linewidths=1)
-    axes.plot([], [], color="black", label=f"typicality {found.model.alpha_:.4f}")
-    title = f"(b) Data space: {n_clusters} clusters and the regions of their predictions"
+    size = {"grid_resolution": _PIXELS}
+    shown = MembershipContourDisplay.from_estimator(found.model, found.X, **size, ax=axes)
+    title = f"(b) Data space, and the contour {found.model.alpha_:.4f}:\n{shown.title}"
     axes.set(aspect="equal", xlim=(0, SIDE), ylim=(0, SIDE), title=title)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=3, frameon=False)
 
 
 # ---- the numbers --------------------------------------------------------------------------------

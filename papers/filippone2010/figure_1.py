@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_discs_banana_ring
+from typicality.plot import MembershipContourDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -27,7 +28,6 @@ _REJECTION_RATE = 0.1
 _MIN_CLUSTER_SIZE = 5
 _PIXELS = 250
 _LEVELS = 12
-_COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:pink")
 
 Doubles = NDArray[np.float64]
 
@@ -72,6 +72,7 @@ def draw(seed: int, path: Path) -> None:
     _draw_clusters(run(seed), clusters)
     for place in axes.flat:
         place.set(aspect="equal", xlim=(0, SIDE), ylim=(0, SIDE), xticks=[], yticks=[])
+        place.set(xlabel="", ylabel="")
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
@@ -88,17 +89,8 @@ def _draw_contours(found: Run, letter: str, axes: Any) -> None:
 
 
 def _draw_clusters(found: Run, axes: Any) -> None:
-    x, y, grid = _plane()
-    model, X = found.model, found.X
-    regions = model.predict(grid).reshape(x.shape)
-    for cluster in range(model.n_clusters_):
-        colour = _COLOURS[cluster % len(_COLOURS)]
-        inside = regions == cluster
-        axes.contourf(x, y, inside, levels=[0.5, 1.5], colors=[colour], alpha=0.25)
-        axes.scatter(*X[model.labels_ == cluster].T, s=8, color=colour)
-    u = model.predict_typicality(grid).reshape(x.shape)
-    axes.contour(x, y, u, levels=[model.alpha_], colors="black", linewidths=1)
-    axes.scatter(*X[model.labels_ < 0].T, s=30, marker="x", color="black", linewidths=1)
+    model, size = found.model, {"grid_resolution": _PIXELS}
+    MembershipContourDisplay.from_estimator(model, found.X, **size, ax=axes)
     rejected = f"{_REJECTION_RATE:.0%} rejected"
     axes.set_title(f"(d) $\\sigma$ = {model.sigma_:g}, {rejected}: {model.n_clusters_} clusters")
 

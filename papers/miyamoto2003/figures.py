@@ -20,17 +20,13 @@ from typicality import EntropyCMeans, FuzzyCMeans
 from typicality.datasets import make_ball_and_ring, make_crescents
 from typicality.exceptions import ClusteringWarning
 from typicality.kernels import Gaussian
+from typicality.plot import ClassificationFunctionDisplay, MembershipContourDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 _RESULTS = Path(__file__).resolve().parents[1] / "results"
 _SEED = 0
-_PIXELS = 101
-_COLOURS = np.array(["tab:orange", "tab:blue"])
-_LEVELS = np.linspace(0, 1, 11)
-_GREYS = mpl.colormaps["Greys"](np.linspace(0.0, 0.6, len(_LEVELS) - 1))
-_FLOOR = -1.0  # where the data lie below the surface
 
 Doubles = NDArray[np.float64]
 
@@ -96,42 +92,20 @@ def fit(figure: Figure) -> None:
 
 def draw(figure: Figure) -> None:
     """The surface, and the same from above."""
+    X, model = figure.data[0], figure.estimator
     picture = plt.figure(figsize=(11, 5), layout="constrained")
     picture.suptitle(f"Fig. {figure.number}. {figure.title}")
-    surface = _classification_function(figure.estimator)
-    _draw_surface(figure, surface, picture.add_subplot(1, 2, 1, projection="3d"))
-    _draw_from_above(figure, surface, picture.add_subplot(1, 2, 2))
+    in_space = picture.add_subplot(1, 2, 1, projection="3d")
+    from_above = picture.add_subplot(1, 2, 2, aspect="equal")
+    cluster = {"cluster": model.labels_[0]}
+    ClassificationFunctionDisplay.from_estimator(model, X, **cluster, ax=in_space)
+    MembershipContourDisplay.from_estimator(model, X, **cluster, colorbar=True, ax=from_above)
+    in_space.set(xticks=[0.25, 0.5, 0.75], yticks=[0.25, 0.5, 0.75], zlabel="")
+    for axes in (in_space, from_above):
+        axes.set(xlabel="", ylabel="", title="")
     figure.path.parent.mkdir(exist_ok=True)
     picture.savefig(figure.path, dpi=150)
     plt.close(picture)
-
-
-def _classification_function(model: Any) -> tuple[Doubles, Doubles, Doubles]:
-    x, y = np.meshgrid(*[np.linspace(0, 1, _PIXELS)] * 2)
-    memberships = model.predict_memberships(np.column_stack([x.ravel(), y.ravel()]))
-    return x, y, memberships[:, model.labels_[0]].reshape(x.shape)
-
-
-def _colours(model: Any) -> NDArray[np.str_]:
-    return _COLOURS[(model.labels_ != model.labels_[0]).astype(int)]
-
-
-def _draw_surface(figure: Figure, surface: tuple[Doubles, ...], axes: Any) -> None:
-    X, _ = figure.data
-    axes.scatter(*X.T, _FLOOR, s=3, c=_colours(figure.estimator), depthshade=False)
-    axes.plot_surface(*surface, cmap="viridis", vmin=0, vmax=1, rstride=2, cstride=2)
-    axes.set(xlim=(0, 1), ylim=(0, 1), zlim=(_FLOOR, 1), zlabel="membership")
-    axes.set(xticks=[0.25, 0.5, 0.75], yticks=[0.25, 0.5, 0.75], zticks=[0, 0.5, 1])
-    axes.view_init(elev=25, azim=-60)
-
-
-def _draw_from_above(figure: Figure, surface: tuple[Doubles, ...], axes: Any) -> None:
-    X, _ = figure.data
-    filled = axes.contourf(*surface, levels=_LEVELS, colors=_GREYS)
-    axes.contour(*surface, levels=[0.5], colors="black", linewidths=1)
-    axes.scatter(*X.T, s=8, c=_colours(figure.estimator))
-    axes.set(aspect="equal", xlim=(0, 1), ylim=(0, 1))
-    axes.figure.colorbar(filled, ax=axes, label="membership", shrink=0.85)
 
 
 def main() -> None:

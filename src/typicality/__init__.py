@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typicality.cluster.possibilistic import PossibilisticCMeans
     from typicality.cluster.sequential import SequentialPCM
     from typicality.cluster.sparse_adaptive import SparseAdaptivePCM
+    from typicality.persistence import load, save
 
 _HOMES = {
     "AdaptivePCM": "typicality.cluster.adaptive",
@@ -28,6 +29,8 @@ _HOMES = {
     "PossibilisticCMeans": "typicality.cluster.possibilistic",
     "SequentialPCM": "typicality.cluster.sequential",
     "SparseAdaptivePCM": "typicality.cluster.sparse_adaptive",
+    "load": "typicality.persistence",
+    "save": "typicality.persistence",
 }
 _MODULES = (
     "bandwidth",
@@ -42,6 +45,7 @@ _MODULES = (
     "metrics",
     "minimax",
     "operators",
+    "persistence",
     "plan",
     "plot",
     "preprocessing",
@@ -60,6 +64,8 @@ __all__ = [
     "SequentialPCM",
     "SparseAdaptivePCM",
     "__version__",
+    "load",
+    "save",
 ]
 
 

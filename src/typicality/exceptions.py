@@ -13,6 +13,7 @@ __all__ = [
     "FeatureWarning",
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
+    "ModelFileError",
     "TableError",
 ]
 
@@ -70,3 +71,7 @@ class FragmentedClustersWarning(ClusteringWarning):
 
 class IndefiniteKernelWarning(ClusteringWarning):
     """The kernel is not a scalar product: some squared distances are negative."""
+
+
+class ModelFileError(ValueError):
+    """A folder is no model that can be used, or a model cannot be kept in one."""

@@ -27,10 +27,10 @@ _ROUNDING = 10  # differences of so many units in the last place are no differen
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale each column by its median and quartiles, and fill in what is missing.
 
-    A value x becomes z = (x - center) / scale, where for ``scale="robust"`` the centre is the median and the scale is IQR / 1.349, IQR being
-    the distance between the quartiles: for normal data this is the standard deviation. Where half
-    of a column or more is one value, IQR is 0 and the standard deviation takes its place. A
-    constant column is centred and keeps the scale 1.
+    A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
+    the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
+    the standard deviation. Where half of a column or more is one value, IQR may be 0, and the
+    standard deviation takes its place. A constant column is centred and keeps the scale 1.
 
     Robust is the default because this library looks for rows that belong nowhere. A few of them
     far away inflate mean and standard deviation at will, which squeezes all other rows together
@@ -62,8 +62,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     float32 stays float32; differences are formed in double precision. Quantiles interpolate
-    linearly, as those of NumPy do. Differences within ten units in the last place of the largest
-    value of a column count as none.
+    linearly, as those of NumPy do. Values, or quartiles, that differ by ten units in the last place
+    or less are taken for equal.
 
     Examples
     --------
@@ -171,14 +171,15 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "Drop the column."
             )
         values = present.astype(np.float64)
-        negligible = _ROUNDING * float(np.finfo(column.dtype).eps) * float(np.abs(values).max())
+        rounding = _ROUNDING * float(np.finfo(column.dtype).eps)
         with np.errstate(over="ignore"):
             low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
             if self.scale == "none":
                 return _Moments(median, 0.0, 1.0)
-            if values.max() - values.min() <= negligible:
+            if values.max() - values.min() <= rounding * np.abs(values).max():
                 return _Moments(median, median, 1.0)
-            robust = self.scale == "robust" and high - low > negligible
+            # Relative to the quartiles, or one huge value would make all others look equal.
+            robust = self.scale == "robust" and high - low > rounding * max(abs(low), abs(high))
             mean, deviation = _mean_and_deviation(values)
             scale = (high - low) / _IQR_OF_NORMAL if robust else deviation
         if not np.isfinite(scale):

@@ -1,6 +1,7 @@
 """All methods on the same rows."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.neighbors import LocalOutlierFactor
 
 from typicality import OneClusterPCM
-from typicality.comparison import compare_methods
+from typicality.comparison import compare_methods, methods
 from typicality.exceptions import ClusteringWarning
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
@@ -113,7 +114,7 @@ def test_flags_of_training_rows_are_those_of_the_estimators(apart, given):
     np.testing.assert_array_equal(given.flagged["local outlier factor"], own)
     ours = OneClusterPCM(contamination=0.05).fit(apart)
     np.testing.assert_array_equal(given.flagged["one-cluster"], ours.predict(apart) == -1)
-    np.testing.assert_array_equal(given.scores["one-cluster"], ours.score_samples(apart))
+    np.testing.assert_array_equal(given.scores["one-cluster"], ours.decision_function(apart))
 
 
 def test_labels_are_those_of_the_estimators(apart, given):
@@ -122,8 +123,8 @@ def test_labels_are_those_of_the_estimators(apart, given):
 
 
 def test_without_clusters_none_are_claimed():
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    names = ["sequential", "k-means", "gaussian mixture"]
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    names = ["alpha-cut", "k-means", "gaussian mixture"]
     found = compare_methods(X, methods=names, n_repeats=2, random_state=0)
     numbers = {r.name: r.n_clusters for r in found.clusterers}
     assert numbers["gaussian mixture"] == 1
@@ -203,6 +204,15 @@ def test_of_many_rows_a_sample_is_compared(apart):
     assert len(found.rows) == len(found.labels["k-means"]) == 60
     assert (np.diff(found.rows) > 0).all()
     assert "Compared is a random sample of 60 of the 150 rows (seed 0)." in found.notes
+
+
+def test_a_method_of_quadratic_cost_is_fitted_on_fewer_rows(apart, monkeypatch):
+    capped = tuple(replace(method, most_rows=50) for method in methods.DETECTORS[1:2])
+    monkeypatch.setattr(methods, "_BY_NAME", {"one-class svm": capped[0]})
+    found = compare_methods(apart, n_repeats=2, random_state=0)
+    assert found.detectors[0].n_fitted == 50
+    assert len(found.flagged["one-class svm"]) == 150
+    assert any(note.startswith("Fitted on 50 rows only: one-class svm") for note in found.notes)
 
 
 def test_estimators_of_ones_own_keep_their_parameters(apart):
@@ -316,11 +326,16 @@ def test_settings_that_cannot_be_used(options, words):
         compare_methods(ROWS, **options)
 
 
-@pytest.mark.parametrize("n_features", [1, 12])
-def test_few_rows_of_any_width_can_be_compared(n_features):
-    X = np.random.default_rng(0).normal(size=(12, n_features))
+def test_few_rows_can_be_compared():
+    X = np.random.default_rng(0).normal(size=(12, 9))
     found = compare_methods(X, n_repeats=2, random_state=0)
     assert [r.failure for r in (*found.clusterers, *found.detectors)] == [None] * 10
+
+
+def test_a_single_feature_can_be_compared():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    found = compare_methods(X, methods=[*QUICK, "alpha-cut"], n_repeats=2, random_state=0)
+    assert [r.failure for r in (*found.clusterers, *found.detectors)] == [None] * 5
 
 
 def test_two_distinct_rows_can_be_compared():

@@ -87,6 +87,7 @@ def test_who_leaves_most_rows_out_has_no_vote():
     few = np.where(np.arange(40) % 5 == 0, HALVES, -1)
     found = on_clusters(clusterer("a", HALVES), clusterer("b", few))
     assert not any("agree on" in sentence for sentence in found)
+    assert found[1].endswith("B left out over half of the rows.")
 
 
 def test_a_single_cluster_is_no_agreement_on_clusters():
@@ -107,7 +108,10 @@ def test_a_single_cluster_is_no_agreement_on_clusters():
 def test_nobody_places_a_row():
     nowhere = np.full(40, -1)
     found = on_clusters(clusterer("a", nowhere), clusterer("b", nowhere))
-    assert found[1] == "No two clusterers put the same rows in clusters: they cannot be compared."
+    assert found[1] == (
+        "There are no rows that two clusterers both put in clusters: nothing to compare. A and b "
+        "left out over half of the rows."
+    )
 
 
 def test_failures_come_first_and_shaky_methods_last():

@@ -84,7 +84,7 @@ def check_plane(
         raise ValueError(
             f"X has {n_features} feature(s), and a plane needs two. Use MembershipHistogramDisplay."
         )
-    if isinstance(features, str) or len(tuple(features)) != 2:
+    if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
         raise ValueError(f"features must be two of the features of X; got {features!r}.")
     first, second = (_place(feature, n_features, names) for feature in features)
     if first == second:
@@ -140,7 +140,7 @@ def check_scores(scores: Any) -> dict[str, Doubles]:
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError(
             "scores must be a mapping from the name of each setting to its scores, e.g. "
-            f"{{'sigma = 1': [0.8, 0.9]}}; got {type(scores).__name__} of {len(scores)}."
+            f"{{'sigma = 1': [0.8, 0.9]}}; got {scores!r}."
         )
     return {str(n): check_values(s, name=f"scores[{n!r}]") for n, s in scores.items()}
 

@@ -4,14 +4,104 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import RunChoice, TableChoice, command, run_options, table_options
+from typicality.cli.methods import METHODS
+from typicality.cli.options import (
+    RunChoice,
+    TableChoice,
+    command,
+    command_line,
+    model_options,
+    report_option,
+    run_options,
+    table_options,
+)
 
 __all__ = ["cluster"]
 
 
 @command
 @table_options
+@click.option(
+    "--method",
+    "-m",
+    type=click.Choice(list(METHODS)),
+    default="alpha-cut",
+    metavar="NAME",
+    help="How clusters are found; see the list above.",
+)
+@click.option(
+    "--clusters",
+    "-k",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive "
+    "and sparse-adaptive.",
+)
+@click.option(
+    "--alpha",
+    metavar="A",
+    help="alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, "
+    "or auto. [default: auto]",
+)
+@click.option(
+    "--min-cluster-size",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="alpha-cut: smaller clusters are none. [default: 1]",
+)
+@click.option(
+    "--assign",
+    type=click.Choice(["core", "all"]),
+    help="Whether rows outside the clusters belong nowhere (core), or to the nearest (all). "
+    "[default: core]",
+)
+@model_options
+@report_option
 @run_options
-@click.option("--report/--no-report", default=True, help="Whether to write report.html.")
-def cluster(table: TableChoice, run: RunChoice, **options: Any) -> None:
-    """Find the groups in FILE, and how typical each row is."""
+def cluster(
+    table: TableChoice,
+    run: RunChoice,
+    method: str,
+    clusters: int | None,
+    report: bool,
+    **options: Any,
+) -> None:
+    r"""Find the groups in a file, and typical rows.
+
+    Writes a folder with labels.csv (all columns of FILE, with label and typicality), report.html (a
+    page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).
+    Rows that belong nowhere have the label -1.
+
+    \b
+    Methods that find the number of clusters:
+      alpha-cut        dense regions of any shape that stand apart
+      sequential       round clusters, also where they touch
+      adaptive         round clusters; starts with too many (--clusters, 8)
+      sparse-adaptive  the same, and far rows belong nowhere
+    Methods that must be told it (--clusters):
+      fcm              overlapping clusters; memberships are shares
+      entropy          the same, like a mixture of round Gaussians
+      pcm              each cluster judges rows on its own
+    """
+    from typicality.cli.methods import build_estimator, parse_parameters, parse_value
+    from typicality.cli.running import Request, run_to_folder
+
+    parameters = parse_parameters(options.pop("param"))
+    for name in ("alpha", "sigma"):
+        options[name] = None if options[name] is None else parse_value(options[name])
+    estimator = build_estimator(
+        method, clusters=clusters, seed=run.seed, options=options, parameters=parameters
+    )
+    run_to_folder(
+        Request(
+            method=method,
+            estimator=estimator,
+            table=table,
+            run=run,
+            command=command_line(),
+            results="labels.csv",
+            folder="clusters",
+            report=report,
+            n_atypical=5,
+        )
+    )

@@ -1,7 +1,7 @@
 """What is printed: results on stdout, progress and warnings on stderr."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class Terminal:
     def say(self, *things: Any) -> None:
         """Print a sentence, or a table, on stdout."""
         if self._speaks:
-            self._out.print(*things)
+            _print(self._out, *things)
 
     def say_path(self, words: str, path: object) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
@@ -42,7 +42,7 @@ class Terminal:
         """Print each warning as a paragraph on stderr."""
         if self._warns:
             for sentence in sentences:
-                self._err.print(_warning(sentence))
+                _print(self._err, _warning(sentence))
 
     def json(self, value: Any) -> None:
         """Print a value as JSON on stdout, and nothing else."""
@@ -51,17 +51,20 @@ class Terminal:
         sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     @contextmanager
-    def doing(self, words: str) -> Iterator[None]:
-        """Show on a terminal what is being done, and for how long, while it is done."""
+    def doing(self, words: str) -> Iterator[Callable[[str], None]]:
+        """Show on a terminal what is being done, and for how long, while it is done.
+
+        The block gets a function that changes the words.
+        """
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         if not (self._warns and self._err.is_terminal):
-            yield
+            yield lambda _: None
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
         with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
-            progress.add_task(words, total=None)
-            yield
+            task = progress.add_task(words, total=None)
+            yield lambda words: progress.update(task, description=words)
 
     @property
     def _out(self) -> "Console":
@@ -78,11 +81,17 @@ def _console(stream: Any) -> "Console":
     return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
+def _print(console: "Console", *things: Any) -> None:
+    """Print without the blanks that rich fills lines up with."""
+    with console.capture() as captured:
+        console.print(*things)
+    console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+
+
 def _warning(sentence: str) -> Any:
-    from rich.padding import Padding
     from rich.text import Text
 
-    return Padding(Text.assemble(("Warning: ", "bold yellow"), sentence), (0, 0, 1, 0))
+    return Text.assemble(("Warning: ", "bold yellow"), sentence)
 
 
 def shown(text: str, at_most: int = 40) -> str:

@@ -1,10 +1,15 @@
 """What went wrong, in one sentence, and the exit code that says so to a script."""
 
 import functools
+import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -60,8 +65,10 @@ def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
 
     @functools.wraps(function)
     def call(*args: Any, debug: bool, **options: Any) -> Result | None:
+        _print_anything()
         try:
-            result = function(*args, **options)
+            with _ended_like_interrupted():
+                result = function(*args, **options)
             sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
             return result
         except BrokenPipeError:
@@ -77,6 +84,30 @@ def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
             raise _in_words(error) from error
 
     return call
+
+
+def _print_anything() -> None:
+    """Names that the terminal cannot show are printed with escapes, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _ended_like_interrupted() -> Iterator[None]:
+    """A context in which a request to end the process raises, so that nothing half-done stays."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _leave_stdout() -> None:
@@ -107,5 +138,9 @@ def _text_of(error: OSError) -> str:
     if error.strerror is None:  # put into words where it was raised
         return str(error)
     reason = error.strerror[:1].lower() + error.strerror[1:]
-    place = f"{os.fspath(error.filename)!r}" if error.filename is not None else "a file"
-    return f"Cannot read or write {place}: {reason}."
+    if error.filename is None:
+        return f"The results could not be written: {reason}."
+    path = Path(os.fsdecode(error.filename))
+    if path.name.startswith(".typicality-"):  # a temporary name says nothing to anybody
+        return f"Cannot write to the folder {path.parent}: {reason}. Choose another with --output."
+    return f"Cannot read or write {path}: {reason}."

@@ -4,6 +4,7 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from typicality.cli.errors import UnusableError
+from typicality.cli.methods import option_for
 from typicality.preprocessing import ColumnScaler
 
 __all__ = ["FittedModel", "fit_rows"]
@@ -24,7 +26,11 @@ class FittedModel:
     Parameters
     ----------
     pipeline : Pipeline
-        The steps "columns" (a ColumnScaler) and "model" (the estimator).
+        The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
+    names : tuple of str
+        The columns.
+    scaled : array of shape (n, d)
+        The rows as the model sees them.
     warnings : tuple of str
         One paragraph for each warning, columns called by their names.
     seconds : float
@@ -32,6 +38,8 @@ class FittedModel:
     """
 
     pipeline: Pipeline
+    names: tuple[str, ...]
+    scaled: NDArray[np.float64]
     warnings: tuple[str, ...]
     seconds: float
 
@@ -39,6 +47,13 @@ class FittedModel:
     def model(self) -> Any:
         """The estimator."""
         return self.pipeline["model"]
+
+    @property
+    def named_pipeline(self) -> Pipeline:
+        """The pipeline for data frames: it knows its columns by name."""
+        columns = copy(self.pipeline["columns"])
+        columns.feature_names_in_ = np.asarray(self.names, dtype=object)
+        return Pipeline([("columns", columns), ("model", self.model)])
 
 
 def fit_rows(
@@ -75,17 +90,35 @@ def fit_rows(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            pipeline.fit(X)
+            scaled = scaler.fit_transform(X)
+            estimator.fit(scaled)
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = time.perf_counter() - began
-    scaler.feature_names_in_ = np.asarray(names, dtype=object)
-    return FittedModel(pipeline, _paragraphs(caught, names), seconds)
+    return FittedModel(
+        pipeline, tuple(names), scaled, _paragraphs(caught, names, estimator), seconds
+    )
 
 
-def _paragraphs(caught: Sequence[warnings.WarningMessage], names: Sequence[str]) -> tuple[str, ...]:
+def _paragraphs(
+    caught: Sequence[warnings.WarningMessage], names: Sequence[str], estimator: Any
+) -> tuple[str, ...]:
+    """Each warning once, in order, in words that fit the command line."""
+    parameters = list(estimator.get_params(deep=False))
     texts = [_with_names(str(warning.message), names) for warning in caught]
-    return tuple(dict.fromkeys(texts))  # each once, in order
+    return tuple(dict.fromkeys(text + _how_to_set(text, parameters) for text in texts))
+
+
+def _how_to_set(text: str, parameters: Sequence[str]) -> str:
+    """How parameters that a warning names are set on the command line."""
+    words = [option_for(name) for name in parameters if _names(text, name)]
+    return f" (On the command line: {', '.join(words)}.)" if words else ""
+
+
+def _names(text: str, parameter: str) -> bool:
+    """Whether a text is about a parameter: words such as kernel mean one only before a sign."""
+    pattern = rf"\b{parameter}\b" if "_" in parameter else rf"\b{parameter}="
+    return re.search(pattern, text) is not None
 
 
 def _with_names(text: str, names: Sequence[str]) -> str:

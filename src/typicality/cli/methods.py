@@ -7,9 +7,28 @@ from typing import Any, NamedTuple
 
 from typicality.cli.errors import WrongUseError
 
-__all__ = ["METHODS", "Method", "build_estimator", "near_name", "parse_parameters", "parse_value"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "build_detector",
+    "build_estimator",
+    "near_name",
+    "option_for",
+    "parse_parameters",
+    "parse_value",
+]
 
-_GIVEN_ELSEWHERE = {"n_clusters": "--clusters", "random_state": "--seed"}
+_OPTIONS = {
+    "alpha": "--alpha",
+    "assign": "--assign",
+    "contamination": "--rate",
+    "kernel": "--kernel",
+    "min_cluster_size": "--min-cluster-size",
+    "n_clusters": "--clusters",
+    "novelty": "--novelty",
+    "random_state": "--seed",
+    "sigma": "--sigma",
+}
 _NEED_MATRICES = ("precomputed", "dissimilarities")
 
 
@@ -76,10 +95,18 @@ def build_estimator(
         _check_option(name, method, estimator)
     if clusters is not None:
         given["n_clusters"] = clusters
-    return with_parameters(estimator, given, parameters, seed=seed)
+    return _with_parameters(estimator, given, parameters, seed=seed)
 
 
-def with_parameters(
+def build_detector(*, options: Mapping[str, Any], parameters: Mapping[str, Any], seed: int) -> Any:
+    """The estimator of `typicality outliers`; parameters as in :func:`build_estimator`."""
+    from typicality import OneClusterPCM
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return _with_parameters(OneClusterPCM(), given, parameters, seed=seed)
+
+
+def _with_parameters(
     estimator: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, seed: int
 ) -> Any:
     """An estimator with its parameters set: those of options, those of `--param`, and the seed."""
@@ -113,7 +140,7 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise WrongUseError(
-                f"--param {text!r} is not of the form NAME=VALUE; write for example --param tol=1e-6."
+                f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
             )
         parameters[name.strip()] = parse_value(value.strip())
     return parameters
@@ -127,26 +154,30 @@ def parse_value(text: str) -> Any:
         return text
 
 
+def option_for(parameter: str) -> str:
+    """How a parameter of an estimator is set on the command line."""
+    return _OPTIONS.get(parameter, f"--param {parameter}=VALUE")
+
+
 def near_name(wrong: str, names: Sequence[str]) -> str:
     """A clause that suggests the name that was meant, or lists what there is."""
     near = get_close_matches(wrong, names, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    listed = ", ".join(repr(name) for name in names[:12])
-    return f"there are {listed}{' and others' if len(names) > 12 else ''}."
+    return f"there are {', '.join(names)}."
 
 
 def _check_number(method: str, clusters: int | None) -> None:
     number = METHODS[method].number
     if number == "exact" and clusters is None:
         raise WrongUseError(
-            f"--method {method} must be told how many clusters there are, for example --clusters 3; "
+            f"--method {method} must be told how many clusters there are, say by --clusters 3; "
             "alpha-cut and sequential find the number themselves."
         )
     if number == "none" and clusters is not None:
         raise WrongUseError(
-            f"--method {method} finds the number of clusters itself, so --clusters means nothing to "
-            "it; leave it out, or take --method fcm, entropy or pcm for a given number."
+            f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
+            "it out, or take --method fcm, entropy or pcm for a given number."
         )
 
 
@@ -160,19 +191,15 @@ def _check_option(name: str, method: str, estimator: Any) -> None:
         for other, about in METHODS.items()
         if name in getattr(typicality, about.estimator)().get_params(deep=False)
     ]
-    option = f"--{name.replace('_', '-')}"
     raise WrongUseError(
-        f"{option} means nothing to --method {method}; it belongs to {', '.join(owners)}."
+        f"{_OPTIONS[name]} means nothing to --method {method}; it belongs to {', '.join(owners)}."
     )
 
 
 def _check_parameter(name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    if name in _GIVEN_ELSEWHERE:
-        raise WrongUseError(
-            f"--param {name}=... has an option of its own: {_GIVEN_ELSEWHERE[name]}."
-        )
-    if name in given:
-        option = f"--{name.replace('_', '-')}"
-        raise WrongUseError(f"{name} is given twice, by {option} and by --param; leave one out.")
+    if name in given or name in ("n_clusters", "random_state"):
+        raise WrongUseError(f"{name} has an option of its own; use {_OPTIONS[name]} alone.")
+    if name == "store_memberships":
+        raise WrongUseError("store_memberships cannot be changed: labels.csv needs memberships.")
     if name not in known:
         raise WrongUseError(f"There is no parameter {name!r}; {near_name(name, sorted(known))}")

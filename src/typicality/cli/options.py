@@ -16,10 +16,17 @@ from typicality.cli.errors import explained
 __all__ = [
     "RunChoice",
     "TableChoice",
+    "comma_separated",
     "command",
+    "command_line",
     "file_argument",
+    "format_options",
+    "machine_options",
+    "model_options",
     "print_options",
+    "report_option",
     "run_options",
+    "run_options_without_folder",
     "table_options",
 ]
 
@@ -36,6 +43,10 @@ class TableChoice:
         The path, or "-" for standard input.
     format : str or None
         The format, where the name of the file does not tell.
+    delimiter : str or None
+        What stands between cells, where a first look at the file does not tell.
+    header : bool or None
+        Whether the first line names the columns, where a first look does not tell.
     columns : tuple of str
         The columns to use; all that are numeric where it is empty.
     ignore : tuple of str
@@ -48,6 +59,8 @@ class TableChoice:
 
     file: str
     format: str | None
+    delimiter: str | None
+    header: bool | None
     columns: tuple[str, ...]
     ignore: tuple[str, ...]
     scale: str
@@ -93,6 +106,30 @@ def command(function: Command) -> click.Command:
     return made
 
 
+def command_line() -> tuple[str, ...]:
+    """The command that was called, as it could be typed: what was left to defaults is left out."""
+    ctx = click.get_current_context()
+    words = ["typicality", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
+            continue
+        value = ctx.params[name]
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif getattr(parameter, "is_flag", False):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            values = [_quoted(each) for each in value] if parameter.multiple else [value]
+            words.extend(word for each in values for word in (parameter.opts[0], str(each)))
+    return tuple(words)
+
+
+def _quoted(value: str) -> str:
+    """A name as `comma_separated` reads it."""
+    return f'"{value}"' if "," in value else value
+
+
 file_argument = click.argument("file", metavar="FILE")
 
 
@@ -110,14 +147,29 @@ def _split(value: str) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-_TABLE_OPTIONS = (
-    file_argument,
+_FORMAT_OPTIONS = (
     click.option(
         "--format",
         type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
-        help="The format of FILE. [default: by the end of its name]",
-        show_default=False,
+        metavar="NAME",
+        help="The format of FILE: csv, tsv, parquet, arrow, npy or npz. [default: by the end of "
+        "its name]",
     ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What stands between the cells of a csv file. [default: found out]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a csv file names the columns. [default: found out]",
+    ),
+)
+
+_TABLE_OPTIONS = (
+    file_argument,
+    *_FORMAT_OPTIONS,
     click.option(
         "--columns",
         "-c",
@@ -154,6 +206,42 @@ _PRINT_OPTIONS = (
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
 
+_MODEL_OPTIONS = (
+    click.option(
+        "--sigma",
+        metavar="S",
+        help="The width of the kernel, in units of scaled columns, or a rule for it. "
+        "[default: auto]",
+    ),
+    click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
+    click.option(
+        "--param",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any other parameter of the estimator; may be given several times.",
+    ),
+)
+
+report_option = click.option(
+    "--report/--no-report", default=True, help="Whether to write report.html."
+)
+
+_MACHINE_OPTIONS = (
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many threads compute. [default: one for each core]",
+    ),
+    click.option(
+        "--memory",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="GB",
+        help="Gigabytes for the rows, and for what a step needs beyond them. [default: half of the "
+        "machine, and 1]",
+    ),
+)
+
 _RUN_OPTIONS = (
     click.option(
         "--output",
@@ -167,20 +255,10 @@ _RUN_OPTIONS = (
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
         default=0,
+        metavar="N",
         help="The seed of all that is random.",
     ),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many threads compute. [default: one for each core]",
-    ),
-    click.option(
-        "--memory",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="GB",
-        help="Gigabytes that a step may take beyond the rows and the result. [default: 1]",
-    ),
+    *_MACHINE_OPTIONS,
     *_PRINT_OPTIONS,
 )
 
@@ -195,11 +273,36 @@ def run_options(function: Command) -> Command:
     return _gathered(function, "run", RunChoice, _RUN_OPTIONS)
 
 
+def run_options_without_folder(function: Command) -> Command:
+    """The same, for a command that writes files only where ``--output`` names a folder."""
+    output = click.option(
+        "--output",
+        "-o",
+        type=click.Path(),
+        metavar="DIR",
+        help="A folder for the results. [default: they are only printed]",
+    )
+    return _gathered(function, "run", RunChoice, (output, *_RUN_OPTIONS[1:]))
+
+
+def format_options(function: Command) -> Command:
+    """The options --format, --delimiter and --header, each under its own name."""
+    return _with(function, _FORMAT_OPTIONS)
+
+
+def model_options(function: Command) -> Command:
+    """The options --sigma, --kernel and --param, each under its own name."""
+    return _with(function, _MODEL_OPTIONS)
+
+
+def machine_options(function: Command) -> Command:
+    """The options --jobs and --memory, each under its own name."""
+    return _with(function, _MACHINE_OPTIONS)
+
+
 def print_options(function: Command) -> Command:
     """The options --json and --quiet, as ``as_json`` and ``quiet``."""
-    for option in reversed(_PRINT_OPTIONS):
-        function = option(function)
-    return function
+    return _with(function, _PRINT_OPTIONS)
 
 
 def _gathered(function: Command, name: str, kind: type, options: tuple[Any, ...]) -> Command:
@@ -208,6 +311,11 @@ def _gathered(function: Command, name: str, kind: type, options: tuple[Any, ...]
         taken = {field.name: values.pop(field.name) for field in fields(kind)}
         return function(**values, **{name: kind(**taken)})
 
+    return _with(call, options)
+
+
+def _with(function: Command, options: tuple[Any, ...]) -> Command:
+    """A command with options, in the order in which --help lists them."""
     for option in reversed(options):
-        call = option(call)
-    return call
+        function = option(function)
+    return function

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import TableChoice
-from typicality.tables import NumericTable, TableFile, read_rows
+from typicality.tables import NumericTable, TableFile, open_table, read_rows
 
-__all__ = ["PreparedRows", "prepare_rows"]
+__all__ = ["PreparedRows", "open_chosen", "prepare_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +24,14 @@ class PreparedRows:
         Its numbers, all rows.
     kept : array of shape (n,), bool
         Which rows take part; rows with missing values may have been left out.
+    X : array of shape (n_kept, d)
+        The numbers of those that take part.
     """
 
     table: TableFile
     numeric: NumericTable
     kept: NDArray[np.bool_]
-
-    @property
-    def X(self) -> NDArray[np.float64]:
-        """The rows that take part."""
-        return self.numeric.X if self.kept.all() else self.numeric.X[self.kept]
+    X: NDArray[np.float64]
 
     @property
     def n_rows(self) -> int:
@@ -46,8 +44,26 @@ class PreparedRows:
         return int(np.sum(~self.kept))
 
 
-def prepare_rows(table: TableFile, choice: TableChoice) -> PreparedRows:
+def open_chosen(choice: TableChoice) -> TableFile:
+    """The file that was chosen, opened as it was asked for."""
+    return open_table(
+        choice.file, format=choice.format, delimiter=choice.delimiter, header=choice.header
+    )
+
+
+def prepare_rows(
+    table: TableFile, choice: TableChoice, *, memory: int | None = None
+) -> PreparedRows:
     """Read the numeric columns, and decide about rows with missing values.
+
+    Parameters
+    ----------
+    table : TableFile
+        The file.
+    choice : TableChoice
+        Which columns, and what to do with missing values.
+    memory : int, optional
+        The most bytes of numbers; half of the memory of the machine when left out.
 
     Raises
     ------
@@ -56,17 +72,18 @@ def prepare_rows(table: TableFile, choice: TableChoice) -> PreparedRows:
     TableError
         The file cannot be used.
     """
-    numeric = read_rows(table, columns=choice.columns or None, ignore=choice.ignore)
-    missing = np.isnan(numeric.X).any(axis=1)
+    columns = choice.columns or None
+    numeric = read_rows(table, columns=columns, ignore=choice.ignore, memory=memory)
+    missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     if choice.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
-    kept = ~missing if choice.missing == "drop" else np.ones(len(missing), dtype=bool)
+    kept = ~missing if choice.missing == "drop" else np.full_like(missing, True)
     if kept.sum() < 2:
         raise UnusableError(
-            f"{table.name}: of its {len(kept)} rows {int(kept.sum())} can be used, and at least two "
+            f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
             f"are needed{_more_rows(choice, numeric)}."
         )
-    return PreparedRows(table, numeric, kept)
+    return PreparedRows(table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:

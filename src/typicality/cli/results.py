@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from typicality.report.findings import Findings
 
-__all__ = ["as_cells", "columns_of_fit", "columns_of_new_rows"]
+__all__ = ["as_cells", "column_names", "columns_of_fit", "columns_of_new_rows"]
 
 Floats = NDArray[np.floating]
 Columns = dict[str, NDArray[Any]]
@@ -50,15 +50,24 @@ def columns_of_new_rows(model: Any, Z: Floats) -> Columns:
     return _of_prototypes(model, model.predict(Z), model.predict_memberships(Z))
 
 
+def column_names(model: Any) -> list[str]:
+    """The names of the columns, in order."""
+    if hasattr(model, "score_samples"):
+        return ["typicality", "score", "outlier"]
+    if hasattr(model, "tree_"):
+        return ["label", "typicality"]
+    names = [str(name) for name in model.get_feature_names_out()]
+    return ["label", names[0].rpartition("_")[0], *names]
+
+
 def _of_detector(model: Any, typicality: Floats, scores: Floats) -> Columns:
     outlier = (scores < model.offset_).astype(np.int8)
     return {"typicality": typicality, "score": scores, "outlier": outlier}
 
 
 def _of_prototypes(model: Any, labels: NDArray[np.integer], memberships: Floats) -> Columns:
-    names = [str(name) for name in model.get_feature_names_out()]
-    largest = {names[0].rpartition("_")[0]: memberships.max(axis=1)}
-    return {"label": labels, **largest, **dict(zip(names, memberships.T, strict=True))}
+    values = (labels, memberships.max(axis=1), *memberships.T)
+    return dict(zip(column_names(model), values, strict=True))
 
 
 def as_cells(columns: Mapping[str, NDArray[Any]], kept: NDArray[np.bool_]) -> dict[str, list[str]]:

@@ -65,7 +65,7 @@ class Comparison:
 
     @cached_property
     def scores(self) -> dict[str, NDArray[np.float64]]:
-        """The scores of the rows compared, larger is more typical, by method."""
+        """The decisions on the rows compared, larger is more typical, by method."""
         return {r.name: r.scores for r in self.detectors if r.scores is not None}
 
     @cached_property

@@ -13,7 +13,7 @@ __all__ = ["findings_on_clusters", "findings_on_outliers"]
 _SAME = 0.9  # an agreement above it is called the same clusters
 _ALIKE = 0.6
 _SHAKY = 0.6  # a stability below it is pointed out
-_FEWEST_PLACED = 0.5  # who leaves more rows out than this has no vote
+_MOST_LEFT_OUT = 0.5  # who leaves more rows out than this has no vote
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -58,8 +58,15 @@ def _numbers_found(worked: Sequence[ClustererResult]) -> str:
 
 
 def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: AgreementMatrix) -> str:
-    voters = [r for r in worked if (r.left_out or 0.0) <= _FEWEST_PLACED]
-    group = _largest_group(voters, placed)
+    voters = [r for r in worked if (r.left_out or 0.0) <= _MOST_LEFT_OUT]
+    others = [r.name for r in worked if r not in voters]
+    not_counted = f" {_capital(_listed(others))} left out over half of the rows." if others else ""
+    return _groups(worked, _largest_group(voters, placed), placed) + not_counted
+
+
+def _groups(
+    worked: Sequence[ClustererResult], group: Sequence[ClustererResult], placed: AgreementMatrix
+) -> str:
     n_all = _word(len(worked))
     if 2 * len(group) > len(worked):
         numbers = sorted({r.n_clusters or 0 for r in group})
@@ -80,7 +87,7 @@ def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: Agreemen
 
 def _partial_agreement(placed: AgreementMatrix) -> str:
     if len(placed.of_pairs) == 0:
-        return "No two clusterers put the same rows in clusters: they cannot be compared."
+        return "There are no rows that two clusterers both put in clusters: nothing to compare."
     median = float(np.median(placed.of_pairs))
     measured = f"the median adjusted Rand index of two of them is {median:.2f}"
     if median >= _ALIKE:
@@ -93,15 +100,16 @@ def _partial_agreement(placed: AgreementMatrix) -> str:
 
 def _largest_group(
     voters: Sequence[ClustererResult], placed: AgreementMatrix
-) -> tuple[ClustererResult, ...]:
+) -> Sequence[ClustererResult]:
     """The most clusterers of which every two agree; all subsets are tried, there are few."""
-    for size in range(len(voters), 1, -1):
-        for group in combinations(voters, size):
+    single = [r for r in voters if r.n_clusters == 1]
+    several = [r for r in voters if r.n_clusters != 1]
+    for size in range(len(several), max(len(single), 1), -1):
+        for group in combinations(several, size):
             pairs = combinations([r.name for r in group], 2)
-            both_one = len({r.n_clusters == 1 for r in group}) == 1
-            if both_one and all(placed.between(*pair) > _SAME for pair in pairs):
+            if all(placed.between(*pair) > _SAME for pair in pairs):
                 return group
-    return ()
+    return single
 
 
 def _single_clusters(worked: Sequence[ClustererResult]) -> Iterator[str]:

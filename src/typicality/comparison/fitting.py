@@ -118,10 +118,10 @@ def _fitted(task: Task, X: Doubles, seed: int) -> tuple[Outcome, Any]:
         return Outcome(labels_of(model, X), None, len(rows)), model
     if hasattr(model, "negative_outlier_factor_"):
         # Local outlier factors of training rows leave the row out; score_samples would not.
-        scores = np.asarray(model.negative_outlier_factor_)
-        return Outcome(scores < model.offset_, scores, len(rows)), model
-    scores = np.asarray(model.score_samples(X), dtype=np.float64)
-    return Outcome(np.asarray(model.predict(X)) == -1, scores, len(rows)), model
+        scores = np.asarray(model.negative_outlier_factor_) - model.offset_
+    else:
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    return Outcome(scores < 0, scores, len(rows)), model
 
 
 def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:

@@ -95,10 +95,10 @@ class DetectorResult:
     estimator : str
         The estimator that was fitted, as Python writes it.
     scores : array of shape (n,) or None
-        The score of each row that was compared, larger is more typical; None where the method
-        failed.
+        The decision on each row that was compared, a score minus its threshold: larger is more
+        typical, negative is an outlier. None where the method failed.
     flagged : array of shape (n,) of bool or None
-        Whether the row is an outlier at the nominal rate.
+        Whether the row is an outlier.
     rate : float or None
         The nominal rate it was told; None for estimators of the user, which keep their own.
     n_fitted : int

@@ -31,7 +31,7 @@ class TextTable(NamedTuple):
 
 def clusterer_table(results: Sequence[ClustererResult]) -> TextTable:
     """A row for each clusterer."""
-    header = ("method", "clusters", "number by", "left out", "stability", "seconds")
+    header = ("method", "clusters", "by", "left out", "stability", "seconds")
     return TextTable("Clusters", header, tuple(map(_clusterer_row, results)))
 
 
@@ -41,12 +41,20 @@ def _clusterer_row(result: ClustererResult) -> tuple[str, ...]:
     choosing = f" + {_seconds(result.seconds_choosing)}" if result.seconds_choosing else ""
     return (
         result.name,
-        str(result.n_clusters),
+        _number_and_range(result),
         result.number_from,
         _percent(result.left_out),
         _mean_and_deviation(result.stability),
         _seconds(result.seconds) + choosing,
     )
+
+
+def _number_and_range(result: ClustererResult) -> str:
+    """The number of clusters, and those of the refits where they differ from it."""
+    number = result.n_clusters or 0
+    numbers = (number, *result.refit_n_clusters)
+    least, most = min(numbers), max(numbers)
+    return f"{number}" if least == most else f"{number} ({least}-{most})"
 
 
 def detector_table(results: Sequence[DetectorResult]) -> TextTable:
@@ -109,10 +117,15 @@ def notes_on_run(
             f"Compared is a random sample of {n_compared:,} of the {n_rows:,} rows (seed {seed})."
         )
     notes += [
-        f"{result.name} was fitted on {result.n_fitted:,} rows: its cost grows with their square."
+        f"Fitted on {result.n_fitted:,} rows only: {result.name}, whose cost grows with their "
+        "square."
         for result in detectors
         if 0 < result.n_fitted < n_compared
     ]
+    notes.append(
+        "Clusters: their number, in brackets the smallest and the largest in refits, and who chose "
+        "it: the method found it, it was given, or it has the best silhouette or the smallest BIC."
+    )
     notes.append(
         f"Stability: every method was fitted again on {n_repeats} subsamples of 80 % of the rows; "
         "the number is the mean agreement of every two of these fits on the rows they share, 1 at "
@@ -127,7 +140,7 @@ def notes_on_run(
 
 
 def _decimal(value: float) -> str:
-    return _NOTHING if np.isnan(value) else f"{value:.2f}"
+    return _NOTHING if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"  # never -0.00
 
 
 def _percent(share: float | None) -> str:
@@ -135,7 +148,10 @@ def _percent(share: float | None) -> str:
 
 
 def _mean_and_deviation(repeats: Repeats | None) -> str:
-    return _NOTHING if repeats is None else f"{repeats.mean:.2f} ± {repeats.deviation:.2f}"
+    if repeats is None:
+        return _NOTHING
+    deviation = f" ± {repeats.deviation:.2f}" if len(repeats.values) > 1 else ""
+    return f"{repeats.mean:.2f}{deviation}"
 
 
 def _seconds(seconds: float) -> str:

@@ -33,6 +33,10 @@ class Deferred:
                 self._make = None
         return cast(Expansion, self._made)
 
+    def prepared(self) -> Expansion:
+        """The expansion itself; what a file keeps of it."""
+        return self._sums
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _itself, (self._sums,)
 

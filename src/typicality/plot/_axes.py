@@ -1,5 +1,6 @@
 """Where pictures are drawn, and what several of them draw."""
 
+from math import ceil, log10
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,14 @@ from numpy.typing import NDArray
 
 from typicality.plot._colours import cluster_colour, cluster_marker
 
-__all__ = ["axes_for", "draw_rows", "require_matplotlib", "summary"]
+__all__ = ["axes_for", "draw_rows", "require_matplotlib", "written"]
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-_INK = 4000.0  # the area of all markers, in square points
-_SMALLEST, _LARGEST = 4.0, 25.0
+_SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
+_SPARSE = 100.0  # rows that leave room for the largest markers
+_RIMLESS = 6.0  # markers so small would be all rim
 
 
 def require_matplotlib(display: Any) -> None:
@@ -41,27 +43,23 @@ def axes_for(display: Any, ax: Any, *, size: tuple[float, float], **kind: Any) -
 
 def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[Any]:
     """Rows coloured by their cluster, one artist a label; crosses for those that belong nowhere."""
-    area = float(np.clip(_INK / max(len(points), 1), _SMALLEST, _LARGEST))
+    crowd = max(len(points), 1) / _SPARSE
+    area = float(np.clip(_LARGEST / np.sqrt(crowd), _SMALLEST, _LARGEST))
+    rim = {"linewidths": 0.5, "edgecolors": "black"} if area > _RIMLESS else {"linewidths": 0.0}
     return [
         ax.scatter(
             *points[labels == label].T,
             s=area if label >= 0 else 1.5 * area,
             color=cluster_colour(label),
             marker=cluster_marker(label),
-            linewidths=0.4 if label >= 0 else 0.8,
-            **({"edgecolors": "white"} if label >= 0 else {}),
+            **(rim if label >= 0 else {"linewidths": min(0.8, np.sqrt(area) / 4)}),
             **options,
         )
         for label in np.unique(labels).tolist()
     ]
 
 
-def summary(labels: Labels) -> str:
-    """How many clusters the rows are in, and how many rows are in none."""
-    n_clusters = len(np.unique(labels[labels >= 0]))
-    clusters = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
-    nowhere = int(np.sum(labels < 0))
-    if nowhere == 0:
-        return clusters
-    belong = "belongs" if nowhere == 1 else "belong"
-    return f"{clusters}; {nowhere} of {len(labels)} rows {belong} nowhere (×)"
+def written(value: float, span: float) -> str:
+    """A number with as many digits as tell it from others within a span."""
+    decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
+    return f"{value:.{decimals}f}"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_has_memberships
@@ -15,6 +16,7 @@ __all__ = ["Boundary", "SoftModel", "largest", "last_step", "soft_model"]
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
+_BLUR = 1.0  # points of the grid
 _HAIR = 1e-6  # of the range of a surface: on which side of a level a point is
 
 
@@ -110,6 +112,15 @@ class SoftModel(ABC):
         labels: Labels = self.estimator.predict(self.prepared(X))
         return labels
 
+    def summary(self, labels: Labels) -> str:
+        """How many clusters rows are in, and how many rows are in none."""
+        n_clusters = len(np.unique(labels[labels >= 0]))
+        clusters = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
+        nowhere = int(np.sum(labels < 0))
+        belong = "belongs" if nowhere == 1 else "belong"
+        rest = f"; {nowhere} of {len(labels)} rows {belong} nowhere (×)" if nowhere else ""
+        return clusters + rest
+
     def prepared(self, X: Any) -> Any:
         """Rows as the estimator knows them."""
         for step in self.steps:
@@ -128,24 +139,20 @@ class _Prototypes(SoftModel):
         return f"largest {self.word}"
 
     def memberships(self, X: Any) -> Doubles:
-        each = np.asarray(self.estimator.predict_memberships(self.prepared(X)), dtype=np.float64)
-        labels = self.estimator.prototype_labels_
-        of_labels = np.zeros((len(each), self.estimator.n_clusters_))
-        for column, label in enumerate(labels):  # coincident prototypes share a label
-            np.maximum(of_labels[:, label], each[:, column], out=of_labels[:, label])
-        return of_labels
+        of_prototypes = self.estimator.predict_memberships(self.prepared(X))
+        # Copies of a prototype, which share its label, come after the first of each label.
+        n_labels = len(np.unique(self.estimator.prototype_labels_))
+        return np.asarray(of_prototypes[:, :n_labels], dtype=np.float64)
 
     def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
         regions = self.labels(X)
-        found = []
-        for label in range(memberships.shape[1]):
-            lead = memberships[:, label] - largest(np.delete(memberships, label, axis=1))
-            hair = _hair(lead)
-            # Far away all memberships may be zero, and yet a row has a nearest prototype.
-            inside, outside = np.maximum(lead, hair), np.minimum(lead, -hair)
-            surface = np.where(regions == label, inside, outside)
-            found.append(Boundary(label, surface.reshape(shape), 0.0))
-        return found
+        labels = range(memberships.shape[1])
+        if (regions < 0).any():  # memberships end abruptly there, and lines would be stairs
+            sides = [np.where(regions == label, 1.0, -1.0).reshape(shape) for label in labels]
+            surfaces = [gaussian_filter(side, _BLUR) for side in sides]
+        else:
+            surfaces = [_lead(memberships, regions, label).reshape(shape) for label in labels]
+        return [Boundary(label, surface, 0.0) for label, surface in enumerate(surfaces)]
 
 
 class _AlphaCut(SoftModel):
@@ -200,10 +207,21 @@ class _Detector(SoftModel):
         typical = super().labels(X) > 0
         return np.where(typical, 0, -1).astype(np.int32)
 
+    def summary(self, labels: Labels) -> str:
+        return f"{np.sum(labels < 0)} of {len(labels)} rows flagged as outliers (×)"
+
 
 def largest(memberships: Doubles) -> Doubles:
     """The largest membership of each row; zero where there is no cluster at all."""
     return np.asarray(memberships.max(axis=1, initial=0.0))
+
+
+def _lead(memberships: Doubles, regions: Labels, label: int) -> Doubles:
+    """How far a cluster is ahead of the others: positive where rows have its label."""
+    lead = memberships[:, label] - largest(np.delete(memberships, label, axis=1))
+    # Far away all memberships may be zero, and yet a row has a nearest prototype.
+    hair = _hair(lead)
+    return np.where(regions == label, np.maximum(lead, hair), np.minimum(lead, -hair))
 
 
 def _hair(surface: Doubles) -> float:

@@ -31,6 +31,8 @@ class Plane:
         The rows of the data, seen along the other features.
     names : tuple of str
         What the two features are called.
+    n_others : int
+        The number of the other features.
     """
 
     xx0: Doubles
@@ -38,6 +40,7 @@ class Plane:
     grid: Any
     points: Doubles
     names: tuple[str, str]
+    n_others: int
 
     @classmethod
     def through(cls, X: Any, features: Any, grid_resolution: Any, *, estimator: Any) -> Self:
@@ -50,7 +53,16 @@ class Plane:
         grid = np.tile(np.median(rows, axis=0), (size * size, 1))
         grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
         called = [f"feature {place}" if names is None else str(names[place]) for place in places]
-        return cls(xx0, xx1, _like(X, grid, names), points, (called[0], called[1]))
+        n_others = rows.shape[1] - 2
+        return cls(xx0, xx1, _like(X, grid, names), points, (called[0], called[1]), n_others)
+
+    @property
+    def slice_note(self) -> str:
+        """A line for a title that says what became of the other features."""
+        if self.n_others == 0:
+            return ""
+        others = "other feature" if self.n_others == 1 else f"{self.n_others} other features"
+        return f"\ncontours: the {others} at the median"
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -151,7 +151,13 @@ class ClassificationFunctionDisplay:
         self.rows_ = draw_rows(ax, self.points, self.labels, zs=_FLOOR, depthshade=False)
         count = self.xx0.shape[0]
         self.surface_ = ax.plot_surface(
-            self.xx0, self.xx1, self.membership, cmap="cividis", rcount=count, ccount=count
+            self.xx0,
+            self.xx1,
+            self.membership,
+            cmap="cividis",
+            rcount=count,
+            ccount=count,
+            antialiased=False,  # no seams between cells
         )
         ax.set(zlim=(_FLOOR, 1.0), zticks=[0.0, 0.5, 1.0])
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel, zlabel=self.name)

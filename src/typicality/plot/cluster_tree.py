@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from typicality._checks import check_has_tree
 from typicality.levelsets.tree import AlphaTree
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
 from typicality.plot._models import last_step
 
@@ -134,14 +134,14 @@ class ClusterTreeDisplay:
         _name_clusters(ax, lines)
         count = len(lines.x)
         branches = "1 branch" if count == 1 else f"{count} branches"
-        ax.set(ylabel="typicality", title=f"{branches} of {lines.fewest:g} rows or more")
+        title = f"{branches} of {lines.fewest:g} rows or more{self._cut_note(lines)}"
+        ax.set(ylabel="typicality", title=title)
         return self
 
     def _draw_branches(self, ax: Any, lines: "_TreeLines") -> None:
         from matplotlib.collections import LineCollection
 
         inside = lines.label >= 0
-        levels = self._level_of(lines.label)
         widths = lines.widths
         joined = lines.parent >= 0
         below = lines.parent[joined]
@@ -155,7 +155,7 @@ class ClusterTreeDisplay:
             colors=PLAIN,
             linewidths=widths,
         )
-        ends = np.maximum(lines.merge, levels)[inside]
+        ends = np.maximum(lines.merge[inside], self._level_of(lines.label[inside]))
         self.coloured_ = LineCollection(
             _segments(lines.x[inside], lines.peak[inside], lines.x[inside], ends),
             colors=[cluster_colour(label) for label in lines.label[inside]],
@@ -171,6 +171,13 @@ class ClusterTreeDisplay:
         if self.alpha is None:
             return np.full(len(labels), -np.inf)
         return self.alpha[labels] if self.alpha.ndim else np.full(len(labels), self.alpha)
+
+    def _cut_note(self, lines: "_TreeLines") -> str:
+        if self.alpha is None:
+            return ""
+        if self.alpha.ndim:
+            return ", cuts in black" if len(self.alpha) else ""
+        return f", cut at {written(float(self.alpha), float(np.ptp(lines.peak)))}"
 
     def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> None:
         if self.alpha is None:

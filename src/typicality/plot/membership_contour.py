@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._checks import check_cluster
-from typicality.plot._axes import axes_for, draw_rows, require_matplotlib, summary
+from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
 from typicality.plot._colours import CUT, cluster_colour, shades
 from typicality.plot._models import Boundary, largest, soft_model
 from typicality.plot._plane import Plane
 
 __all__ = ["MembershipContourDisplay"]
 
-_TINT = 0.3  # opacity of the region of a cluster
+_TINT = 0.25  # opacity of the region of a cluster
 _N_LEVELS = 12  # about
 
 
@@ -49,6 +49,8 @@ class MembershipContourDisplay:
         The names of the features.
     name : str, default="membership"
         What is drawn.
+    title : str, default=""
+        The title.
 
     Attributes
     ----------
@@ -87,12 +89,13 @@ class MembershipContourDisplay:
         xlabel: str,
         ylabel: str,
         name: str = "membership",
+        title: str = "",
     ) -> None:
         self.xx0, self.xx1 = np.asarray(xx0), np.asarray(xx1)
         self.membership = np.asarray(membership)
         self.points, self.labels = np.asarray(points), np.asarray(labels)
         self.boundaries = [Boundary(*boundary) for boundary in boundaries]
-        self.xlabel, self.ylabel, self.name = xlabel, ylabel, name
+        self.xlabel, self.ylabel, self.name, self.title = xlabel, ylabel, name, title
 
     @classmethod
     def from_estimator(
@@ -123,8 +126,7 @@ class MembershipContourDisplay:
         grid_resolution : int, default=150
             The number of points in each direction.
         colorbar : bool, optional
-            Whether to draw the scale, which takes room from the axes; by default when the figure
-            is a new one.
+            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
@@ -142,16 +144,18 @@ class MembershipContourDisplay:
             which = check_cluster(cluster, memberships.shape[1])
             drawn, name = memberships[:, which], f"{model.word} of cluster {which}"
             boundaries = [line for line in boundaries if line.label == which]
+        labels = model.labels(X)
         display = cls(
             plane.xx0,
             plane.xx1,
             membership=drawn.reshape(plane.shape),
             points=plane.points,
-            labels=model.labels(X),
+            labels=labels,
             boundaries=boundaries,
             xlabel=plane.names[0],
             ylabel=plane.names[1],
             name=name,
+            title=model.summary(labels) + plane.slice_note,
         )
         return display.plot(colorbar=colorbar, ax=ax)
 
@@ -161,8 +165,7 @@ class MembershipContourDisplay:
         Parameters
         ----------
         colorbar : bool, optional
-            Whether to draw the scale, which takes room from the axes; by default when the figure
-            is a new one.
+            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
@@ -183,7 +186,7 @@ class MembershipContourDisplay:
         self.colorbar_ = (
             ax.figure.colorbar(self.surface_, ax=ax, label=self.name) if scale else None
         )
-        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, title=summary(self.labels))
+        ax.set(xlabel=self.xlabel, ylabel=self.ylabel, title=self.title)
         return self
 
     def _draw_boundary(self, ax: Any, boundary: Boundary) -> None:

@@ -1,19 +1,22 @@
 """The histogram of typicalities, its valley, and where it is cut."""
 
-from math import isclose
+from math import ceil, isclose
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._checks import check_same_length, check_values
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 from typicality.plot._models import soft_model
 
 __all__ = ["MembershipHistogramDisplay"]
 
 _MOST_NAMES = 10  # clusters in the legend
+_NAMES_OF_A_LINE = 3
+_LINE_OF_NAMES = 0.08  # of the height of the axes
+_MOST_TICKS = 7  # typicalities may have many digits
 
 
 class MembershipHistogramDisplay:
@@ -45,12 +48,13 @@ class MembershipHistogramDisplay:
         The axes.
     figure_ : matplotlib Figure
         Their figure.
-    counts_ : array of shape (n_bins,) or (n_labels, n_bins)
-        The number of rows in each bin; by cluster, the smallest label first.
+    counts_ : array of shape (n_labels, n_bins)
+        The number of rows in each bin by cluster, the smallest label first; of shape (1, n_bins)
+        where bars are not stacked.
     bin_edges_ : array of shape (n_bins + 1,)
         The edges of the bins.
     bars_ : list of matplotlib BarContainer
-        The bars, one container for each label.
+        The bars, one container for each row of `counts_`.
     level_lines_ : list of matplotlib Line2D
         The levels of the cut.
     valley_line_ : matplotlib Line2D or None
@@ -88,7 +92,7 @@ class MembershipHistogramDisplay:
         X: Any,
         *,
         by_cluster: bool = False,
-        bins: Any = "auto",
+        bins: Any = 30,
         ax: Any = None,
     ) -> Self:
         """The picture of a fitted estimator.
@@ -103,7 +107,7 @@ class MembershipHistogramDisplay:
             The rows to count, as for `predict`. Each counts once.
         by_cluster : bool, default=False
             Whether bars are stacked by cluster.
-        bins : int, str or sequence of float, default="auto"
+        bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
@@ -132,7 +136,7 @@ class MembershipHistogramDisplay:
         levels: ArrayLike = (),
         valley: float | None = None,
         name: str = "typicality",
-        bins: Any = "auto",
+        bins: Any = 30,
         ax: Any = None,
     ) -> Self:
         """The picture of numbers that are known already, e.g. `typicality_`.
@@ -149,7 +153,7 @@ class MembershipHistogramDisplay:
             Where the valley is, e.g. `tree_.valley.place`.
         name : str, default="typicality"
             What the values are.
-        bins : int, str or sequence of float, default="auto"
+        bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
@@ -164,12 +168,12 @@ class MembershipHistogramDisplay:
             check_same_length(len(display.values), "values", len(display.labels), "labels")
         return display.plot(bins=bins, ax=ax)
 
-    def plot(self, *, bins: Any = "auto", ax: Any = None) -> Self:
+    def plot(self, *, bins: Any = 30, ax: Any = None) -> Self:
         """Draw the histogram.
 
         Parameters
         ----------
-        bins : int, str or sequence of float, default="auto"
+        bins : int, str or sequence of float, default=30
             The bins, as in :func:`numpy.histogram_bin_edges`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
@@ -183,9 +187,29 @@ class MembershipHistogramDisplay:
         self._draw_bars(ax)
         self._draw_lines(ax)
         ax.set(xlabel=self.name, ylabel="rows")
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(frameon=False)
+        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.get_major_locator().set_params(nbins=_MOST_TICKS)
+        self._name_parts(ax)
         return self
+
+    def _name_parts(self, ax: Any) -> None:
+        """A legend above the bars and the lines."""
+        handles, _ = ax.get_legend_handles_labels()
+        if not handles:
+            return
+        share = 1.0 - _LINE_OF_NAMES * ceil(len(handles) / _NAMES_OF_A_LINE)
+        ax.set_ylim(top=ax.get_ylim()[1] / share)
+        lines = [*self.level_lines_, *([self.valley_line_] if self.valley_line_ else [])]
+        for line in lines:
+            line.set_ydata([0.0, share])
+        order = sorted(handles, key=lambda handle: handle in lines)
+        ax.legend(
+            handles=order,
+            loc="upper center",
+            ncols=_NAMES_OF_A_LINE,
+            fontsize="small",
+            frameon=False,
+        )
 
     def _draw_bars(self, ax: Any) -> None:
         if self.labels is None:
@@ -196,13 +220,25 @@ class MembershipHistogramDisplay:
             few = len(known) <= _MOST_NAMES
             names = [_name_of(label) if few else "" for label in known]
             colours = [cluster_colour(label) if label >= 0 else PLAIN for label in known]
-        counts, _, bars = ax.hist(
-            groups, bins=self.bin_edges_, stacked=True, label=names, color=colours
-        )
-        self.counts_, self.bars_ = counts, bars
+        self.counts_ = np.array([np.histogram(group, self.bin_edges_)[0] for group in groups])
+        below = np.cumsum(self.counts_, axis=0) - self.counts_
+        self.bars_ = [
+            ax.bar(
+                self.bin_edges_[:-1],
+                counts,
+                width=np.diff(self.bin_edges_),
+                bottom=bottom,
+                align="edge",
+                label=name,
+                color=colour,
+            )
+            for counts, bottom, name, colour in zip(
+                self.counts_, below, names, colours, strict=True
+            )
+        ]
 
     def _draw_lines(self, ax: Any) -> None:
-        one = len(self.levels) == 1
+        one, span = len(self.levels) == 1, float(np.ptp(self.values))
         self.level_lines_ = [
             ax.axvline(level, color=CUT if one else cluster_colour(k), ls="--", lw=1.2)
             for k, level in enumerate(self.levels)
@@ -210,12 +246,12 @@ class MembershipHistogramDisplay:
         at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
         where = ", at the valley" if at_valley else ""
         if one:
-            self.level_lines_[0].set_label(f"cut at {self.levels[0]:.4g}{where}")
+            self.level_lines_[0].set_label(f"cut at {written(self.levels[0], span)}{where}")
         elif self.level_lines_:
             self.level_lines_[0].set_label("cut, one for each cluster")
         self.valley_line_ = None
         if self.valley is not None and not at_valley:
-            name = f"valley at {self.valley:.4g}"
+            name = f"valley at {written(self.valley, span)}"
             self.valley_line_ = ax.axvline(self.valley, color=GUIDE, ls=":", lw=1.5, label=name)
 
 

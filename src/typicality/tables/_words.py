@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 
-__all__ = ["counted", "listed", "shown", "shown_path"]
+__all__ = ["counted", "in_bytes", "listed", "shown", "shown_path"]
 
 _LONGEST = 40
 _MOST = 5
@@ -25,6 +25,11 @@ def listed(items: Iterable[str]) -> str:
     items = list(items)
     more = [f"and {len(items) - _MOST:,} more"] if len(items) > _MOST else []
     return "; ".join(items[:_MOST] + more)
+
+
+def in_bytes(number: int) -> str:
+    """A number of bytes, in megabytes or gigabytes."""
+    return f"{number / 1e9:,.1f} GB" if number >= 1e9 else f"{number / 1e6:,.1f} MB"
 
 
 def counted(number: int, noun: str) -> str:

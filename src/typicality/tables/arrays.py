@@ -1,8 +1,8 @@
 """Arrays of NumPy: npy and npz files."""
 
-import hashlib
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables._words import listed, shown
-from typicality.tables.base import Block, TableFile
+from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn
 
 __all__ = ["ArrayBlock", "NumpyFile"]
@@ -25,29 +25,20 @@ class ArrayBlock(Block):
     """Rows of an array."""
 
     def __init__(self, table: "NumpyFile", first_row: int, values: NDArray[Any]) -> None:
-        self.source, self.names = table.name, table.names
-        self.first_row, self.first_line = first_row, None
-        self.n_rows = len(values)
+        super().__init__(table, first_row, n_rows=len(values))
         self._values = values
 
     def cells(self, name: str) -> Sequence[str]:
         return [_text_of(value) for value in self._column(name)]
 
-    def rows(self) -> Sequence[Sequence[str]]:
-        return list(zip(*map(self.cells, self.names), strict=True))
-
-    def line_of(self, row: int) -> int | None:
-        return None
-
     def parsed(self, name: str) -> ParsedColumn:
         return ParsedColumn(self._column(name).astype(np.float64), np.empty(0, dtype=np.intp))
 
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        index = {name: j for j, name in enumerate(self.names)}
-        return self._values[:, [index[name] for name in names]].astype(np.float64)
+        return self._values[:, [self.index[name] for name in names]].astype(np.float64)
 
     def _column(self, name: str) -> NDArray[Any]:
-        return self._values[:, self.names.index(name)]
+        return self._values[:, self.index[name]]
 
 
 def _text_of(value: Any) -> str:
@@ -66,77 +57,84 @@ class NumpyFile(TableFile):
 
     def __init__(self, path: Path, *, name: str, format: str) -> None:
         super().__init__(path, name=name, format=format)
-        self._n_read = self._n_rows = 0
+        self._fraction = 1.0
+        self._key = self._key_of_table() if format == "npz" else ""
         n_columns = self._array().shape[1]
         self.names = tuple(f"x{j}" for j in range(1, n_columns + 1))
 
     def _read(self, rows: int | None) -> Iterator[Block]:
         array = self._array()
-        self._n_rows = len(array)
         at_most = rows or max(1, _CELLS // array.shape[1])
         for start in range(0, len(array), at_most):
             block = np.asarray(array[start : start + at_most])
-            self._n_read = start + len(block)
+            self._fraction = (start + len(block)) / len(array)
             yield ArrayBlock(self, start, block)
 
     def _hash(self) -> str:
-        with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hash_of(self.path)
 
     @property
     def fraction_read(self) -> float:
-        return self._n_read / self._n_rows if self._n_rows else 1.0
+        return self._fraction
 
     def _array(self) -> NDArray[Any]:
-        array = self._loaded()
+        with self._guarded():
+            if self.format == "npz":
+                with np.load(self.path, allow_pickle=False) as archive:
+                    array: NDArray[Any] = archive[self._key]
+            else:
+                array = np.lib.format.open_memmap(self.path, mode="r")
         if array.dtype.kind not in "biuf":
             raise TableError(
-                f"{self.name} holds an array of {array.dtype}, which are not numbers. Save an "
-                "array of numbers with numpy.save."
+                f"{self.name} holds an array of type {array.dtype}, not of numbers. Save an array "
+                "of numbers with numpy.save."
             )
-        if array.ndim not in (1, 2):
+        if array.ndim not in (1, 2) or 0 in array.shape[1:]:
             raise TableError(
-                f"{self.name} holds an array of shape {array.shape}. Save one with two "
-                "dimensions: rows and columns."
+                f"{self.name} holds an array of shape {array.shape}. Save one with rows and "
+                "columns."
             )
-        if array.shape[-1] == 0 and array.ndim == 2:
-            raise TableError(
-                f"{self.name} holds an array of shape {array.shape}, without columns. Save one "
-                "with rows and columns."
-            )
-        return array.reshape(len(array), -1) if array.ndim == 1 else array
+        return array.reshape(-1, 1) if array.ndim == 1 else array
 
-    def _loaded(self) -> NDArray[Any]:
+    def _key_of_table(self) -> str:
+        """The array X, or the only one of two dimensions."""
+        with self._guarded(), zipfile.ZipFile(self.path) as archive:
+            members = [name for name in archive.namelist() if name.endswith(".npy")]
+            shapes = {name[:-4]: _shape_of(archive, name) for name in members}
+        tables = [key for key, shape in shapes.items() if len(shape) == 2]
+        if "X" in shapes:
+            return "X"
+        if len(tables) == 1:
+            return tables[0]
+        kinds = listed(f"{shown(key)} of shape {shape}" for key, shape in shapes.items())
+        raise TableError(
+            f"{self.name} does not say which of its arrays is the table ({kinds or 'it has none'})."
+            " Save the table under the name X: numpy.savez(file, X=array)."
+        )
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Errors of NumPy as errors about the file."""
         try:
-            if self.format == "npz":
-                return self._from_archive()
-            array: NDArray[Any] = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            if isinstance(error, TableError):
-                raise
+            yield
+        except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
             reason = (
-                "it holds objects, not numbers"
-                if "pickle" in str(error) or "Python objects" in str(error)
-                else f"it is cut off or of another kind ({str(error).splitlines()[0].rstrip('.')})"
+                "it holds objects, which are not numbers"
+                if "allow_pickle" in str(error) or "Python objects" in str(error)
+                else "it is cut off, or of another kind"
             )
             raise TableError(
-                f"{self.name} is no {self.format} file of numbers: {reason}. Save the array again "
-                "with numpy.save, or name the format with --format."
+                f"{self.name} is no {self.format} file of numbers: {reason}. Save an array of "
+                "numbers with numpy.save or numpy.savez, or name the format with --format."
             ) from error
-        return array
 
-    def _from_archive(self) -> NDArray[Any]:
-        with np.load(self.path, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise ValueError("not an archive")
-            arrays = {key: archive[key] for key in archive.files}
-        tables = [key for key, array in arrays.items() if array.ndim == 2]
-        chosen = "X" if "X" in arrays else tables[0] if len(tables) == 1 else None
-        if chosen is None:
-            kinds = listed(f"{shown(key)} of shape {a.shape}" for key, a in arrays.items())
-            raise TableError(
-                f"{self.name} does not say which of its arrays is the table: {kinds or 'none'}. "
-                "Save it under the name X: numpy.savez(file, X=array)."
-            )
-        table: NDArray[Any] = arrays[chosen]
-        return table
+
+def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """The shape of an array in an archive, from its first bytes."""
+    with archive.open(name) as member:
+        is_old = np.lib.format.read_magic(member) == (1, 0)
+        read = (
+            np.lib.format.read_array_header_1_0 if is_old else np.lib.format.read_array_header_2_0
+        )
+        shape: tuple[int, ...] = read(member)[0]
+    return shape

@@ -1,8 +1,10 @@
 """A file of rows, read block by block; formats fill in how."""
 
+import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -12,9 +14,9 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables._words import listed, shown
-from typicality.tables.cells import ParsedColumn, look_of
+from typicality.tables.cells import ParsedColumn, csv_lines, look_of
 
-__all__ = ["Block", "Place", "TableFile", "reason_of", "size_of"]
+__all__ = ["Block", "Place", "TableFile", "hash_of", "reason_of", "size_of"]
 
 Doubles = NDArray[np.float64]
 
@@ -36,6 +38,8 @@ class Block(ABC):
         The file, as messages call it.
     names : tuple of str
         The columns of the file.
+    index : dict of str to int
+        The position of each column.
     first_row : int
         The number of the first row in the file, from 0.
     first_line : int or None
@@ -44,11 +48,11 @@ class Block(ABC):
         How many rows there are.
     """
 
-    source: str
-    names: tuple[str, ...]
-    first_row: int
-    first_line: int | None
-    n_rows: int
+    def __init__(
+        self, table: "TableFile", first_row: int, *, n_rows: int, first_line: int | None = None
+    ) -> None:
+        self.source, self.names, self.index = table.name, table.names, table.index
+        self.first_row, self.n_rows, self.first_line = first_row, n_rows, first_line
 
     @abstractmethod
     def cells(self, name: str) -> Sequence[str]:
@@ -58,13 +62,13 @@ class Block(ABC):
     def parsed(self, name: str) -> ParsedColumn:
         """The numbers of a column, and the rows in which it has none."""
 
-    @abstractmethod
     def line_of(self, row: int) -> int | None:
         """The line of a row of this block; None where a file has no lines."""
+        return None
 
-    @abstractmethod
-    def rows(self) -> Sequence[Sequence[str]]:
-        """All cells, row by row."""
+    def csv_lines(self) -> list[str]:
+        """The rows as lines of csv, without the ends of lines."""
+        return csv_lines(zip(*map(self.cells, self.names), strict=True))
 
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
         """Several columns at once, (n_rows, d), where every cell is a number; else None."""
@@ -97,7 +101,7 @@ class Block(ABC):
     def place(self, row: int) -> str:
         """Where a row of this block is, in words."""
         line = self.line_of(row)
-        return f"row {self.first_row + row} (from 0)" if line is None else f"line {line}"
+        return f"row {self.first_row + row} counted from 0" if line is None else f"line {line}"
 
     def _error(self, row: int, name: str, reason: str, remedy: str) -> TableError:
         where = f"{self.source}, {self.place(row)}, column {shown(name)}"
@@ -125,13 +129,13 @@ class TableFile(ABC):
         "sha256:" and the hash of the bytes, once the file was read to its end.
     """
 
-    names: tuple[str, ...]
     has_header: bool = True
 
     def __init__(self, path: Path, *, name: str, format: str) -> None:
         self.path = path
         self.name = name
         self.format = format
+        self.names: tuple[str, ...] = ()
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
         self._temporary: Path | None = None
@@ -153,6 +157,11 @@ class TableFile(ABC):
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
 
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each column."""
+        return {name: j for j, name in enumerate(self.names)}
+
     def belongs_to(self, temporary: Path) -> Self:
         """Remove a temporary file when this table is closed."""
         self._temporary = temporary
@@ -163,6 +172,8 @@ class TableFile(ABC):
 
         When left out, as many as keep the memory of a block at some tens of megabytes.
         """
+        if rows is not None and rows < 1:
+            raise ValueError(f"rows is {rows}: a block has at least one.")
         n_rows = 0
         try:
             for block in self._read(rows):
@@ -210,6 +221,12 @@ class TableFile(ABC):
 def reason_of(error: OSError) -> str:
     """What the system says, without numbers and paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def hash_of(path: Path) -> str:
+    """The hash of the bytes of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def size_of(path: Path) -> int:

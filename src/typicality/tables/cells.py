@@ -1,5 +1,6 @@
 """Cells of text: which are missing, which are numbers, and what the others look like."""
 
+import csv
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -7,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "ParsedColumn", "is_missing", "is_number", "look_of", "parse_numbers"]
+__all__ = [
+    "MISSING",
+    "ParsedColumn",
+    "csv_lines",
+    "is_missing",
+    "is_number",
+    "look_of",
+    "parse_numbers",
+    "with_missing_filled",
+]
 
 Doubles = NDArray[np.float64]
 
@@ -67,11 +77,37 @@ def _all_at_once(cells: Sequence[str]) -> Doubles | None:
         return None
 
 
+def with_missing_filled(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Lines without quotation marks, with nan for every cell that stands for a missing value."""
+    between = re.escape(delimiter)
+    tokens = "|".join(map(re.escape, MISSING - {""}))
+    missing = re.compile(rf"{between} *(?:{tokens})? *(?=[{between}\r\n]|$)")
+    # With a delimiter before the first cell, all cells begin with one; it is taken away again.
+    filled = delimiter + "nan"
+    return [missing.sub(filled, delimiter + line)[1:] for line in lines]
+
+
 def _number(cell: str) -> float:
     try:
         return np.nan if "_" in cell else float(cell)
     except ValueError:
         return np.nan
+
+
+def csv_lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Rows as lines of csv, without the ends of lines; quotation marks only where needed."""
+    collector = _Collector()
+    # The writer quotes the characters of its ends of lines: with both, any of them is quoted.
+    csv.writer(collector, lineterminator="\r\n").writerows(rows)
+    return [line[:-2] for line in collector.lines]
+
+
+class _Collector:
+    """What a csv writer writes, row by row."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.write = self.lines.append
 
 
 def look_of(cells: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
-from typicality.tables._words import listed, shown
+from typicality.tables._words import in_bytes, listed, shown
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.judging import ColumnJudge
 
@@ -82,7 +82,8 @@ def rows_of(block: Block, names: Sequence[str]) -> Doubles:
 
 
 def _refuse_absent(wanted: Sequence[str], names: Sequence[str], source: str) -> None:
-    absent = [name for name in wanted if name not in set(names)]
+    known = set(names)
+    absent = [name for name in wanted if name not in known]
     if absent:
         near = get_close_matches(absent[0], names, 1)
         hint = f"Did you mean {shown(near[0])}? " if near else ""
@@ -124,9 +125,10 @@ def read_rows(
         The numbers, what was left out, and where numbers are missing.
     """
     _refuse_absent([*(columns or ()), *ignore], table.names, table.name)
-    wanted = [name for name in columns or table.names if name not in set(ignore)]
+    candidates = table.names if columns is None else columns
+    wanted = [name for name in candidates if name not in set(ignore)]
     if not wanted:
-        raise TableError(f"{table.name}: all columns were ignored. Leave some.")
+        raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
@@ -183,8 +185,8 @@ class _Gathered:
         if 8 * n_rows * n_columns > memory:
             raise TableError(
                 f"{self._table.name} is too large to be held in memory: about {n_rows:,} rows of "
-                f"{n_columns:,} columns of numbers take {8 * n_rows * n_columns / 1e9:.1f} GB, and "
-                f"{memory / 1e9:.1f} GB are allowed. Choose columns with --columns, or allow more "
+                f"{n_columns:,} columns of numbers take {in_bytes(8 * n_rows * n_columns)}, and "
+                f"{in_bytes(memory)} are allowed. Choose columns with --columns, or allow more "
                 "with --memory."
             )
 

@@ -1,6 +1,5 @@
 """Files of columns with types: parquet, arrow and feather, through pyarrow."""
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
-from typicality.tables.base import Block, TableFile
+from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn
 from typicality.tables.sniffing import named_columns
 
@@ -21,15 +20,14 @@ __all__ = ["ArrowFile", "ColumnarBlock", "ParquetFile"]
 
 _CELLS = 2**20  # of a block
 _MOST_ROWS = 2**16
+_ARROW = b"ARROW1"
 
 
 class ColumnarBlock(Block):
     """Rows of a file whose columns have types: numbers, and everything else."""
 
     def __init__(self, table: "_ColumnarFile", first_row: int, batch: Any) -> None:
-        self.source, self.names = table.name, table.names
-        self.first_row, self.first_line = first_row, None
-        self.n_rows = batch.num_rows
+        super().__init__(table, first_row, n_rows=batch.num_rows)
         self._batch = batch
 
     @cached_property
@@ -41,12 +39,6 @@ class ColumnarBlock(Block):
             self._texts[name] = _texts_of(self._column(name))
         return self._texts[name]
 
-    def rows(self) -> Sequence[Sequence[str]]:
-        return list(zip(*map(self.cells, self.names), strict=True))
-
-    def line_of(self, row: int) -> int | None:
-        return None
-
     def parsed(self, name: str) -> ParsedColumn:
         column = self._column(name)
         if _is_number(column.type):
@@ -56,7 +48,7 @@ class ColumnarBlock(Block):
         return ParsedColumn(np.full(self.n_rows, np.nan), np.flatnonzero(present))
 
     def _column(self, name: str) -> Any:
-        column = self._batch.column(self.names.index(name))
+        column = self._batch.column(self.index[name])
         return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
@@ -81,7 +73,8 @@ def _texts_of(column: Any) -> list[str]:
         return ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
     if types.is_timestamp(column.type) and column.type.unit == "ns":
         # Python's dates have no nanoseconds.
-        return ["" if v is None else v for v in column.cast("string").to_pylist()]
+        texts = column.cast("string").to_pylist()
+        return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
     return [_text_of(value) for value in column.to_pylist()]
 
 
@@ -101,9 +94,9 @@ class _ColumnarFile(TableFile):
     def __init__(self, path: Path, *, name: str, format: str) -> None:
         super().__init__(path, name=name, format=format)
         self._arrow = _pyarrow(name, format)
-        self._n_read = 0
+        self._fraction = 1.0
         with self._guarded(), self._opened() as opened:
-            given = list(self._schema(opened).names)
+            given = self._names(opened)
         if not given:
             raise TableError(f"{name} has no columns. Choose a file with columns of numbers.")
         self.names = tuple(named_columns(given, name, header=True)[0])
@@ -112,43 +105,44 @@ class _ColumnarFile(TableFile):
         at_most = rows or min(_MOST_ROWS, max(1, _CELLS // len(self.names)))
         first_row = 0
         with self._guarded(), self._opened() as opened:
-            self._n_rows = self._count(opened)
-            for batch in self._batches(opened, at_most):
-                self._n_read = first_row + batch.num_rows
-                yield ColumnarBlock(self, first_row, batch)
-                first_row += batch.num_rows
+            for batch, fraction in self._batches(opened, at_most):
+                self._fraction = fraction
+                if batch.num_rows:
+                    yield ColumnarBlock(self, first_row, batch)
+                    first_row += batch.num_rows
 
     def _hash(self) -> str:
-        with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hash_of(self.path)
 
     @property
     def fraction_read(self) -> float:
-        return self._n_read / self._n_rows if self._n_rows else 1.0
+        return self._fraction
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Errors of pyarrow as errors about the file."""
+        """Errors of pyarrow as errors about the file; those of the system stay what they are."""
         try:
             yield
         except (self._arrow.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             reason = str(error).splitlines()[0].rstrip(".")
             raise TableError(
-                f"{self.name} is no whole {self.format} file: {reason}. It may be cut off or of "
+                f"{self.name} is no whole {self.format} file ({reason}). It is cut off, or of "
                 "another kind: get it again, or name its format with --format."
             ) from error
 
     @abstractmethod
-    def _opened(self) -> Any: ...
+    def _opened(self) -> Any:
+        """A context with the open file."""
 
     @abstractmethod
-    def _schema(self, opened: Any) -> Any: ...
+    def _names(self, opened: Any) -> list[str]:
+        """The names of the columns."""
 
     @abstractmethod
-    def _count(self, opened: Any) -> int: ...
-
-    @abstractmethod
-    def _batches(self, opened: Any, rows: int) -> Iterator[Any]: ...
+    def _batches(self, opened: Any, rows: int) -> Iterator[tuple[Any, float]]:
+        """Batches of rows, and how much of the file was read with each."""
 
 
 class ParquetFile(_ColumnarFile):
@@ -156,38 +150,41 @@ class ParquetFile(_ColumnarFile):
 
     def _opened(self) -> Any:
         parquet = import_module("pyarrow.parquet")
-        # A buffer, or whole groups of rows would be loaded at once.
+        # With a buffer, or a whole group of rows would be loaded at once.
         return parquet.ParquetFile(self.path, buffer_size=2**20, pre_buffer=False)
 
-    def _schema(self, opened: Any) -> Any:
-        return opened.schema_arrow
+    def _names(self, opened: Any) -> list[str]:
+        return list(opened.schema_arrow.names)
 
-    def _count(self, opened: Any) -> int:
-        return int(opened.metadata.num_rows)
-
-    def _batches(self, opened: Any, rows: int) -> Iterator[Any]:
-        yield from opened.iter_batches(batch_size=rows, use_threads=False)
+    def _batches(self, opened: Any, rows: int) -> Iterator[tuple[Any, float]]:
+        n_rows, n_read = opened.metadata.num_rows, 0
+        for batch in opened.iter_batches(batch_size=rows, use_threads=False):
+            n_read += batch.num_rows
+            yield batch, n_read / max(n_rows, 1)
 
 
 class ArrowFile(_ColumnarFile):
-    """An arrow (IPC) or feather file."""
+    """An arrow (IPC) or feather file, or a stream of arrow that was kept in a file."""
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         with self._arrow.memory_map(str(self.path)) as mapped:
-            yield self._arrow.ipc.open_file(mapped)
+            if mapped.read(len(_ARROW)) == _ARROW:
+                yield self._arrow.ipc.open_file(mapped)
+            else:
+                mapped.seek(0)
+                yield self._arrow.ipc.open_stream(mapped)
 
-    def _schema(self, opened: Any) -> Any:
-        return opened.schema
+    def _names(self, opened: Any) -> list[str]:
+        return list(opened.schema.names)
 
-    def _count(self, opened: Any) -> int:
-        return sum(opened.get_batch(i).num_rows for i in range(opened.num_record_batches))
-
-    def _batches(self, opened: Any, rows: int) -> Iterator[Any]:
-        for i in range(opened.num_record_batches):
-            batch = opened.get_batch(i)
+    def _batches(self, opened: Any, rows: int) -> Iterator[tuple[Any, float]]:
+        is_file = hasattr(opened, "get_batch")
+        n_batches = opened.num_record_batches if is_file else 1
+        batches = map(opened.get_batch, range(n_batches)) if is_file else opened
+        for i, batch in enumerate(batches, 1):
             for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
+                yield batch.slice(start, rows), min(i / n_batches, 1.0)
 
 
 def _pyarrow(name: str, format: str) -> Any:

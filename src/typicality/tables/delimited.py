@@ -4,7 +4,8 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from typicality.exceptions import TableError
 from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
-from typicality.tables.cells import ParsedColumn, parse_numbers
-from typicality.tables.sniffing import named_columns, sniff
+from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
+from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
 __all__ = ["DelimitedBlock", "DelimitedFile"]
 
@@ -30,7 +31,18 @@ _BLANK = frozenset(["\n", "\r\n", "\r"])
 
 
 class Records(NamedTuple):
-    """Rows as text: `lines` where none has quotation marks, else `rows`; and their line numbers."""
+    """Rows of a text file.
+
+    Parameters
+    ----------
+    lines : list of str or None
+        The text of each row, where no cell is quoted: then it need not be cut into cells unless
+        somebody wants to see them.
+    rows : list of list of str
+        The cells of each row, where some are quoted.
+    numbers : sequence of int
+        The line in which each row begins.
+    """
 
     lines: list[str] | None
     rows: list[list[str]]
@@ -41,26 +53,24 @@ class DelimitedBlock(Block):
     """Rows of a text file."""
 
     def __init__(self, table: "DelimitedFile", first_row: int, records: Records) -> None:
-        self.source, self.names = table.name, table.names
-        self.first_row, self.first_line = first_row, records.numbers[0]
-        self.n_rows = len(records.numbers)
+        numbers = records.numbers
+        super().__init__(table, first_row, n_rows=len(numbers), first_line=numbers[0])
         self._delimiter = table.dialect.delimiter
         self._records = records
 
     @cached_property
     def _rows(self) -> list[list[str]]:
         lines, rows, _ = self._records
-        return rows if lines is None else [_split(line, self._delimiter) for line in lines]
+        if lines is None:
+            return rows
+        return [line.rstrip("\r\n").split(self._delimiter) for line in lines]
 
     @cached_property
     def _columns(self) -> list[tuple[str, ...]]:
         return list(zip(*self._rows, strict=True))
 
-    def rows(self) -> Sequence[Sequence[str]]:
-        return self._rows
-
     def cells(self, name: str) -> Sequence[str]:
-        return self._columns[self.names.index(name)]
+        return self._columns[self.index[name]]
 
     def parsed(self, name: str) -> ParsedColumn:
         return parse_numbers(self.cells(name))
@@ -68,21 +78,29 @@ class DelimitedBlock(Block):
     def line_of(self, row: int) -> int | None:
         return self._records.numbers[row]
 
+    def csv_lines(self) -> list[str]:
+        lines = self._records.lines
+        if lines is not None and self._delimiter == ",":
+            return [line.rstrip("\r\n") for line in lines]
+        return csv_lines(self._rows)
+
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        if self._records.lines is None:
+        lines = self._records.lines
+        if lines is None:
             return None
-        index = {name: j for j, name in enumerate(self.names)}
-        try:
-            numbers: Doubles = np.loadtxt(
-                self._records.lines,
-                delimiter=self._delimiter,
-                usecols=[index[name] for name in names],
-                comments=None,
-                ndmin=2,
-            )
-        except ValueError:
-            return None
+        columns = [self.index[name] for name in names]
+        numbers = _load(lines, self._delimiter, columns)
+        if numbers is None:
+            filled = with_missing_filled(lines, self._delimiter)
+            numbers = _load(filled, self._delimiter, columns)
         return numbers
+
+
+def _load(lines: list[str], delimiter: str, columns: list[int]) -> Doubles | None:
+    try:
+        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
+    except ValueError:  # some cell is no number
+        return None
 
 
 class DelimitedFile(TableFile):
@@ -134,85 +152,90 @@ class DelimitedFile(TableFile):
         buffered = io.BufferedReader(self._hashing, _BUFFER)
         encoding = self.dialect.encoding
         with io.TextIOWrapper(buffered, encoding=encoding, newline="") as stream:
-            lines = _Lines(stream)
             try:
-                yield from self._blocks(lines, rows or _CHARACTERS)
+                yield from self._blocks(_Lines(stream), rows or _CHARACTERS)
             except UnicodeDecodeError as error:
                 raise self._undecodable(error) from error
-            except csv.Error as error:
-                raise self._bad_quotes(str(error), lines.number) from error
 
     def _blocks(self, lines: "_Lines", rows: int) -> Iterator[Block]:
         first_row = 0
         if self.has_header:
-            next(row for row in self._reader(lines) if row)
+            next(row for row, _ in self._records(lines, 1) if row)
         while taken := lines.take(rows):
-            records = self._records(taken, lines)
+            records = self._plain(taken, lines) or self._quoted(taken, lines)
             if len(records.numbers):
                 yield DelimitedBlock(self, first_row, records)
                 first_row += len(records.numbers)
 
-    def _records(self, taken: list[str], lines: "_Lines") -> Records:
+    def _plain(self, taken: list[str], lines: "_Lines") -> Records | None:
+        """Lines without quotation marks: each is a row."""
+        text = "".join(taken)
         start = lines.number - len(taken) + 1
-        if '"' in "".join(taken):
-            return self._quoted_records(taken, lines, start)
+        if "\0" in text:
+            line = start + next(i for i, line in enumerate(taken) if "\0" in line)
+            raise holds_zeros(self.name, line)
+        if '"' in text:
+            return None
         numbers: Sequence[int] = range(start, start + len(taken))
         if not _BLANK.isdisjoint(taken):
             numbers = [n for n, line in zip(numbers, taken, strict=True) if line not in _BLANK]
             taken = [line for line in taken if line not in _BLANK]
         widths = [line.count(self.dialect.delimiter) + 1 for line in taken]
-        for width in set(widths) - {len(self.names)}:
-            raise self._ragged(width, numbers[widths.index(width)], lines)
+        self._refuse_ragged(widths, numbers, lines)
         return Records(taken, [], numbers)
 
-    def _quoted_records(self, taken: list[str], lines: "_Lines", start: int) -> Records:
-        # The last record may go on beyond the lines that were taken.
-        reader = self._reader(chain(taken, lines))
-        rows, numbers = [], []
-        while reader.line_num < len(taken):
-            number = start + reader.line_num
-            row = next(reader)
-            if row:
-                if len(row) != len(self.names):
-                    raise self._ragged(len(row), number, lines)
-                rows.append(row)
-                numbers.append(number)
+    def _quoted(self, taken: list[str], lines: "_Lines") -> Records:
+        """Records with quotation marks: the last may go on beyond the lines that were taken."""
+        start = lines.number - len(taken) + 1
+        whole = self._whole(taken)
+        if whole is not None:
+            numbers: Sequence[int] = range(start, start + len(taken))
+            rows = whole
+        else:
+            found = [
+                (row, number)
+                for row, number in self._records(chain(taken, lines), start, len(taken))
+                if row
+            ]
+            rows, numbers = [row for row, _ in found], [number for _, number in found]
+        self._refuse_ragged(list(map(len, rows)), numbers, lines)
         return Records(None, rows, numbers)
 
-    def _reader(self, lines: Any) -> Any:
-        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
-        return csv.reader(lines, delimiter=self.dialect.delimiter, strict=True)
+    def _whole(self, taken: list[str]) -> list[list[str]] | None:
+        """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
+        try:
+            rows = list(csv.reader(taken, delimiter=self.dialect.delimiter, strict=True))
+        except csv.Error:
+            return None
+        return rows if len(rows) == len(taken) and all(rows) else None
 
-    def _ragged(self, n_cells: int, line: int, lines: "_Lines") -> TableError:
-        is_last = line == lines.number and not lines.take(1)
+    def _records(
+        self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize
+    ) -> Iterator[tuple[list[str], int]]:
+        """Records that begin within some lines, and where they do."""
+        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
+        reader = csv.reader(lines, delimiter=self.dialect.delimiter, strict=True)
+        while reader.line_num < n_lines:
+            number = start + reader.line_num
+            try:
+                yield next(reader), number
+            except csv.Error as error:
+                raise bad_quotation(self.name, str(error), number) from error
+
+    def _refuse_ragged(self, widths: list[int], numbers: Sequence[int], lines: "_Lines") -> None:
+        if set(widths) <= {len(self.names)}:
+            return
+        row = next(i for i, width in enumerate(widths) if width != len(self.names))
+        is_last = row == len(widths) - 1 and not lines.take(1)
         remedy = (
-            "It is the last line: is the file cut off? Get it again, or remove the line."
+            "It is the last one: is the file cut off? Get it again, or remove the line."
             if is_last
             else "Correct the line: cells with a delimiter in them belong in quotation marks."
         )
-        expected = f"the first line has {len(self.names):,}"
-        return TableError(
-            f"{self.name}, line {line}: {counted(n_cells, 'cell')} where {expected}. {remedy}",
-            line=line,
-        )
-
-    def _bad_quotes(self, reason: str, line: int) -> TableError:
-        if "unexpected end" in reason:
-            return TableError(
-                f"{self.name} ends inside a quotation, at line {line}: it is cut off, or a "
-                "quotation mark is missing. Get the file again, or close the quotation.",
-                line=line,
-            )
-        if "field limit" in reason:
-            return TableError(
-                f"{self.name}, line {line}: a cell of more than {csv.field_size_limit():,} "
-                "characters; a quotation that is never closed? Correct the quotation marks.",
-                line=line,
-            )
-        return TableError(
-            f"{self.name}, line {line}: a quotation mark where none may stand ({reason}). Write "
-            "quotation marks inside a quoted cell twice.",
-            line=line,
+        raise TableError(
+            f"{self.name}, line {numbers[row]}: {counted(widths[row], 'cell')}, where the first "
+            f"line has {len(self.names):,}. {remedy}",
+            line=numbers[row],
         )
 
     def _undecodable(self, error: UnicodeDecodeError) -> TableError:
@@ -280,7 +303,3 @@ class _Lines:
         taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
         self.number += len(taken)
         return taken
-
-
-def _split(line: str, delimiter: str) -> list[str]:
-    return line.rstrip("\r\n").split(delimiter)

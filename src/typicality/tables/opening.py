@@ -12,7 +12,7 @@ from typing import Any
 from typicality.exceptions import TableError
 from typicality.tables._words import shown_path
 from typicality.tables.arrays import NumpyFile
-from typicality.tables.base import TableFile, reason_of
+from typicality.tables.base import TableFile, reason_of, size_of
 from typicality.tables.columnar import ArrowFile, ParquetFile
 from typicality.tables.delimited import DelimitedFile
 
@@ -70,7 +70,8 @@ def open_table(
         cuts the first lines into equal numbers of cells. Always the tab for tsv.
     header : bool, optional
         For csv and tsv, whether the first line holds the names of the columns. When left out, it
-        does unless all its cells are numbers; but cells that count 0, 1, 2 or 1, 2, 3 are names.
+        does unless all its cells are numbers (and cells that count 0, 1, 2 are names all the same);
+        columns without a name are called "column 1" and so on, by their position.
 
     Returns
     -------
@@ -106,6 +107,8 @@ def _open(
     if format in ("csv", "tsv"):
         options |= {"delimiter": "\t" if format == "tsv" else delimiter, "header": header}
     try:
+        if size_of(path) == 0:
+            raise TableError(f"{name} is empty. Choose a file with a header and rows.")
         return _READERS[format](path, **options)
     except OSError as error:
         raise TableError(

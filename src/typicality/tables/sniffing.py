@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.cells import is_number
 
-__all__ = ["DELIMITERS", "Dialect", "named_columns", "refuse_binary", "sniff"]
+__all__ = ["DELIMITERS", "Dialect", "bad_quotation", "holds_zeros", "named_columns", "sniff"]
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -47,53 +48,76 @@ class Dialect(NamedTuple):
 
 def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     """Look at the beginning of a file; an error where it is no table of text."""
-    with open(path, "rb") as file:
-        sample = file.read(_SAMPLE)
-        while b"\n" not in sample and b"\r" not in sample and len(sample) < _LONGEST_LINE:
-            more = file.read(_SAMPLE)
-            if not more:
-                break
-            sample += more
-    if not sample.strip():
-        raise TableError(f"{name} is empty. Choose a file with a header and rows.")
+    sample = _beginning(path)
     encoding = next((e for bom, e in _ENCODINGS.items() if sample.startswith(bom)), "utf-8")
-    refuse_binary(sample, name, encoding)
+    _refuse_binary(sample, name, encoding)
     if len(sample) >= _LONGEST_LINE:
         raise TableError(
             f"{name} is not a table: its first line is longer than {_LONGEST_LINE // 2**20} "
             "megabytes. Choose a file with one row a line."
         )
     text = sample.decode(encoding, errors="replace")
-    rows = {d: _first_rows(text, d) for d in ([delimiter] if delimiter else DELIMITERS)}
+    if not text.strip():
+        raise TableError(f"{name} is empty. Choose a file with a header and rows.")
+    lines = io.StringIO(text, newline="").readlines()
+    whole = lines[:-1] if len(lines) > 1 and len(sample) >= _SAMPLE else lines
+    rows = {d: _first_rows(whole, d) for d in ([delimiter] if delimiter else DELIMITERS)}
     best = max(rows, key=lambda d: _fit(rows[d]))
-    return Dialect(encoding, best, next(iter(rows[best]), []))
+    if not rows[best]:
+        raise bad_quotation(name, "field limit", 1)
+    return Dialect(encoding, best, rows[best][0])
 
 
-def refuse_binary(sample: bytes, name: str, encoding: str) -> None:
+def _beginning(path: Path) -> bytes:
+    """Some lines, at least one; but not all of a file that has no lines."""
+    with open(path, "rb") as file:
+        sample = file.read(_SAMPLE)
+        if b"\n" not in sample and b"\r" not in sample:
+            sample += file.readline(_LONGEST_LINE)
+    return sample
+
+
+def _refuse_binary(sample: bytes, name: str, encoding: str) -> None:
     """An error for what begins like a file of another kind, or holds bytes that no text has."""
     for beginning, (kind, remedy) in _BEGINNINGS.items():
         if sample.startswith(beginning):
             raise TableError(f"{name} is not text: it begins like {kind}. {remedy}")
     if encoding != "utf-16" and b"\0" in sample:
-        raise TableError(
-            f"{name} is not text: byte {sample.index(0)} (from 0) is zero. Choose a csv file, or "
-            "name the format with --format."
-        )
+        raise holds_zeros(name, sample[: sample.index(0)].count(b"\n") + 1)
 
 
-def _first_rows(text: str, delimiter: str) -> list[list[str]]:
-    """Up to a hundred records; the last may be cut off, and is left out where it may be."""
-    lines = io.StringIO(text, newline="").readlines()
-    whole = lines if len(text) < _SAMPLE else lines[:-1] or lines
-    rows = []
-    try:
-        for row in csv.reader(whole, delimiter=delimiter):
+def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Up to a hundred records, as far as they can be read."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # the reader proper says what is wrong, and where
+        for row in csv.reader(lines, delimiter=delimiter):
             rows += [row] if row else []
             if len(rows) == _N_ROWS:
                 break
-    except csv.Error:
-        pass  # the reader proper says what is wrong, and where
     return rows
+
+
+def bad_quotation(name: str, reason: str, line: int) -> TableError:
+    """An error about quotation marks; the reason is that of the module csv."""
+    if "unexpected end" in reason:
+        what = "the file ends inside a quotation that begins here"
+        remedy = "It is cut off, or a quotation mark is missing: get it again, or correct the line."
+    elif "field limit" in reason:
+        what = f"a cell of more than {csv.field_size_limit():,} characters"
+        remedy = "A quotation may never be closed: correct the quotation marks."
+    else:
+        what = f"a quotation mark where none may stand ({reason})"
+        remedy = "Write quotation marks inside a quoted cell twice."
+    return TableError(f"{name}, line {line}: {what}. {remedy}", line=line)
+
+
+def holds_zeros(name: str, line: int) -> TableError:
+    """An error about bytes that no text has."""
+    return TableError(
+        f"{name} is not text: there are bytes of value zero in line {line}. Choose a csv file, or "
+        "name the format with --format.",
+        line=line,
+    )
 
 
 def _fit(rows: list[list[str]]) -> tuple[bool, float, int]:
@@ -109,27 +133,28 @@ def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[
     """Names of the columns, and whether the first record holds them.
 
     A first record in which every cell is a number is a row, and columns get names by their
-    position; but not where it counts 0, 1, 2 or 1, 2, 3 through two columns or more: that is how
-    tables without names are often written.
+    position; but not where it counts 0, 1, 2 through two columns or more: that is how pandas
+    writes tables without names.
     """
     if header is None:
         cells = [cell.strip() for cell in first]
-        width = len(cells)
-        counts = [[str(j + start) for j in range(width)] for start in (0, 1)]
-        header = not all(map(is_number, cells)) or (width > 1 and cells in counts)
+        counts = len(cells) > 1 and cells == [str(j) for j in range(len(cells))]
+        header = counts or not all(map(is_number, cells))
     if not header:
         return [f"column {j}" for j in range(1, len(first) + 1)], False
     names = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
-    refuse_duplicates(names, name)
+    _refuse_duplicates(names, name)
     return names, True
 
 
-def refuse_duplicates(names: list[str], source: str) -> None:
+def _refuse_duplicates(names: list[str], source: str) -> None:
     """An error that says which columns share a name."""
-    for j, name in enumerate(names):
-        if names.index(name) < j:
+    first: dict[str, int] = {}
+    for j, name in enumerate(names, 1):
+        if name in first:
             raise TableError(
-                f"{source} has two columns of the name {shown(name)}: column "
-                f"{names.index(name) + 1} and column {j + 1}. Give each column a name of its own.",
+                f"{source} has two columns of the name {shown(name)}: column {first[name]} and "
+                f"column {j}. Give each column a name of its own.",
                 column=name,
             )
+        first[name] = j

@@ -1,6 +1,5 @@
 """Rows back to csv, with columns appended."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
@@ -9,6 +8,7 @@ import numpy as np
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile
+from typicality.tables.cells import csv_lines
 
 __all__ = ["append_columns", "free_names", "write_table"]
 
@@ -94,19 +94,18 @@ def append_columns(
             )
     if header:
         names = [*block.names, *free_names(block.names, extra)]
-        _write(stream, [names])
-    rows = zip(block.rows(), zip(*columns, strict=True), strict=True) if columns else ()
-    _write(stream, [[*row, *new] for row, new in rows] if columns else block.rows())
-
-
-def _write(stream: TextIO, rows: Sequence[Sequence[str]]) -> None:
-    # The module csv takes a lone carriage return for a plain character, and reads it as a new line.
-    returns = any("\r" in cell for row in rows for cell in row)
-    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else 0)
-    writer.writerows(rows)
+        stream.writelines([f"{line}\n" for line in csv_lines([names])])
+    nothing = [""] * block.n_rows
+    # An empty cell before the new ones makes the delimiter between old and new.
+    appended = csv_lines(zip(nothing, *columns, strict=True)) if columns else nothing
+    lines = zip(block.csv_lines(), appended, strict=True)
+    stream.writelines([f"{old}{new}\n" for old, new in lines])
 
 
 def _texts(values: Any) -> list[str]:
     if np.ma.isMaskedArray(values):
-        values = np.ma.filled(values.astype(object), None)
+        texts = zip(_texts(values.data), np.ma.getmaskarray(values), strict=True)
+        return ["" if is_masked else text for text, is_masked in texts]
+    if isinstance(values, np.ndarray) and values.dtype not in (np.float16, np.float32):
+        values = values.tolist()  # Python's own numbers print quicker, but have no single precision
     return ["" if value is None or value != value else str(value) for value in values]

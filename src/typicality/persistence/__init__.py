@@ -1,0 +1,187 @@
+"""Models in files that hold numbers and names, no code.
+
+A model is a folder: ``model.json`` describes its objects, ``arrays.safetensors`` holds its arrays.
+Reading one executes nothing of what it says: classes are looked up in a fixed list, and every field
+is judged before a model is made of it. docs/architecture describes the format.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as bytes_of_arrays
+
+import typicality
+from typicality._files import atomic_folder
+from typicality.exceptions import ModelFileError
+from typicality.persistence._reading import read_model
+from typicality.persistence._registry import ESTIMATORS
+from typicality.persistence._writing import Writer
+
+__all__ = ["MODEL_FILES", "load", "save"]
+
+MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model holds
+
+_FORMAT = "typicality model"
+_VERSION = 1
+_LARGEST_DOCUMENT = 2**26  # bytes; a million features with names need less
+
+
+def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Keep a model in a folder, for :func:`load`.
+
+    The loaded model predicts the same numbers to the last bit with the same versions of the
+    libraries. The folder appears whole or not at all, and saving the same model again gives the
+    same bytes. It holds the training rows where prediction needs them (most kernels do;
+    `compress` first makes a small model). Callbacks and metadata requests are left out.
+
+    Parameters
+    ----------
+    model : estimator of typicality, ColumnScaler, or Pipeline of these
+        The model, fitted or not. Kernels that are functions cannot be kept.
+    path : path
+        The folder to make.
+    overwrite : bool, default=False
+        Replace an older model that is there. A folder with any other file in it is never replaced.
+
+    Returns
+    -------
+    path : Path
+        The folder.
+
+    Raises
+    ------
+    ModelFileError
+        The model holds something that a file cannot, such as a function.
+    FileExistsError
+        There is something at `path` already.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, typicality
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = typicality.FuzzyCMeans(2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = typicality.load(typicality.save(model, f"{folder}/groups"))
+    >>> bool((again.predict(X) == model.labels_).all())
+    True
+    """
+    with atomic_folder(path, overwrite=overwrite, ours=MODEL_FILES) as folder:
+        try:
+            document, arrays = _files_of(model)
+        except ModelFileError as error:
+            raise ModelFileError(f"This model cannot be saved: {error}.") from error
+        (folder / "model.json").write_bytes(document)
+        (folder / "arrays.safetensors").write_bytes(arrays)
+    return Path(path)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model that :func:`save` kept in a folder.
+
+    Nothing in the folder is executed, so a model of somebody else can do no more harm than to
+    predict nonsense.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+
+    Returns
+    -------
+    model : estimator or Pipeline
+        As it was saved.
+
+    Raises
+    ------
+    ModelFileError
+        There is no model, or it is broken, or of a newer version.
+    """
+    path = Path(path)
+    try:
+        if not path.is_dir():
+            raise ModelFileError("there is no such folder")
+        document = _document(path / "model.json")
+        arrays = _arrays(path / "arrays.safetensors", document)
+        return read_model(document.get("objects"), arrays)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} holds no model that can be used: {error}.") from error
+
+
+def _files_of(model: Any) -> tuple[bytes, bytes]:
+    """The two files of a model."""
+    if type(model).__name__ not in ESTIMATORS:
+        raise ModelFileError(
+            f"{type(model).__name__} is no estimator of typicality, ColumnScaler or Pipeline"
+        )
+    writer = Writer()
+    writer.add(model, type(model).__name__)
+    # Whatever could not be read again is noticed now, while there is still a model to keep.
+    read_model(writer.objects, dict(writer.arrays.arrays))
+    arrays = bytes_of_arrays(writer.arrays.arrays)
+    document = {
+        "format": _FORMAT,
+        "format_version": _VERSION,
+        "made_with": {
+            "typicality": typicality.__version__,
+            "numpy": version("numpy"),
+            "scikit-learn": version("scikit-learn"),
+        },
+        "arrays_sha256": hashlib.sha256(arrays).hexdigest(),
+        "objects": writer.objects,
+    }
+    text = json.dumps(document, indent=1, allow_nan=False).encode("ascii") + b"\n"
+    if len(text) > _LARGEST_DOCUMENT:
+        raise ModelFileError(f"its description has {len(text):,} bytes, more than files may have")
+    return text, arrays
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """The description of a model, of a version we know."""
+    if _plain_file(path) > _LARGEST_DOCUMENT:
+        raise ModelFileError("model.json is larger than that of any model")
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError("model.json is not valid JSON") from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise ModelFileError("model.json does not describe a model of typicality")
+    number = document.get("format_version")
+    if type(number) is not int or number < 1:
+        raise ModelFileError("model.json has no format_version")
+    if number > _VERSION:
+        raise ModelFileError(
+            f"it has format {number} and was made by a newer typicality; upgrade this one "
+            f"({typicality.__version__}, which reads format {_VERSION})"
+        )
+    return document
+
+
+def _arrays(path: Path, document: dict[str, Any]) -> dict[str, Any]:
+    """The arrays that belong to a description."""
+    _plain_file(path)
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != document.get("arrays_sha256"):
+        raise ModelFileError("arrays.safetensors is damaged, or belongs to another model.json")
+    try:
+        with safe_open(path, framework="np") as arrays:
+            return {name: arrays.get_tensor(name) for name in arrays.keys()}  # noqa: SIM118
+    except (SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise ModelFileError("arrays.safetensors cannot be read") from error
+
+
+def _plain_file(path: Path) -> int:
+    """The size of a file that is no link, pipe or device."""
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise ModelFileError(f"{path.name} is missing") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise ModelFileError(f"{path.name} is a link or otherwise no plain file")
+    return status.st_size

@@ -1,0 +1,145 @@
+"""Arrays of a model in a file of safetensors: stored once, however often they are referred to."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality.exceptions import ModelFileError
+
+__all__ = ["DTYPES", "ArrayReader", "ArrayWriter"]
+
+DTYPES = (
+    "bool",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    "float32",
+    "float64",
+    "complex128",
+)
+_MOST_REPEATS = 2**40  # what is repeated takes no memory, but who looks at it takes time
+
+
+class ArrayWriter:
+    """Collects arrays under names.
+
+    Attributes
+    ----------
+    arrays : dict of str to array
+        The arrays, contiguous, as safetensors wants them.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._names: dict[tuple[Any, ...], str] = {}
+        self._alive: list[NDArray[Any]] = []  # arrays are told apart by their address
+
+    def put(self, value: NDArray[Any], where: str) -> dict[str, Any]:
+        """What stands for an array in the document."""
+        if value.dtype.name not in DTYPES or not value.dtype.isnative:
+            raise ModelFileError(f"{where} is an array of {value.dtype}: files hold plain numbers")
+        self._alive.append(value)
+        if value.size > 1 and not any(value.strides):  # one number, over and over
+            one = value[(slice(1),) * value.ndim].copy()
+            return {"repeat": list(value.shape)} | self.put(one, where)
+        reference: dict[str, Any] = {"array": self._name(value, where), "shape": list(value.shape)}
+        if value.flags.f_contiguous and not value.flags.c_contiguous:
+            reference["order"] = "F"
+        if self.arrays[reference["array"]].dtype != value.dtype:
+            reference["dtype"] = value.dtype.name
+        return reference
+
+    def _name(self, value: NDArray[Any], where: str) -> str:
+        """The name of the numbers of an array, which other arrays may look at in another shape."""
+        contiguous = value.flags.forc and value.size > 0
+        place = (value.ctypes.data, value.size, value.dtype) if contiguous else (id(value),)
+        if place not in self._names:
+            name = self._names[place] = f"{len(self.arrays):03d} {where}"
+            in_memory = value.T if value.flags.f_contiguous else np.ascontiguousarray(value)
+            self.arrays[name] = _as_stored(in_memory.reshape(-1))
+        return self._names[place]
+
+
+class ArrayReader:
+    """Gives arrays back as they were.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+        What the file holds.
+    """
+
+    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+        self._flat: dict[tuple[str, str | None], NDArray[Any]] = {}
+        self._given: dict[tuple[str, str], NDArray[Any]] = {}
+
+    def get(self, reference: dict[str, Any]) -> NDArray[Any]:
+        """The array a reference of the document stands for; the same one for the same reference."""
+        if not _is_reference(reference):
+            raise ModelFileError("a reference to an array is malformed")
+        repeat = reference.get("repeat")
+        key = (reference["array"], repr(sorted(reference.items())))
+        if key not in self._given:
+            array = self._shaped(**{k: v for k, v in reference.items() if k != "repeat"})
+            self._given[key] = array if repeat is None else _repeated(array, repeat)
+        return self._given[key]
+
+    def _shaped(
+        self, *, array: str, shape: list[int], order: str = "C", dtype: str | None = None
+    ) -> NDArray[Any]:
+        if array not in self._arrays:
+            raise ModelFileError(f"the array {array!r} is missing")
+        if (array, dtype) not in self._flat:
+            flat = self._arrays[array].reshape(-1)
+            self._flat[array, dtype] = flat if dtype is None else _as_it_was(flat, dtype)
+        flat = self._flat[array, dtype]
+        if flat.size != math.prod(shape):
+            raise ModelFileError(f"the array {array!r} does not have the shape {tuple(shape)}")
+        return flat.reshape(shape) if order == "C" else flat.reshape(shape[::-1]).T
+
+    def require_all_used(self) -> None:
+        """Refuse arrays nobody asked for."""
+        extra = self._arrays.keys() - {key[0] for key in self._given}
+        if extra:
+            raise ModelFileError(f"the array {min(extra)!r} belongs to nothing")
+
+
+def _as_stored(flat: NDArray[Any]) -> NDArray[Any]:
+    if flat.dtype == np.complex128:  # unknown to safetensors
+        return flat.view(np.float64)
+    if flat.dtype == np.int64 and _fits_32_bits(flat):  # most are numbers of rows
+        return flat.astype(np.int32)
+    return flat
+
+
+def _fits_32_bits(flat: NDArray[np.int64]) -> bool:
+    return bool(flat.size == 0 or (flat.min() >= -(2**31) and flat.max() < 2**31))
+
+
+def _as_it_was(flat: NDArray[Any], dtype: str) -> NDArray[Any]:
+    if (flat.dtype.name, dtype) == ("float64", "complex128") and flat.size % 2 == 0:
+        return flat.view(np.complex128)
+    if (flat.dtype.name, dtype) == ("int32", "int64"):
+        return flat.astype(np.int64)
+    raise ModelFileError(f"an array of {flat.dtype} cannot stand for one of {dtype!r}")
+
+
+def _repeated(array: NDArray[Any], shape: Any) -> NDArray[Any]:
+    if array.size != 1 or not _is_shape(shape) or math.prod(shape) > _MOST_REPEATS:
+        raise ModelFileError("a reference to an array is malformed")
+    return np.broadcast_to(array.reshape(()), shape)
+
+
+def _is_reference(node: dict[str, Any]) -> bool:
+    return (
+        node.keys() <= {"array", "shape", "order", "dtype", "repeat"}
+        and isinstance(node.get("array"), str)
+        and _is_shape(node.get("shape"))
+        and node.get("order", "F") == "F"
+        and node.get("dtype", "int64") in ("complex128", "int64")
+    )
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**48 for n in shape)

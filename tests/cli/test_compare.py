@@ -1,0 +1,179 @@
+"""`typicality compare`."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from typicality.cli import main
+from typicality.cli.compare import compare
+from typicality.comparison.methods import CLUSTERERS, DETECTORS
+
+QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF", "--repeats", "2"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Three discs far apart, with a column of text and a missing cell."""
+    rng = np.random.default_rng(2)
+    centers = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    rows = centers[np.arange(60) % 3] + rng.uniform(-1, 1, (60, 2))
+    lines = [f"{x:.6f},{y:.6f},word {i}" for i, (x, y) in enumerate(rows)]
+    lines[7] = ",0.5,word 7"
+    path = tmp_path_factory.mktemp("compare") / "discs.csv"
+    path.write_text("width,height,name\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def written(file):
+    folder = file.parent / "out"
+    done = run(file, *QUICK, "--missing", "drop", "--clusters", 3, "--output", folder)
+    return done, folder
+
+
+def test_prints_tables_and_findings(written):
+    done, folder = written
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
+    assert "1 row with missing values took no part" in text
+    assert "k-means 3 given 0.0 %" in text
+    assert "Two of two clusterers agree on 3 clusters (k-means and hdbscan)" in text
+    assert "Asked to flag 5 %" in text
+    assert f"Written: comparison.json, comparison.csv, labels.csv in {folder}/" in done.stdout
+
+
+def test_lines_fit_a_terminal_of_eighty_columns(file):
+    done = run(file, *QUICK, "--missing", "median")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "…" not in done.stdout
+
+
+def test_writes_the_result_as_json_and_csv(written):
+    _, folder = written
+    record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+    assert record["data"]["columns"] == ["width", "height"]
+    assert record["data"]["fingerprint"].startswith("sha256:")
+    assert (record["seed"], record["scale"], record["n_compared"]) == (0, "robust", 59)
+    rows = read_csv(folder / "comparison.csv")
+    assert [row["method"] for row in rows] == [
+        "k-means",
+        "hdbscan",
+        "one-cluster",
+        "local outlier factor",
+    ]
+    assert [row["n_clusters"] for row in rows] == ["3", "3", "", ""]
+
+
+def test_writes_the_labels_beside_the_columns_of_the_file(written):
+    _, folder = written
+    rows = read_csv(folder / "labels.csv")
+    assert list(rows[0]) == [
+        "width",
+        "height",
+        "name",
+        "label_k_means",
+        "label_hdbscan",
+        "outlier_one_cluster",
+        "outlier_local_outlier_factor",
+    ]
+    assert rows[7]["name"] == "word 7"
+    assert set(list(rows[7].values())[3:]) == {""}
+    labels = [row["label_k_means"] for row in rows[:7]]
+    assert labels == [labels[0], labels[1], labels[2]] * 2 + [labels[0]]
+    assert len(set(labels)) == 3
+
+
+def test_the_same_seed_prints_the_same_numbers(written, file):
+    _, folder = written
+    again = run(file, *QUICK, "--missing", "drop", "--clusters", 3, "--json")
+    first, second = (
+        json.loads(text) for text in ((folder / "comparison.json").read_text(), again.stdout)
+    )
+    for record in (first, second):
+        for row in (*record["clusterers"], *record["detectors"]):
+            row.pop("seconds")
+        del record["command"], record["arguments"]
+    assert first == second
+
+
+def test_a_folder_that_exists_is_refused_before_the_file_is_read(written):
+    _, folder = written
+    done = run("no such file.csv", *QUICK, "--output", folder)
+    assert done.exit_code == 4
+    assert "--force" in done.stderr
+    assert (folder / "comparison.json").exists()
+
+
+def test_force_replaces_our_own_results(written, file):
+    _, folder = written
+    done = run(file, "--methods", "lof", "--missing", "drop", "--output", folder, "--force")
+    assert done.exit_code == 0, done.output
+    assert [row["method"] for row in read_csv(folder / "comparison.csv")] == [
+        "local outlier factor"
+    ]
+
+
+def test_of_many_rows_a_sample_is_compared_and_the_others_have_no_labels(file, tmp_path):
+    options = ["--methods", "k-means", "--clusters", 3, "--missing", "drop"]
+    done = run(file, *options, "--max-rows", 30, "--output", tmp_path / "out")
+    assert "random sample of 30 of the 59 rows" in " ".join(done.stdout.split())
+    labels = [row["label_k_means"] for row in read_csv(tmp_path / "out" / "labels.csv")]
+    assert (len(labels), labels.count("")) == (60, 30)
+
+
+def test_warnings_of_methods_go_to_stderr(tmp_path):
+    path = tmp_path / "fifteen.csv"
+    path.write_text("a,b\n" + "".join(f"{i % 4},{i % 7}\n" for i in range(15)))
+    done = run(path, "--methods", "lof")  # it looks at twenty neighbours
+    assert done.exit_code == 0, done.output
+    assert "Warning: local outlier factor: n_neighbors (20) is greater" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--methods", "dbscan"], 2, "--methods has 'dbscan', which is not known."),
+        (["--methods", "k-means,kmeans"], 2, "'k-means' twice"),
+        (["--rate", "0.7"], 2, "--rate"),
+        (["--repeats", "1"], 2, "--repeats"),
+        ([], 3, "missing values"),
+        (
+            ["--missing", "drop", "--clusters", "61"],
+            3,
+            "--clusters=61 is more than the 59 distinct",
+        ),
+    ],
+)
+def test_wrong_use_is_explained(file, options, code, words):
+    done = run(file, *options)
+    assert done.exit_code == code
+    assert words in " ".join(done.stderr.split())
+
+
+def test_too_few_rows_are_explained(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("a,b\n1,2\n3,5\n2,9\n")
+    done = run(path)
+    assert done.exit_code == 3
+    assert "few.csv has 3 row(s), and a comparison needs at least 10" in " ".join(
+        done.stderr.split()
+    )
+
+
+def test_help_names_every_method():
+    (option,) = [p for p in compare.params if p.name == "methods"]
+    names = [method.name.replace(" ", "-") for method in (*CLUSTERERS, *DETECTORS)]
+    assert [name for name in names if name not in option.help] == []

@@ -1,0 +1,123 @@
+"""The tree of alpha-cuts."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from numpy.testing import assert_array_equal
+
+from plot.models import fitted, rows
+from typicality import AlphaCutClustering
+from typicality.plot import ClusterTreeDisplay
+from typicality.plot._colours import cluster_colour
+
+
+def ends(collection):
+    """The ends of lines: x, y of the first, x, y of the second."""
+    return np.array([np.ravel(segment) for segment in collection.get_segments()])
+
+
+@pytest.mark.parametrize("size", [1, 5, 20])
+def test_lines_are_the_branches(size, ax):
+    model = fitted("alpha-cut")
+    tree, branches = model.tree_, model.tree_.branches
+    display = ClusterTreeDisplay.from_estimator(model, min_cluster_size=size, ax=ax)
+    large = branches.weight >= size
+    drawn = ends(display.branches_)
+    assert_array_equal(drawn[1:, 1], tree.node_alpha[branches.peak[large]])
+    assert_array_equal(drawn[1:, 3], tree.saddle_alpha[branches.edge[large]])
+    assert_array_equal(drawn[:, 0], drawn[:, 2])
+    assert drawn[0, 1] == tree.node_alpha.max()
+    assert drawn[0, 3] == drawn[:, 3].min() <= tree.node_alpha.min()
+    assert ax.get_title().startswith(f"{large.sum() + 1} branches of {size} rows or more")
+
+
+def test_joints_lead_to_the_branch_they_merge_with(ax):
+    tree = fitted("alpha-cut").tree_
+    display = ClusterTreeDisplay(tree, min_cluster_size=1).plot(ax=ax)
+    branch, joint = ends(display.branches_), ends(display.joints_)
+    peak = np.append(tree.heights.argmax(), tree.branches.peak)
+    x_of = dict(zip(peak, branch[:, 0], strict=True))
+    assert_array_equal(joint[:, 0], branch[1:, 0])
+    assert_array_equal(joint[:, 1], branch[1:, 3])
+    assert_array_equal(joint[:, 2], [x_of[node] for node in tree.branches.parent])
+    assert_array_equal(joint[:, 1], joint[:, 3])
+
+
+def test_no_line_crosses_another(ax):
+    rng = np.random.default_rng(0)
+    tree = AlphaCutClustering(sigma=0.15).fit(rng.uniform(size=(200, 2)) * 4).tree_
+    display = ClusterTreeDisplay(tree, min_cluster_size=1).plot(ax=ax)
+    branch, joint = ends(display.branches_), ends(display.joints_)
+    assert len(branch) > 30
+    assert_array_equal(np.sort(branch[:, 0]), np.arange(len(branch)))
+    low, high = np.sort(joint[:, [0, 2]], axis=1).T
+    between = (low[:, None] < branch[:, 0]) & (branch[:, 0] < high[:, None])
+    across = (branch[:, 3] < joint[:, 1, None]) & (joint[:, 1, None] < branch[:, 1])
+    assert not (between & across).any()
+
+
+def test_the_larger_the_thicker(ax):
+    tree = fitted("alpha-cut").tree_
+    display = ClusterTreeDisplay(tree, min_cluster_size=1).plot(ax=ax)
+    widths = np.array(display.branches_.get_linewidths())
+    sizes = np.append(tree.weight.sum(), tree.branches.weight)
+    assert (np.diff(widths[np.argsort(sizes)]) >= 0).all()
+    assert widths[0] > 3 * widths.min()
+
+
+def test_colours_are_those_of_the_clusters_down_to_their_cut(ax):
+    model = fitted("alpha-cut")
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    coloured = ends(display.coloured_)
+    colours = [to_hex(colour).upper() for colour in display.coloured_.get_colors()]
+    assert set(colours) == {cluster_colour(label) for label in range(model.n_clusters_)}
+    for (_, top, _, bottom), colour in zip(coloured, colours, strict=True):
+        levels = [a for k, a in enumerate(model.alpha_) if cluster_colour(k) == colour]
+        assert bottom >= levels[0]
+        assert top > bottom
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2"]
+
+
+def test_cuts_of_each_cluster(ax):
+    model = fitted("alpha-cut")
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert_array_equal([ends(cut)[0, 1] for cut in display.cuts_], model.alpha_)
+
+
+def test_one_cut(ax):
+    model = fitted("alpha-cut at a level")
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert [cut.get_ydata()[0] for cut in display.cuts_] == [model.alpha_]
+    assert f"cut at {model.alpha_:.4f}" in ax.get_title()
+
+
+def test_a_tree_alone(ax):
+    display = ClusterTreeDisplay(fitted("alpha-cut").tree_).plot(ax=ax)
+    assert display.cuts_ == []
+    assert len(display.coloured_.get_segments()) == 0
+
+
+def test_few_branches_of_many_are_drawn(ax):
+    rng = np.random.default_rng(0)
+    model = AlphaCutClustering(sigma=0.06).fit(rng.uniform(size=(1500, 2)) * 4)
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert len(model.tree_.branches.peak) > 100
+    assert 20 < len(display.branches_.get_segments()) <= 60
+
+
+def test_no_cluster_at_all(ax):
+    with pytest.warns(match="cluster"):
+        model = AlphaCutClustering(min_cluster_size=1000).fit(rows())
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert display.cuts_ == []
+    assert len(display.coloured_.get_segments()) == 0
+    assert len(display.branches_.get_segments()) > 1
+    assert len(ax.get_xticks()) == 0
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+@pytest.mark.parametrize("X", [rows()[:1], rows()[:40].astype(np.float32)], ids=["row", "blob"])
+def test_one_cluster(X, ax):
+    model = AlphaCutClustering().fit(X)
+    display = ClusterTreeDisplay.from_estimator(model, ax=ax)
+    assert len(display.cuts_) == model.n_clusters_ == 1

@@ -1,0 +1,181 @@
+"""What holds for all pictures: where they are drawn, what they refuse, what they load."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from plot.models import fitted, rows
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
+from typicality.plot import (
+    ClassificationFunctionDisplay,
+    ClusterTreeDisplay,
+    ConvergenceDisplay,
+    LambdaPathDisplay,
+    MembershipContourDisplay,
+    MembershipHistogramDisplay,
+    StabilityDisplay,
+)
+from typicality.solve import LambdaPath
+
+PATH = LambdaPath(np.array([0.1, 0.2]), np.array([2, 1]), np.array([1.0, np.nan]), "BIC", 0)
+
+FLAT = {
+    "contour": lambda ax: MembershipContourDisplay.from_estimator(
+        fitted("alpha-cut"), rows(), grid_resolution=20, ax=ax
+    ),
+    "histogram": lambda ax: MembershipHistogramDisplay.from_estimator(
+        fitted("fuzzy"), rows(), ax=ax
+    ),
+    "numbers": lambda ax: MembershipHistogramDisplay.from_predictions([0.1, 0.4], ax=ax),
+    "tree": lambda ax: ClusterTreeDisplay.from_estimator(fitted("alpha-cut"), ax=ax),
+    "convergence": lambda ax: ConvergenceDisplay.from_estimator(fitted("fuzzy"), ax=ax),
+    "path": lambda ax: LambdaPathDisplay(PATH).plot(ax=ax),
+    "stability": lambda ax: StabilityDisplay.from_scores({"a": [0.1, 0.2]}, ax=ax),
+}
+
+
+def surface(ax):
+    return ClassificationFunctionDisplay.from_estimator(
+        fitted("fuzzy"), rows(), grid_resolution=5, ax=ax
+    )
+
+
+@pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
+def test_draws_where_it_is_told_and_nowhere_else(draw, ax):
+    before = dict(plt.rcParams)
+    display = draw(ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert plt.get_fignums() == []
+    assert dict(plt.rcParams) == before
+    assert {tuple(other.get_position().bounds) for other in ax.figure.axes} == {
+        tuple(ax.get_position().bounds)  # at most a second scale, on the same place
+    }
+
+
+def test_a_surface_is_drawn_where_it_is_told(ax_3d):
+    display = surface(ax_3d)
+    assert display.ax_ is ax_3d
+    assert ax_3d.figure.axes == [ax_3d]
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("draw", [*FLAT.values(), surface], ids=[*FLAT, "surface"])
+def test_makes_one_figure_of_its_own(draw):
+    display = draw(None)
+    assert plt.get_fignums() == [display.figure_.number]
+    assert display.ax_ in display.figure_.axes
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
+def test_axes_are_labelled(draw, ax):
+    draw(ax)
+    assert ax.get_xlabel()
+
+
+WITH_ROWS = [
+    MembershipContourDisplay,
+    MembershipHistogramDisplay,
+    ClassificationFunctionDisplay,
+]
+
+
+@pytest.mark.parametrize("display", WITH_ROWS)
+def test_needs_a_fit_and_memberships(display):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        display.from_estimator(FuzzyCMeans(2), rows())
+    kmeans = KMeans(2, n_init=1).fit(rows())
+    with pytest.raises(ValueError, match="neither memberships nor typicalities"):
+        display.from_estimator(kmeans, rows())
+    with pytest.raises(TypeError, match="not an estimator"):
+        display.from_estimator(rows(), rows())
+
+
+@pytest.mark.parametrize(
+    ("display", "estimator", "message"),
+    [
+        (ClusterTreeDisplay, AlphaCutClustering(), "Fit an AlphaCutClustering"),
+        (ConvergenceDisplay, FuzzyCMeans(2), "keeps no objective"),
+        (LambdaPathDisplay, SequentialPCM(), "lam='auto'"),
+    ],
+)
+def test_needs_a_fit_of_the_right_kind(display, estimator, message):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        display.from_estimator(estimator)
+    with pytest.raises(ValueError, match=message):
+        display.from_estimator(KMeans(2, n_init=1).fit(rows()))
+
+
+@pytest.mark.parametrize("display", [MembershipContourDisplay, ClassificationFunctionDisplay])
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (np.arange(9.0)[:, None], {}, "has 1 feature.*MembershipHistogramDisplay"),
+        (np.eye(4), {"features": (0, 4)}, "4 is not a feature of X.*from 0 to 3"),
+        (np.eye(4), {"features": (0, 1.5)}, "1.5 is not a feature"),
+        (np.eye(4), {"features": ("a", 1)}, "no feature is named 'a'; X has no names"),
+        (np.eye(4), {"features": (2, 2)}, "two different features"),
+        (np.eye(4), {"features": (0, 1, 2)}, "two of the features"),
+        (np.eye(4), {"features": "ab"}, "two of the features"),
+        (np.eye(4), {"features": 1}, "two of the features"),
+        (np.eye(4), {"grid_resolution": 1}, "grid_resolution must be a whole number"),
+        (np.eye(4), {"cluster": 1}, "they go from 0 to 0.; got 1"),
+        (np.eye(4), {"cluster": "a"}, "cluster must be the number of a cluster"),
+    ],
+)
+def test_planes_are_checked(display, X, options, message):
+    model = OneClusterPCM(sigma=1.0).fit(X)
+    with pytest.raises(ValueError, match=message):
+        display.from_estimator(model, X, **options)
+    assert plt.get_fignums() == []
+
+
+def test_rows_without_coordinates_have_no_plane():
+    model = OneClusterPCM(kernel="precomputed").fit(np.eye(6) + 1.0)
+    with pytest.raises(ValueError, match="kernel='precomputed' rows have no coordinates"):
+        MembershipContourDisplay.from_estimator(model, np.eye(6) + 1.0)
+
+
+def test_a_surface_needs_axes_in_space(ax):
+    with pytest.raises(ValueError, match='projection="3d"'):
+        surface(ax)
+
+
+@pytest.mark.parametrize("display", [MembershipContourDisplay, MembershipHistogramDisplay])
+def test_pipelines_are_seen_in_the_units_of_the_data(display, ax):
+    X = rows() * [1.0, 1000.0]
+    pipeline = make_pipeline(StandardScaler(), FuzzyCMeans(3, random_state=0)).fit(X)
+    model = pipeline[-1]
+    drawn = display.from_estimator(pipeline, X, ax=ax)
+    same = display.from_estimator(model, pipeline[0].transform(X), ax=ax)
+    kept = {MembershipContourDisplay: "membership", MembershipHistogramDisplay: "values"}[display]
+    np.testing.assert_allclose(getattr(drawn, kept), getattr(same, kept), rtol=1e-9)
+
+
+def test_pipelines_are_seen_through(ax):
+    pipeline = make_pipeline(StandardScaler(), AlphaCutClustering()).fit(rows())
+    assert (
+        len(ConvergenceDisplay.from_estimator(pipeline, ax=ax).objectives) == pipeline[-1].n_iter_
+    )
+    assert ClusterTreeDisplay.from_estimator(pipeline, ax=ax).tree is pipeline[-1].tree_
+
+
+def test_matplotlib_is_loaded_when_a_picture_is_drawn():
+    code = (
+        "import sys, typicality.plot\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "sys.modules['matplotlib'] = None\n"  # as if it were not installed
+        "try:\n    typicality.plot.StabilityDisplay.from_scores({'a': [1.0]})\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "StabilityDisplay draws with matplotlib" in done.stdout
+    assert 'pip install "typicality[plot]"' in done.stdout

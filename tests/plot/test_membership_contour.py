@@ -1,0 +1,162 @@
+"""Contours of memberships, lines around clusters, rows by label."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.colors import to_hex
+from numpy.testing import assert_array_equal
+
+from plot.models import ESTIMATORS, fitted, rows
+from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality.plot import MembershipContourDisplay
+from typicality.plot._colours import cluster_colour
+
+DETECTORS = {"one cluster"}
+TYPICALITY = {"alpha-cut", "alpha-cut at a level", "alpha-cut, all rows", "one cluster"}
+PROTOTYPES = sorted(set(ESTIMATORS) - TYPICALITY)
+
+
+def draw(name, ax, **options):
+    options = {"grid_resolution": 25, **options}
+    return MembershipContourDisplay.from_estimator(fitted(name), rows(), ax=ax, **options)
+
+
+def grid_of(display):
+    return np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+
+
+@pytest.mark.parametrize("name", sorted(TYPICALITY))
+def test_contours_are_those_of_the_typicality(name, ax):
+    display = draw(name, ax)
+    expected = fitted(name).predict_typicality(grid_of(display))
+    assert_array_equal(display.membership.ravel(), expected)
+    assert display.name == "typicality"
+
+
+@pytest.mark.parametrize("name", PROTOTYPES)
+def test_contours_are_those_of_the_largest_membership(name, ax):
+    display = draw(name, ax)
+    expected = fitted(name).predict_memberships(grid_of(display))
+    assert_array_equal(display.membership.ravel(), expected.max(axis=1))
+    assert display.name.startswith("largest")
+
+
+def test_or_of_one_cluster(ax):
+    display = draw("fuzzy", ax, cluster=2)
+    expected = fitted("fuzzy").predict_memberships(grid_of(display))[:, 2]
+    assert_array_equal(display.membership.ravel(), expected)
+    assert [boundary.label for boundary in display.boundaries] == [2]
+    assert display.name == "membership of cluster 2"
+
+
+@pytest.mark.parametrize("name", ["alpha-cut", "alpha-cut at a level", "alpha-cut, all rows"])
+def test_lines_are_at_alpha(name, ax):
+    display, model = draw(name, ax, grid_resolution=60), fitted(name)
+    levels = [float(line.levels[0]) for line in display.lines_]
+    assert_array_equal(levels, np.broadcast_to(model.alpha_, model.n_clusters_))
+    for boundary, line in zip(display.boundaries, display.lines_, strict=True):
+        near = np.concatenate(line.get_paths()[0].to_polygons(closed_only=False))
+        on_the_line = model.predict_typicality(near)
+        # Straight lines between points of the grid, of which there are few.
+        assert abs(np.median(on_the_line) - boundary.level) < 0.02 * np.ptp(display.membership)
+
+
+SURE = sorted({"fuzzy", "entropy", "possibilistic", "one cluster", "alpha-cut at a level"})
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_regions_are_those_of_predict(name, ax):
+    display, model = draw(name, ax), fitted(name)
+    predicted = model.predict(grid_of(display)).reshape(display.xx0.shape)
+    typical = {"one cluster": 1}  # where a detector says so
+    for label, surface, level in display.boundaries:
+        assert_array_equal(surface > level, predicted == typical.get(name, label))
+
+
+@pytest.mark.parametrize("name", ["adaptive", "sparse", "sequential"])
+def test_regions_end_where_rows_belong_nowhere(name, ax):
+    display, model = draw(name, ax, grid_resolution=60), fitted(name)
+    predicted = model.predict(grid_of(display)).reshape(display.xx0.shape)
+    for label, surface, level in display.boundaries:
+        assert np.mean((surface > level) != (predicted == label)) < 0.01
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_rows_have_the_colour_of_their_cluster(name, ax):
+    display, model = draw(name, ax), fitted(name)
+    found = model.predict(rows())
+    labels = np.where(found > 0, 0, -1) if name in DETECTORS else found
+    assert len(display.rows_) == len(np.unique(labels))
+    for label, artist in zip(np.unique(labels), display.rows_, strict=True):
+        assert_array_equal(artist.get_offsets(), rows()[labels == label])
+        assert to_hex(artist.get_facecolor()[0]).upper() == cluster_colour(label)
+
+
+def test_the_title_counts(ax):
+    model = fitted("alpha-cut")
+    nowhere = np.sum(model.labels_ < 0)
+    assert draw("alpha-cut", ax).ax_.get_title() == (
+        f"{model.n_clusters_} clusters; {nowhere} of 123 rows belong nowhere (×)"
+    )
+    flagged = np.sum(fitted("one cluster").predict(rows()) < 0)
+    assert draw("one cluster", ax).ax_.get_title().startswith(f"{flagged} of 123 rows flagged")
+    assert draw("fuzzy, one", ax).ax_.get_title() == "1 cluster"
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Four features, the two of the rows last but one and first."""
+    noise = np.random.default_rng(1).normal(size=(len(rows()), 2))
+    return np.column_stack([rows()[:, 1], noise[:, 0], rows()[:, 0], noise[:, 1]])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_other_features_are_held_at_their_median(frame, wide, ax):
+    table = frame(dict(zip("abcd", wide.T, strict=True)))
+    model = FuzzyCMeans(3, random_state=0).fit(table)
+    display = MembershipContourDisplay.from_estimator(
+        model, table, features=("c", 0), grid_resolution=10, ax=ax
+    )
+    b, d = np.median(wide[:, 1]), np.median(wide[:, 3])
+    first, second = grid_of(display).T
+    grid = np.column_stack([second, np.full(100, b), first, np.full(100, d)])
+    memberships = model.predict_memberships(frame(dict(zip("abcd", grid.T, strict=True))))
+    assert_array_equal(display.membership.ravel(), memberships.max(axis=1))
+    assert_array_equal(display.points, wide[:, [2, 0]])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
+    assert "the 2 other features at the median" in ax.get_title()
+    with pytest.raises(ValueError, match="no feature is named 'e'; X has a, b, c, d"):
+        MembershipContourDisplay.from_estimator(model, table, features=("e", 0))
+
+
+def test_covers_the_rows(ax):
+    display = draw("fuzzy", ax)
+    assert (grid_of(display).min(axis=0) < rows().min(axis=0)).all()
+    assert (grid_of(display).max(axis=0) > rows().max(axis=0)).all()
+
+
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
+def test_single_precision_a_constant_feature_and_new_rows(ax):
+    X = np.column_stack([rows()[:, 0], np.full(len(rows()), 3.0)]).astype(np.float32)
+    model = AlphaCutClustering().fit(X)
+    display = MembershipContourDisplay.from_estimator(model, X[:7], grid_resolution=9, ax=ax)
+    assert_array_equal(
+        display.membership.ravel(), model.predict_typicality(grid_of(display)).astype(np.float64)
+    )
+    assert sum(len(artist.get_offsets()) for artist in display.rows_) == 7
+
+
+def test_no_cluster_at_all_is_drawn_without_lines(ax):
+    with pytest.warns(match="cluster"):
+        model = AlphaCutClustering(alpha=0.99).fit(rows())
+    display = MembershipContourDisplay.from_estimator(model, rows(), grid_resolution=9, ax=ax)
+    assert display.lines_ == []
+    assert display.ax_.get_title().startswith("0 clusters; 123 of 123 rows")
+
+
+def test_the_scale_takes_room_only_when_asked(ax):
+    assert draw("fuzzy", ax).colorbar_ is None
+    assert draw("fuzzy", None).colorbar_.ax.get_ylabel() == "largest membership"
+    assert draw("fuzzy", ax, colorbar=True).colorbar_ is not None
+    assert len(ax.figure.axes) == 2

@@ -1,0 +1,129 @@
+"""Histograms of typicalities, the cut and the valley."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from numpy.testing import assert_array_equal
+
+from plot.models import fitted, rows
+from typicality import AlphaCutClustering
+from typicality.datasets import make_dense_regions
+from typicality.plot import MembershipHistogramDisplay
+from typicality.plot._colours import cluster_colour
+
+
+def draw(name, ax, **options):
+    return MembershipHistogramDisplay.from_estimator(fitted(name), rows(), ax=ax, **options)
+
+
+VALUES = {
+    "alpha-cut": lambda model: model.predict_typicality(rows()),
+    "one cluster": lambda model: model.score_samples(rows()),
+    "fuzzy": lambda model: model.memberships_.max(axis=1),
+    "sequential": lambda model: model.memberships_.max(axis=1),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("bins", [30, "auto", [-9.0, 0.2, 0.5, 2.0]], ids=str)
+def test_counts_are_those_of_numpy(name, bins, ax):
+    display = draw(name, ax, bins=bins)
+    counts, edges = np.histogram(VALUES[name](fitted(name)), bins=bins)
+    np.testing.assert_allclose(display.bin_edges_, edges, rtol=1e-6)
+    assert_array_equal(display.counts_, [counts])
+    assert_array_equal([bar.get_height() for bar in display.bars_[0]], counts)
+
+
+def test_stacked_by_cluster(ax):
+    display, model = draw("alpha-cut", ax, by_cluster=True), fitted("alpha-cut")
+    labels = np.unique(model.labels_)
+    assert labels[0] == -1
+    for label, bars in zip(labels, display.bars_, strict=True):
+        values = display.values[model.labels_ == label]
+        counts, _ = np.histogram(values, bins=display.bin_edges_)
+        assert_array_equal([bar.get_height() for bar in bars], counts)
+    colours = [to_hex(bars[0].get_facecolor()).upper() for bars in display.bars_[1:]]
+    assert colours == [cluster_colour(label) for label in labels[1:]]
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert {"nowhere", "cluster 0", "cluster 1"} <= set(named)
+
+
+def test_a_level_for_each_cluster(ax):
+    display, model = draw("alpha-cut", ax), fitted("alpha-cut")
+    drawn = [line.get_xdata()[0] for line in display.level_lines_]
+    assert_array_equal(drawn, model.alpha_)
+    assert [line.get_color() for line in display.level_lines_] == [
+        cluster_colour(label) for label in range(model.n_clusters_)
+    ]
+
+
+def test_one_level_without_a_valley(ax):
+    display, model = draw("alpha-cut at a level", ax), fitted("alpha-cut at a level")
+    assert [line.get_xdata()[0] for line in display.level_lines_] == [model.alpha_]
+    assert display.level_lines_[0].get_label() == f"cut at {model.alpha_:.3f}"
+    assert model.tree_.valley.depth == 0
+    assert display.valley_line_ is None
+
+
+@pytest.fixture(scope="module")
+def dense():
+    return make_dense_regions(random_state=0)[0]
+
+
+def test_the_valley(dense, ax):
+    model = AlphaCutClustering(sigma=0.5, rejection_rate=0.3).fit(dense)
+    display = MembershipHistogramDisplay.from_estimator(model, dense, ax=ax)
+    assert display.valley_line_.get_xdata()[0] == model.tree_.valley.place
+    assert display.valley_line_.get_label().startswith("valley at 0.36")
+
+
+def test_a_cut_at_the_valley_is_one_line(dense, ax):
+    model = AlphaCutClustering(sigma=0.5, alpha="valley").fit(dense)
+    display = MembershipHistogramDisplay.from_estimator(model, dense, ax=ax)
+    assert display.level_lines_[0].get_label().endswith("at the valley")
+    assert display.valley_line_ is None
+
+
+def test_the_offset_of_a_detector(ax):
+    display = draw("one cluster", ax)
+    assert display.level_lines_[0].get_xdata()[0] == fitted("one cluster").offset_
+    assert ax.get_xlabel() == "typicality score"
+
+
+def test_prototypes_have_no_cut(ax):
+    display = draw("fuzzy", ax)
+    assert display.level_lines_ == []
+    assert ax.get_legend() is None
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("largest membership", "rows")
+
+
+def test_numbers_that_are_known_already(ax):
+    values = np.array([0.1, 0.2, 0.2, 0.9], dtype=np.float32)
+    display = MembershipHistogramDisplay.from_predictions(
+        values, labels=[-1, 0, 0, 1], levels=0.5, valley=0.6, bins=2, name="degree", ax=ax
+    )
+    assert_array_equal(display.counts_, [[1, 0], [2, 0], [0, 1]])
+    assert display.level_lines_[0].get_xdata()[0] == 0.5
+    assert display.valley_line_.get_xdata()[0] == 0.6
+    assert ax.get_xlabel() == "degree"
+
+
+def test_many_clusters_have_no_names(ax):
+    values = np.linspace(0, 1, 40)
+    display = MembershipHistogramDisplay.from_predictions(values, labels=np.arange(40) % 20, ax=ax)
+    assert len(display.bars_) == 20
+    assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([], {}, "values must be one finite number or more"),
+        ([[0.1], [0.2]], {}, r"got shape \(2, 1\)"),
+        ([0.1, np.nan], {}, "with NaN or infinity"),
+        ([0.1, 0.2], {"labels": [0]}, "values has 2 rows and labels has 1"),
+    ],
+)
+def test_bad_numbers_are_refused(values, options, message):
+    with pytest.raises(ValueError, match=message):
+        MembershipHistogramDisplay.from_predictions(values, **options)

@@ -1,0 +1,131 @@
+"""Arrays of NumPy as tables."""
+
+import io
+
+import numpy as np
+import pytest
+
+from typicality.exceptions import TableError
+from typicality.tables import open_table, read_rows, rows_of, write_table
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(name):
+    with pytest.raises(TableError) as caught, open_table(name) as table:
+        read_rows(table)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.uint64, bool])
+def test_kinds_of_numbers(dtype, order):
+    values = np.asarray([[0, 1], [1, 0], [1, 1]], dtype=dtype, order=order)
+    np.save("rows.npy", values)
+    with open_table("rows.npy") as table:
+        rows = read_rows(table)
+        blocks = [rows_of(block, ["x2"]) for block in table.blocks(rows=2)]
+    assert rows.names == ("x1", "x2")
+    assert not table.has_header
+    np.testing.assert_array_equal(rows.X, values)
+    np.testing.assert_array_equal(np.concatenate(blocks)[:, 0], values[:, 1])
+
+
+def test_one_dimension_is_one_column():
+    np.save("rows.npy", [3.0, 1.0, np.nan])
+    with open_table("rows.npy") as table:
+        rows = read_rows(table)
+    assert rows.X.shape == (3, 1)
+    assert rows.first_missing == (2, None, "x1")
+
+
+ARCHIVES = {
+    "the only table": {"a": np.eye(3), "b": np.arange(3)},
+    "the one called X": {"a": np.ones((3, 3)), "X": np.eye(3)},
+}
+
+
+@pytest.mark.parametrize("arrays", ARCHIVES.values(), ids=ARCHIVES)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_archives(arrays, save):
+    save("rows.npz", **arrays)
+    with open_table("rows.npz") as table:
+        np.testing.assert_array_equal(read_rows(table).X, np.eye(3))
+
+
+def test_archive_that_does_not_say_which():
+    np.savez("rows.npz", a=np.eye(3), b=np.ones((2, 2)), c=np.arange(4))
+    assert complaint("rows.npz") == (
+        "rows.npz does not say which of its arrays is the table ('a' of shape (3, 3); 'b' of shape "
+        "(2, 2); 'c' of shape (4,)). Save the table under the name X: numpy.savez(file, X=array)."
+    )
+    np.savez("none.npz")
+    assert "(it has none)" in complaint("none.npz")
+
+
+NOT_NUMBERS = {
+    "complex": (np.zeros((2, 2), complex), "of type complex128, not of numbers"),
+    "text": (np.array([["a", "b"]]), "of type <U1, not of numbers"),
+    "dates": (np.zeros((2, 2), "M8[D]"), "of type datetime64[D], not of numbers"),
+    "records": (np.zeros(3, [("a", float)]), "of type [('a', '<f8')], not of numbers"),
+    "cube": (np.zeros((2, 2, 2)), "of shape (2, 2, 2). Save one with rows and columns."),
+    "number": (np.array(3.0), "of shape (). Save one with rows and columns."),
+    "no columns": (np.zeros((2, 0)), "of shape (2, 0). Save one with rows and columns."),
+}
+
+
+@pytest.mark.parametrize(("array", "message"), NOT_NUMBERS.values(), ids=NOT_NUMBERS)
+def test_not_a_table_of_numbers(array, message):
+    np.save("rows.npy", array)
+    assert complaint("rows.npy").startswith(f"rows.npy holds an array {message}")
+
+
+def test_no_rows():
+    np.save("rows.npy", np.zeros((0, 2)))
+    assert complaint("rows.npy").startswith("rows.npy has columns ('x1'; 'x2'), but no rows.")
+
+
+def test_objects_are_not_unpickled():
+    np.save("rows.npy", np.array([{}, {}]), allow_pickle=True)
+    np.savez("rows.npz", X=np.array([{}, {}]))
+    for name in ("rows.npy", "rows.npz"):
+        assert complaint(name) == (
+            f"{name} is no {name[-3:]} file of numbers: it holds objects, which are not numbers. "
+            "Save an array of numbers with numpy.save or numpy.savez, or name the format with "
+            "--format."
+        )
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_cut_off_or_of_another_kind(folder, suffix):
+    np.save("rows.npy", np.eye(9))
+    np.savez("rows.npz", X=np.eye(9))
+    contents = (folder / f"rows.{suffix}").read_bytes()
+    (folder / f"cut.{suffix}").write_bytes(contents[:-60])
+    (folder / f"text.{suffix}").write_bytes(b"a,b\n1,2\n")
+    for name in (f"cut.{suffix}", f"text.{suffix}"):
+        assert complaint(name) == (
+            f"{name} is no {suffix} file of numbers: it is cut off, or of another kind. Save an "
+            "array of numbers with numpy.save or numpy.savez, or name the format with --format."
+        )
+
+
+def test_written_as_csv():
+    np.save("rows.npy", np.array([[0.1, 2], [np.nan, 1e300]], dtype=np.float64))
+    stream = io.StringIO()
+    with open_table("rows.npy") as table:
+        write_table(stream, table, {"label": [0, 1]})
+    assert stream.getvalue() == "x1,x2,label\n0.1,2.0,0\nnan,1e+300,1\n"
+
+
+def test_changed():
+    np.save("rows.npy", np.eye(3))
+    with open_table("rows.npy") as table:
+        read_rows(table)
+        np.save("rows.npy", 2 * np.eye(3))
+        with pytest.raises(TableError, match=r"rows\.npy changed while it was read"):
+            list(table.blocks())

@@ -1,0 +1,187 @@
+"""Files of columns with types: numbers, and text that says the same."""
+
+import datetime
+import io
+from importlib import import_module
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from typicality.exceptions import TableError
+from typicality.tables import LeftOut, columnar, open_table, read_rows, rows_of, write_table
+
+NOON = datetime.datetime(2024, 2, 29, 12, 0)
+
+TYPES = {
+    "int": (pa.array([1, None, 2**60]), ["1", "", str(2**60)]),
+    "uint": (pa.array([1, 2, 2**63], pa.uint64()), ["1", "2", str(2**63)]),
+    "double": (pa.array([0.1, float("nan"), None]), ["0.1", "nan", ""]),
+    "single": (pa.array([0.1, None, 1e20], pa.float32()), ["0.1", "", "1e+20"]),
+    "half": (pa.array(np.array([0.1, 1, 2], np.float16)), ["0.1", "1.0", "2.0"]),
+    "decimal": (pa.array([1, 2, None], pa.decimal128(5, 2)), ["1.00", "2.00", ""]),
+    "text": (pa.array(["a,b", "", None]), ["a,b", "", ""]),
+    "categories": (pa.array(["x", "y", "x"]).dictionary_encode(), ["x", "y", "x"]),
+    "truth": (pa.array([True, False, None]), ["true", "false", ""]),
+    "date": (pa.array([NOON.date()] * 3), ["2024-02-29"] * 3),
+    "time": (pa.array([NOON.time()] * 3), ["12:00:00"] * 3),
+    "moment": (pa.array([NOON] * 3), ["2024-02-29T12:00:00"] * 3),
+    "fine moment": (
+        pa.array([1, None, 2], pa.timestamp("ns")),
+        ["1970-01-01T00:00:00.000000001", "", "1970-01-01T00:00:00.000000002"],
+    ),
+    "bytes": (pa.array([b"\0\xff", b"", None]), ["00ff", "", ""]),
+    "list": (pa.array([[1, 2], [], None]), ["[1, 2]", "[]", ""]),
+    "nothing": (pa.nulls(3), ["", "", ""]),
+}
+
+
+@pytest.fixture
+def arrow_table():
+    return pa.table({name: column for name, (column, _) in TYPES.items()})
+
+
+def as_parquet(table, folder):
+    pq.write_table(table, folder / "rows.parquet")
+    return folder / "rows.parquet"
+
+
+def as_arrow(table, folder):
+    with pa.ipc.new_file(folder / "rows.arrow", table.schema) as file:
+        file.write_table(table)
+    return folder / "rows.arrow"
+
+
+def as_stream(table, folder):
+    with pa.ipc.new_stream(folder / "rows.feather", table.schema) as file:
+        file.write_table(table)
+    return folder / "rows.feather"
+
+
+WRITERS = [as_parquet, as_arrow, as_stream]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_cells_are_faithful_texts(arrow_table, tmp_path, write):
+    with open_table(write(arrow_table, tmp_path)) as table:
+        (block,) = table.blocks()
+        found = {name: list(block.cells(name)) for name in table.names}
+        assert (block.first_row, block.first_line, block.n_rows) == (0, None, 3)
+    assert found == {name: texts for name, (_, texts) in TYPES.items()}
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_types_decide_what_are_numbers(arrow_table, tmp_path, write):
+    with open_table(write(arrow_table, tmp_path)) as table:
+        rows = read_rows(table)
+    assert rows.names == ("int", "uint", "single", "half", "decimal")
+    np.testing.assert_array_equal(rows.X[:, 0], [1, np.nan, 2.0**60])
+    np.testing.assert_array_equal(rows.X[:, 4], [1, 2, np.nan])
+    reasons = dict(rows.left_out)
+    assert reasons["double"] == "constant (always 0.1)"
+    assert reasons["text"] == "text (first 'a,b' in row 0 counted from 0)"
+    assert reasons["categories"].startswith("text (first 'x'")
+    assert reasons["truth"].startswith("true or false")
+    for name in ("date", "time", "moment", "fine moment"):
+        assert reasons[name].startswith("dates or times")
+    assert reasons["nothing"] == "all values are missing"
+
+
+def test_digits_of_type_text_are_text(tmp_path):
+    path = as_parquet(pa.table({"zip": ["01234", "99999"], "x": [1, 2]}), tmp_path)
+    with open_table(path) as table:
+        assert read_rows(table).left_out == (
+            LeftOut("zip", "text (first '01234' in row 0 counted from 0)"),
+        )
+        with pytest.raises(TableError, match="row 0 counted from 0, column 'zip': '01234' is not"):
+            rows_of(next(table.blocks()), ["x", "zip"])
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_blocks(tmp_path, write):
+    values = np.arange(10.0) ** 2
+    with open_table(write(pa.table({"a": values, "b": -values}), tmp_path)) as table:
+        blocks = list(table.blocks(rows=4))
+        assert [(b.first_row, b.n_rows) for b in blocks] == [(0, 4), (4, 4), (8, 2)]
+        found = np.concatenate([rows_of(b, ["b", "a"]) for b in blocks])
+        assert table.fraction_read == 1.0
+        assert table.fingerprint.startswith("sha256:")
+    np.testing.assert_array_equal(found, np.stack([-values, values], axis=1))
+
+
+def test_written_as_csv(tmp_path):
+    path = as_parquet(pa.table({"a": [0.1, None], "b": ['x, "y"', "z"]}), tmp_path)
+    stream = io.StringIO()
+    with open_table(path) as table:
+        write_table(stream, table, {"label": [0, -1]})
+    assert stream.getvalue() == 'a,b,label\n0.1,"x, ""y""",0\n,z,-1\n'
+
+
+@pytest.mark.parametrize("write", [as_parquet, as_arrow])
+def test_cut_off(arrow_table, tmp_path, write):
+    path = write(arrow_table, tmp_path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(TableError) as caught:
+        open_table(path)
+    assert caught.match(rf"{path.name} is no whole {path.suffix[1:]} file \(")
+    assert str(caught.value).endswith(
+        "It is cut off, or of another kind: get it again, or name its format with --format."
+    )
+
+
+def test_broken_within(tmp_path):
+    path = as_parquet(pa.table({"a": np.arange(1000.0)}), tmp_path)
+    contents = bytearray(path.read_bytes())
+    contents[4:400] = bytes(396)
+    path.write_bytes(contents)
+    with open_table(path) as table, pytest.raises(TableError, match="is no whole parquet file"):
+        read_rows(table)
+
+
+def test_no_rows_and_no_columns(tmp_path):
+    path = as_parquet(pa.table({"a": pa.array([], pa.float64())}), tmp_path)
+    with open_table(path) as table, pytest.raises(TableError, match=r"has columns \('a'\), but no"):
+        read_rows(table)
+    with pytest.raises(TableError, match="has no columns"):
+        open_table(as_arrow(pa.table({}), tmp_path))
+
+
+def test_empty_file(tmp_path):
+    (tmp_path / "rows.parquet").touch()
+    with pytest.raises(TableError, match=r"rows\.parquet is empty"):
+        open_table(tmp_path / "rows.parquet")
+
+
+def test_changed_and_gone(tmp_path):
+    path = as_parquet(pa.table({"a": [1, 2]}), tmp_path)
+    with open_table(path) as table:
+        read_rows(table)
+        as_parquet(pa.table({"a": [1, 3]}), tmp_path)
+        with pytest.raises(TableError, match="changed while it was read"):
+            list(table.blocks())
+        path.unlink()
+        with pytest.raises(TableError, match="could not be read to its end: "):
+            list(table.blocks())
+
+
+def test_duplicate_names(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
+    with pytest.raises(TableError, match="two columns of the name 'x': column 1 and column 2"):
+        open_table(as_arrow(table, tmp_path))
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+
+    def without(name):
+        monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+        return import_module(name)
+
+    monkeypatch.setattr(columnar, "import_module", without)
+    with pytest.raises(TableError) as caught:
+        open_table(tmp_path / "rows.parquet")
+    assert str(caught.value).endswith(
+        "rows.parquet: reading 'parquet' files needs the package pyarrow. Install it with pip "
+        'install "typicality[io]".'
+    )

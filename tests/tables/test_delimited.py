@@ -1,0 +1,195 @@
+"""Text files: dialects, lines, blocks, and cells as they stand."""
+
+import csv
+import io
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from typicality.exceptions import TableError
+from typicality.tables import open_table, read_rows, rows_of
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(contents, name="rows.csv"):
+        path = tmp_path / name
+        path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+        return path
+
+    return write_file
+
+
+def cells(path, **options):
+    """Names, and all cells row by row."""
+    with open_table(path, **options) as table:
+        blocks = [[b.cells(name) for name in b.names] for b in table.blocks()]
+    return table.names, [row for block in blocks for row in zip(*block, strict=True)]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_are_found(write, delimiter):
+    text = "a b,x\n1.5,2\n".replace(",", delimiter)
+    assert cells(write(text)) == (("a b", "x"), [("1.5", "2")])
+
+
+def test_a_delimiter_that_cuts_all_lines_alike_is_the_one(write):
+    assert cells(write("a;b\n1,5;x\n2,5;y,z\n"))[1] == [("1,5", "x"), ("2,5", "y,z")]
+
+
+def test_delimiter_can_be_given(write):
+    path = write("a;b,c\n1;2,3\n")
+    assert cells(path, delimiter=";")[0] == ("a", "b,c")
+    assert cells(path, delimiter=",")[0] == ("a;b", "c")
+    assert cells(path, delimiter="x")[0] == ("a;b,c",)
+
+
+def test_tsv_has_tabs(write):
+    assert cells(write("a,b\tc\n1\t2\n", "rows.tsv"))[0] == ("a,b", "c")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_encodings_and_ends_of_lines(write, encoding, end):
+    text = end.join(["größe,b", "1,2", "", "ü,4"])
+    names, rows = cells(write(text.encode(encoding)))
+    assert names == ("größe", "b")
+    assert rows == [("1", "2"), ("ü", "4")]
+
+
+HEADERS = {
+    "names": ("a,b\n1,2\n", ("a", "b"), 1),
+    "numbers": ("1.5,2\n3,4\n", ("column 1", "column 2"), 2),
+    "one number": ("0\n1\n", ("column 1",), 2),
+    "pandas": ("0,1\n1,2\n", ("0", "1"), 1),
+    "no name": ("a,,c\n1,2,3\n", ("a", "column 2", "c"), 1),
+    "spaces": (" a , b\n1,2\n", ("a", "b"), 1),
+    "missing": ("NA,2\n1,2\n", ("NA", "2"), 1),
+    "two lines": ('"a\nb",c\n1,2\n', ("a\nb", "c"), 1),
+    "blank lines before": ("\n\na,b\n1,2\n", ("a", "b"), 1),
+}
+
+
+@pytest.mark.parametrize(("text", "names", "n_rows"), HEADERS.values(), ids=HEADERS)
+def test_headers(write, text, names, n_rows):
+    with open_table(write(text)) as table:
+        assert sum(block.n_rows for block in table.blocks()) == n_rows
+    assert table.names == names
+    assert table.has_header == (n_rows == 1)
+    assert table.n_rows == n_rows
+
+
+def test_header_can_be_decided(write):
+    assert cells(write("1,2\n3,4\n"), header=True)[0] == ("1", "2")
+    assert cells(write("a,b\n3,4\n"), header=False) == (
+        ("column 1", "column 2"),
+        [("a", "b"), ("3", "4")],
+    )
+
+
+def test_lines_are_counted_through_quotations_and_blanks(write):
+    path = write('a,b\n"x\r\ny",1\n\nz,2\n"p\n\nq",3\nr,4\n')
+    for rows in (1, 2, 100):
+        with open_table(path) as table:
+            found = [
+                (b.line_of(i), b.first_row + i) for b in table.blocks(rows) for i in range(b.n_rows)
+            ]
+        assert found == [(2, 0), (5, 1), (6, 2), (9, 3)]
+
+
+def test_blocks_are_as_small_as_asked_for(write):
+    path = write("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(10)))
+    with open_table(path) as table:
+        blocks = list(table.blocks(rows=4))
+        assert [(b.first_row, b.first_line, b.n_rows) for b in blocks] == [
+            (0, 2, 4),
+            (4, 6, 4),
+            (8, 10, 2),
+        ]
+        again = [rows_of(b, ["b", "a"]) for b in table.blocks(rows=3)]
+    np.testing.assert_array_equal(np.concatenate(again), [[i * i, i] for i in range(10)])
+
+
+def test_long_lines_make_blocks_short(write):
+    path = write("a,b\n" + f"1,{'x' * 2**19}\n" * 5)
+    with open_table(path) as table:
+        assert [b.n_rows for b in table.blocks()] == [2, 2, 1]
+
+
+NUMBERS = ["1", " 2.5", "-3e2 ", "+.5", "", "NA", " N/A", "nan", "null", "None", "?", "7."]
+EXPECTED = [1, 2.5, -300, 0.5, *[np.nan] * 7, 7]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_numbers_and_missing_values(write, quote):
+    path = write("a;b\n" + "".join(f"{quote}{cell}{quote};0\n" for cell in NUMBERS))
+    with open_table(path) as table:
+        block = next(table.blocks())
+        np.testing.assert_array_equal(block.numbers("a"), EXPECTED)
+        np.testing.assert_array_equal(rows_of(block, ["b", "a"])[:, 1], EXPECTED)
+
+
+@pytest.mark.parametrize("rest", ["", '"quoted"'])
+def test_text_and_infinity_are_refused_when_rows_are_scored(write, rest):
+    with open_table(write(f"a,b,c\n1,2,\n1_000,inf,{rest}\n")) as table:
+        block = next(table.blocks())
+        for names, column in ((["a"], "a"), (["b"], "b"), (["b", "a"], "b")):
+            with pytest.raises(TableError) as caught:
+                rows_of(block, names)
+            assert (caught.value.line, caught.value.column) == (3, column)
+        with pytest.raises(TableError, match=r"has no column 'aa'; 'x'\. Did you mean 'a'\? Its"):
+            rows_of(block, ["aa", "b", "x"])
+
+
+def test_fingerprint_is_that_of_the_bytes(write):
+    import hashlib
+
+    path = write("a,b\n1,2\n")
+    with open_table(path) as table:
+        assert table.fingerprint is None
+        list(table.blocks())
+    assert table.fingerprint == f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def test_standard_input_is_read_twice(monkeypatch):
+    contents = b"a,b\n1,2\n3,5\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(contents)))
+    with open_table("-") as table:
+        assert table.name == "standard input"
+        assert read_rows(table).names == ("a", "b")
+        assert len(list(table.blocks(rows=1))) == 2
+        assert table.path.exists()
+    assert not table.path.exists()
+
+
+def test_standard_input_leaves_no_file_when_it_is_bad(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(TableError, match="standard input is empty"):
+        open_table("-")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_input_may_be_an_array(monkeypatch):
+    array = io.BytesIO()
+    np.save(array, np.eye(3))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(array.getvalue())))
+    with open_table("-") as table:
+        assert table.format == "npy"
+        np.testing.assert_array_equal(read_rows(table).X, np.eye(3))
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+
+
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6), block=st.integers(1, 4))
+def test_any_cells_are_read_back(tmp_path_factory, rows, block):
+    path = tmp_path_factory.mktemp("cells") / "rows.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("a", "b"), *rows])
+    with open_table(path, delimiter=",") as table:
+        found = [list(zip(b.cells("a"), b.cells("b"), strict=True)) for b in table.blocks(block)]
+    assert [row for some in found for row in some] == rows

@@ -1,0 +1,204 @@
+"""Columns on a common scale."""
+
+import doctest
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.preprocessing import RobustScaler, StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from typicality import preprocessing
+from typicality.preprocessing import ColumnScaler
+
+SCALERS = [
+    ColumnScaler(),
+    ColumnScaler(missing="median"),
+    ColumnScaler(scale="standard"),
+    ColumnScaler(scale="none"),
+]
+# The checks mix arrays and data frames on purpose.
+MIXED = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+OUTSIDE_THE_SUITE = [
+    estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_inplace_ensure_writeable,
+    estimator_checks.check_param_validation,
+    estimator_checks.check_get_feature_names_out_error,
+    estimator_checks.check_global_output_transform_pandas,
+    estimator_checks.check_global_set_output_transform_polars,
+    estimator_checks.check_set_output_transform,
+    estimator_checks.check_set_output_transform_pandas,
+    estimator_checks.check_set_output_transform_polars,
+    estimator_checks.check_transformer_get_feature_names_out,
+    estimator_checks.check_transformer_get_feature_names_out_pandas,
+]
+
+
+@MIXED
+@parametrize_with_checks(SCALERS, expected_failed_checks=None)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@MIXED
+@pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", SCALERS, ids=str)
+def test_check_outside_the_suite(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.fixture(name="X")
+def rows(rng):
+    return rng.normal(size=(101, 3)) * [1.0, 1e-6, 1e9] + [0.0, 5.0, -1e12]
+
+
+def test_robust_is_that_of_scikit_learn(X):
+    peer = RobustScaler(unit_variance=True).fit(X)
+    ours = ColumnScaler().fit(X)
+    np.testing.assert_allclose(ours.center_, peer.center_, rtol=1e-15)
+    np.testing.assert_allclose(ours.scale_, peer.scale_, rtol=1e-4)  # 1.349 has four digits
+    np.testing.assert_allclose(
+        ours.scale_, np.ptp(np.quantile(X, [0.25, 0.75], axis=0), axis=0) / 1.349
+    )
+
+
+def test_standard_is_that_of_scikit_learn(X):
+    peer = StandardScaler().fit(X)
+    ours = ColumnScaler(scale="standard").fit(X)
+    np.testing.assert_allclose(ours.center_, peer.mean_, rtol=1e-14)
+    np.testing.assert_allclose(ours.scale_, peer.scale_, rtol=1e-9)
+
+
+def test_none_changes_nothing(X):
+    np.testing.assert_array_equal(ColumnScaler(scale="none").fit_transform(X), X)
+
+
+def test_outliers_do_not_move_a_robust_scale(X):
+    far = np.concatenate([X, np.full((5, 3), 1e30)])
+    inliers = ColumnScaler().fit(far).transform(X)
+    np.testing.assert_allclose(inliers.std(axis=0), 1.0, atol=0.35)
+
+
+def test_mostly_equal_columns_use_the_standard_deviation():
+    column = np.array([[0.0]] * 90 + [[1.0]] * 10)
+    scaler = ColumnScaler().fit(column)
+    assert scaler.center_ == [0.0]
+    np.testing.assert_allclose(scaler.scale_, [0.3])
+
+
+@pytest.mark.parametrize("scale", ["robust", "standard"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_constant_columns_keep_their_scale(scale, dtype):
+    X = np.full((7, 2), 0.1, dtype=dtype)
+    X[3, 1] = np.nextafter(X[3, 1], dtype(1))  # rounding is no variation
+    scaler = ColumnScaler(scale=scale).fit(X)
+    np.testing.assert_array_equal(scaler.scale_, [1.0, 1.0])
+    np.testing.assert_allclose(scaler.transform(X), 0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", ["robust", "standard", "none"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_there_and_back(X, scale, dtype):
+    X = X.astype(dtype)
+    scaler = ColumnScaler(scale=scale).fit(X)
+    Z = scaler.transform(X)
+    assert Z.dtype == dtype
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=4 * np.finfo(dtype).eps)
+
+
+def test_single_precision_far_from_zero(rng):
+    X = (rng.normal(size=(500, 1)) + 1e4).astype(np.float32)
+    expected = ColumnScaler().fit_transform(X.astype(np.float64))
+    np.testing.assert_allclose(ColumnScaler().fit_transform(X), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", ["robust", "standard"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
+def test_extreme_units_neither_overflow_nor_vanish(X, scale, unit):
+    expected = ColumnScaler(scale=scale).fit_transform(X[:, :1])
+    found = ColumnScaler(scale=scale).fit_transform(X[:, :1] * unit)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_values_too_far_apart_are_refused():
+    X = np.array([[-1.7e308], [-1.6e308], [1.6e308], [1.7e308]])
+    with pytest.raises(
+        ValueError, match=r"Column 0 of X has values too far apart for float64: fro"
+    ):
+        ColumnScaler().fit(X)
+
+
+def test_new_values_that_overflow_are_refused(X):
+    small = (X[:, :1] * [1.0, 1e-6]).astype(np.float32)
+    scaler = ColumnScaler().fit(pd.DataFrame(small, columns=["a", "b"]))
+    rows = pd.DataFrame(np.full((2, 2), [0.0, 3e38], dtype=np.float32), columns=["a", "b"])
+    with pytest.raises(
+        ValueError, match=r"row 0 .* too large for float32 on the scale of Column 'b'"
+    ):
+        scaler.transform(rows)
+
+
+def test_missing_values_become_medians(X):
+    gaps = X.copy()
+    gaps[::7, 1] = np.nan
+    scaler = ColumnScaler(missing="median").fit(gaps)
+    np.testing.assert_array_equal(scaler.fill_, np.nanmedian(gaps, axis=0))
+    Z = scaler.transform(gaps)
+    np.testing.assert_array_equal(Z[::7, 1], 0.0)
+    np.testing.assert_array_equal(scaler.inverse_transform(Z)[::7, 1], scaler.fill_[1])
+    present = ColumnScaler().fit(gaps[~np.isnan(gaps[:, 1]), 1:2])
+    assert (scaler.center_[1], scaler.scale_[1]) == (present.center_[0], present.scale_[0])
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_medians_are_filled_in_on_any_scale(scale):
+    X = np.array([[1.0], [2.0], [6.0], [np.nan]])
+    scaler = ColumnScaler(scale=scale, missing="median").fit(X)
+    np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(X))[3], 2.0)
+
+
+def test_missing_values_are_refused_by_default(X):
+    scaler = ColumnScaler().fit(X)
+    X[4, 2] = np.nan
+    for refuse in (scaler.transform, ColumnScaler().fit):
+        with pytest.raises(ValueError, match="X contains NaN, first in row 4"):
+            refuse(X)
+
+
+def test_infinity_is_refused_whatever_is_missing(X):
+    X[4, 2], X[2, 1] = np.inf, np.nan
+    with pytest.raises(ValueError, match="X contains infinity, first in row 4"):
+        ColumnScaler(missing="median").fit(X)
+
+
+def test_column_without_any_value():
+    with pytest.raises(ValueError, match="Column 'b' of X misses all its values"):
+        ColumnScaler(missing="median").fit(pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]}))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_data_frames_of_any_kind(X, library):
+    frame = library.DataFrame({name: X[:, j] for j, name in enumerate("abc")})
+    scaler = ColumnScaler().fit(frame)
+    assert list(scaler.feature_names_in_) == list(scaler.get_feature_names_out()) == list("abc")
+    np.testing.assert_array_equal(scaler.transform(frame), ColumnScaler().fit_transform(X))
+
+
+def test_wrong_number_of_columns_back(X):
+    with pytest.raises(ValueError, match="X has 2 columns, but the scaler was fitted on 3"):
+        ColumnScaler().fit(X).inverse_transform(X[:, :2])
+
+
+def test_documentation(X):
+    documented = set(re.findall(r"^    (\w+) : ", ColumnScaler.__doc__, flags=re.MULTILINE))
+    fitted = ColumnScaler().fit(pd.DataFrame(X, columns=list("abc")))
+    assert documented == set(inspect.signature(ColumnScaler).parameters) | {
+        name for name in vars(fitted) if name.endswith("_")
+    }
+    results = doctest.testmod(preprocessing)
+    assert (results.failed, results.attempted > 0) == (0, True)
