@@ -100,7 +100,7 @@ def draw(figure: Figure) -> None:
     cluster = {"cluster": model.labels_[0]}
     ClassificationFunctionDisplay.from_estimator(model, X, **cluster, ax=in_space)
     MembershipContourDisplay.from_estimator(model, X, **cluster, colorbar=True, ax=from_above)
-    in_space.set(xticks=[0.25, 0.5, 0.75], yticks=[0.25, 0.5, 0.75])
+    in_space.set(xticks=[0.25, 0.5, 0.75], yticks=[0.25, 0.5, 0.75], zlabel="")
     for axes in (in_space, from_above):
         axes.set(xlabel="", ylabel="", title="")
     figure.path.parent.mkdir(exist_ok=True)

@@ -47,13 +47,12 @@ def test_prints_tables_and_findings(written):
     done, folder = written
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
-    assert "59 rows, 2 columns: width, height" in text
-    assert "Left out: name, " in text
-    assert "1 rows with missing values were left out." in text
+    assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
+    assert "1 row with missing values took no part" in text
     assert "k-means 3 given 0.0 %" in text
     assert "Two of two clusterers agree on 3 clusters (k-means and hdbscan)" in text
     assert "Asked to flag 5 %" in text
-    assert f"Written to {folder}" in done.stdout
+    assert f"Written: comparison.json, comparison.csv, labels.csv in {folder}/" in done.stdout
 
 
 def test_lines_fit_a_terminal_of_eighty_columns(file):
@@ -65,9 +64,9 @@ def test_lines_fit_a_terminal_of_eighty_columns(file):
 def test_writes_the_result_as_json_and_csv(written):
     _, folder = written
     record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
-    assert record["columns"] == ["width", "height"]
-    assert record["fingerprint"].startswith("sha256:")
-    assert (record["seed"], record["missing"], record["rows_dropped"]) == (0, "drop", 1)
+    assert record["data"]["columns"] == ["width", "height"]
+    assert record["data"]["fingerprint"].startswith("sha256:")
+    assert (record["seed"], record["scale"], record["n_compared"]) == (0, "robust", 59)
     rows = read_csv(folder / "comparison.csv")
     assert [row["method"] for row in rows] == [
         "k-means",
@@ -106,6 +105,7 @@ def test_the_same_seed_prints_the_same_numbers(written, file):
     for record in (first, second):
         for row in (*record["clusterers"], *record["detectors"]):
             row.pop("seconds")
+        del record["command"], record["arguments"]
     assert first == second
 
 

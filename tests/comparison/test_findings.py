@@ -109,8 +109,8 @@ def test_nobody_places_a_row():
     nowhere = np.full(40, -1)
     found = on_clusters(clusterer("a", nowhere), clusterer("b", nowhere))
     assert found[1] == (
-        "No two clusterers put the same rows in clusters: they cannot be compared. A and b left "
-        "out over half of the rows."
+        "There are no rows that two clusterers both put in clusters: nothing to compare. A and b "
+        "left out over half of the rows."
     )
 
 

@@ -69,6 +69,12 @@ def test_rows_left_out_do_not_count_where_both_place():
     assert np.isnan(placed_rows_agreement(np.array([-1, 0]), np.array([0, -1])))
 
 
+def test_one_cluster_agrees_with_nothing_where_both_have_one():
+    inner = np.array([0, 0, 0, -1, -1, -1])
+    assert np.isnan(placed_rows_agreement(inner, np.array([0, 0, 0, 1, 1, 1])))
+    assert placed_rows_agreement(np.zeros(6), np.array([0, 0, 0, 1, 1, 1])) == 0.0
+
+
 def test_ranks_agree_whatever_the_scale():
     scores = np.array([3.0, 1.0, 2.0, 9.0])
     assert rank_agreement(scores, np.exp(scores)) == pytest.approx(1.0)

@@ -207,6 +207,46 @@ def test_a_click_on_a_point_selects_its_cluster_and_the_rest_can_be_cleared(visi
     assert opened.n_selected == np.count_nonzero(model.labels_ == model.labels_[number])
 
 
+def select_everything_in_view(opened):
+    opened.drag("#scatter", (0.01, 0.01), (0.995, 0.99))
+    return opened.n_selected
+
+
+def test_the_plot_zooms_and_moves(visit, clustered):
+    X, _, html = clustered
+    opened = visit(html)
+    assert select_everything_in_view(opened) == len(X)
+    opened.page.click("#zoom-in")
+    assert 0 < select_everything_in_view(opened) < len(X)
+    opened.page.click("#zoom-reset")
+    assert select_everything_in_view(opened) == len(X)
+    opened.page.mouse.wheel(0, -400)  # the plot was clicked, so the wheel zooms
+    assert select_everything_in_view(opened) < len(X)
+    opened.page.click("#zoom-reset")
+    opened.page.click("#mode-move")
+    opened.drag("#scatter", (0.3, 0.5), (0.7, 0.5))
+    opened.page.click("#mode-select")
+    assert 0 < select_everything_in_view(opened) < len(X)
+
+
+def test_the_wheel_scrolls_the_page_where_the_plot_was_not_clicked(visit, clustered):
+    opened = visit(clustered[2])
+    opened.page.hover("#scatter")
+    opened.page.mouse.wheel(0, 300)
+    opened.page.wait_for_function("() => window.scrollY > 0")
+
+
+def test_axes_can_be_chosen(visit, clustered):
+    X, _, html = clustered
+    opened = visit(html)
+    opened.page.select_option("#x-axis", label="feature 1")
+    opened.page.select_option("#y-axis", label="feature 0")
+    opened.drag("#scatter", (0.5, 0.01), (0.995, 0.99))
+    numbers = [int(row["row"]) for row in opened.download("#download")]
+    least = X[numbers, 1].min()
+    assert np.flatnonzero(X[:, 1] >= least).tolist() == numbers
+
+
 def test_pointing_shows_a_row_within_the_window(visit, clustered):
     opened = visit(clustered[2])
     opened.page.focus("#scatter")

@@ -26,7 +26,8 @@ __all__ = ["cluster"]
     "-m",
     type=click.Choice(list(METHODS)),
     default="alpha-cut",
-    help="; ".join(f"{name}: {method.words}" for name, method in METHODS.items()) + ".",
+    metavar="NAME",
+    help="How clusters are found; see the list above.",
 )
 @click.option(
     "--clusters",
@@ -65,11 +66,22 @@ def cluster(
     report: bool,
     **options: Any,
 ) -> None:
-    """Find the groups in FILE, and how typical each row is.
+    r"""Find the groups in a file, and typical rows.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), report.html (a
     page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).
     Rows that belong nowhere have the label -1.
+
+    \b
+    Methods that find the number of clusters:
+      alpha-cut        dense regions of any shape that stand apart
+      sequential       round clusters, also where they touch
+      adaptive         round clusters; starts with too many (--clusters, 8)
+      sparse-adaptive  the same, and far rows belong nowhere
+    Methods that must be told it (--clusters):
+      fcm              overlapping clusters; memberships are shares
+      entropy          the same, like a mixture of round Gaussians
+      pcm              each cluster judges rows on its own
     """
     from typicality.cli.methods import build_estimator, parse_parameters, parse_value
     from typicality.cli.running import Request, run_to_folder

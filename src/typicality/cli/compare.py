@@ -9,6 +9,7 @@ from typicality.cli.options import (
     TableChoice,
     comma_separated,
     command,
+    command_line,
     run_options_without_folder,
     table_options,
 )
@@ -28,8 +29,9 @@ __all__ = ["compare"]
 )
 @click.option(
     "--clusters",
+    "-k",
     type=click.IntRange(min=1),
-    metavar="K",
+    metavar="N",
     help="The number of clusters for the methods that must be told. [default: by silhouette, or by "
     "BIC for the mixture]",
 )
@@ -56,11 +58,12 @@ __all__ = ["compare"]
 )
 @run_options_without_folder
 def compare(table: TableChoice, run: RunChoice, **options: Any) -> None:
-    """Set our methods beside k-means, HDBSCAN, isolation forest and others on FILE.
+    """Set our methods beside others on the rows of FILE.
 
-    Shows how much the methods agree, how stable each is when some rows are missing, and how long a
-    fit takes. All run with their defaults.
+    The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
+    local outlier factor. Shows how much the methods agree, how stable each is when it sees other
+    rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.comparing import CompareChoice, run_comparison
 
-    run_comparison(table, CompareChoice(**options), run)
+    run_comparison(table, CompareChoice(**options), run, command_line())

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +15,17 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
+from typicality import __version__
 from typicality._files import atomic_folder
-from typicality.cli.console import Terminal, shown
+from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import RunChoice, TableChoice
-from typicality.cli.preparing import PreparedRows, prepare_rows
+from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells
-from typicality.cli.run_record import versions
+from typicality.cli.run_folder import require_free
+from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
+from typicality.cli.summary import about_data
 from typicality.comparison import Comparison, compare_methods
 from typicality.comparison.methods import chosen_methods
 from typicality.comparison.tables import (
@@ -31,7 +35,7 @@ from typicality.comparison.tables import (
     detector_table,
 )
 from typicality.preprocessing import ColumnScaler
-from typicality.tables import open_table, write_table
+from typicality.tables import write_table
 
 __all__ = ["CompareChoice", "run_comparison"]
 
@@ -64,22 +68,29 @@ class CompareChoice:
     max_rows: int
 
 
-def run_comparison(table: TableChoice, choice: CompareChoice, run: RunChoice) -> None:
+def run_comparison(
+    table: TableChoice, choice: CompareChoice, run: RunChoice, command: tuple[str, ...]
+) -> None:
     """Compare the methods on the rows of a file, print the result, and write it where asked to."""
     terminal = Terminal(quiet=run.quiet, as_json=run.as_json)
     _check_methods(choice.methods)
-    with _folder(run) as folder, open_table(table.file, format=table.format) as opened:
-        with terminal.doing(f"Reading {shown(opened.name)}") as tell:
-            rows = prepare_rows(opened, table)
+    with (
+        within(jobs=run.jobs, memory=run.memory),
+        _folder(run) as folder,
+        open_chosen(table) as opened,
+    ):
+        with terminal.doing(f"Reading {opened.name}") as tell:
+            memory = None if run.memory is None else int(run.memory * 1e9)
+            rows = prepare_rows(opened, table, memory=memory)
             found = _compared(rows, table, choice, run, tell)
-        record = _record(found, rows, table)
+        record = _record(found, rows, table, command)
         if folder is not None:
             _write(folder, found, rows, record)
     if run.as_json:
         terminal.json(record)
-    _tell(terminal, found, rows)
+    _tell(terminal, found, about_data(rows, table.missing))
     if run.output is not None:
-        terminal.say_path("\nWritten to ", run.output)
+        terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(run.output)}/")
 
 
 def _check_methods(names: tuple[str, ...]) -> None:
@@ -95,6 +106,7 @@ def _folder(run: RunChoice) -> Iterator[Path | None]:
     if run.output is None:
         yield None
         return
+    require_free(Path(run.output), force=run.force)
     with atomic_folder(run.output, overwrite=run.force, ours=_FILES) as folder:
         yield folder
 
@@ -106,18 +118,17 @@ def _compared(
     Z = ColumnScaler(scale=table.scale, missing=missing).fit_transform(rows.X)
     processes = -1 if min(len(Z), choice.max_rows) >= _ROWS_WORTH_PROCESSES else 1
     try:
-        with within(jobs=run.jobs, memory=run.memory):
-            return compare_methods(
-                Z,
-                methods=choice.methods or None,
-                n_clusters="auto" if choice.clusters is None else choice.clusters,
-                contamination=choice.rate,
-                n_repeats=choice.repeats,
-                random_state=run.seed,
-                n_jobs=run.jobs or processes,
-                max_rows=choice.max_rows,
-                progress=lambda done, total, words: tell(f"{words} (step {done + 1} of {total})"),
-            )
+        return compare_methods(
+            Z,
+            methods=choice.methods or None,
+            n_clusters="auto" if choice.clusters is None else choice.clusters,
+            contamination=choice.rate,
+            n_repeats=choice.repeats,
+            random_state=run.seed,
+            n_jobs=run.jobs or processes,
+            max_rows=choice.max_rows,
+            progress=lambda done, total, words: tell(f"{words} (step {done + 1} of {total})"),
+        )
     except ValueError as error:
         raise UnusableError(_of_the_file(str(error), rows.table.name)) from error
 
@@ -130,13 +141,8 @@ def _of_the_file(message: str, name: str) -> str:
 # ---- what is printed -----------------------------------------------------------------------------
 
 
-def _tell(terminal: Terminal, found: Comparison, rows: PreparedRows) -> None:
-    names = ", ".join(shown(name) for name in rows.numeric.names)
-    terminal.say(f"{len(found.rows):,} rows, {found.n_features} columns: {names}")
-    for name, reason in rows.numeric.left_out:
-        terminal.say(f"Left out: {shown(name)}, {reason}")
-    if rows.n_dropped:
-        terminal.say(f"{rows.n_dropped:,} rows with missing values were left out.")
+def _tell(terminal: Terminal, found: Comparison, about: str) -> None:
+    terminal.say(about)
     for text, words in _tables(found):
         terminal.say(Text(f"\n{text.title}", style="bold"))
         terminal.say(_rich(text))
@@ -178,7 +184,7 @@ def _tables(found: Comparison) -> Iterator[tuple[TextTable, str]]:
 
 
 def _rich(text: TextTable) -> Table:
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, header_style="dim")
     for place, heading in enumerate(text.header):
         table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=True)
     for cells in text.rows:
@@ -189,16 +195,17 @@ def _rich(text: TextTable) -> Table:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-def _record(found: Comparison, rows: PreparedRows, table: TableChoice) -> dict[str, Any]:
+def _record(
+    found: Comparison, rows: PreparedRows, table: TableChoice, command: tuple[str, ...]
+) -> dict[str, Any]:
     """The result, and all it takes to repeat it."""
     return {
-        "file": rows.table.name,
-        "fingerprint": rows.numeric.fingerprint,
-        "columns": list(rows.numeric.names),
-        "left_out": [list(entry) for entry in rows.numeric.left_out],
-        "rows_dropped": rows.n_dropped,
+        "format": RECORD_FORMAT,
+        "made_by": f"typicality {__version__}",
+        "command": shlex.join(command),
+        "arguments": list(command),
+        "data": data_of(rows, table),
         "scale": table.scale,
-        "missing": table.missing,
         "versions": versions(),
         **found.to_dict(),
     }

@@ -13,7 +13,7 @@ __all__ = ["demo"]
 )
 @click.option("--force", is_flag=True, help="Replace what an earlier demo has left there.")
 def demo(output: str, force: bool) -> None:
-    """Cluster a real data set, as you would cluster a file of yours.
+    """Take a first look, on a real data set.
 
     Writes Fisher's Iris as a csv file, runs `typicality cluster` on it, and ends with the path of
     the report.

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -137,5 +138,9 @@ def _text_of(error: OSError) -> str:
     if error.strerror is None:  # put into words where it was raised
         return str(error)
     reason = error.strerror[:1].lower() + error.strerror[1:]
-    place = f"{os.fspath(error.filename)!r}" if error.filename is not None else "a file"
-    return f"Cannot read or write {place}: {reason}."
+    if error.filename is None:
+        return f"The results could not be written: {reason}."
+    path = Path(os.fsdecode(error.filename))
+    if path.name.startswith(".typicality-"):  # a temporary name says nothing to anybody
+        return f"Cannot write to the folder {path.parent}: {reason}. Choose another with --output."
+    return f"Cannot read or write {path}: {reason}."

@@ -51,7 +51,9 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "alpha-cut": Method("AlphaCutClustering", "dense regions of any shape, apart", "none"),
+    "alpha-cut": Method(
+        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
+    ),
     "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
     "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
     "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),

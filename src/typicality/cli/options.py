@@ -20,7 +20,7 @@ __all__ = [
     "command",
     "command_line",
     "file_argument",
-    "format_option",
+    "format_options",
     "machine_options",
     "model_options",
     "print_options",
@@ -43,6 +43,10 @@ class TableChoice:
         The path, or "-" for standard input.
     format : str or None
         The format, where the name of the file does not tell.
+    delimiter : str or None
+        What stands between cells, where a first look at the file does not tell.
+    header : bool or None
+        Whether the first line names the columns, where a first look does not tell.
     columns : tuple of str
         The columns to use; all that are numeric where it is empty.
     ignore : tuple of str
@@ -55,6 +59,8 @@ class TableChoice:
 
     file: str
     format: str | None
+    delimiter: str | None
+    header: bool | None
     columns: tuple[str, ...]
     ignore: tuple[str, ...]
     scale: str
@@ -141,15 +147,29 @@ def _split(value: str) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-format_option = click.option(
-    "--format",
-    type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
-    help="The format of FILE. [default: by the end of its name]",
+_FORMAT_OPTIONS = (
+    click.option(
+        "--format",
+        type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
+        metavar="NAME",
+        help="The format of FILE: csv, tsv, parquet, arrow, npy or npz. [default: by the end of "
+        "its name]",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What stands between the cells of a csv file. [default: found out]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a csv file names the columns. [default: found out]",
+    ),
 )
 
 _TABLE_OPTIONS = (
     file_argument,
-    format_option,
+    *_FORMAT_OPTIONS,
     click.option(
         "--columns",
         "-c",
@@ -217,7 +237,8 @@ _MACHINE_OPTIONS = (
         "--memory",
         type=click.FloatRange(min=0, min_open=True),
         metavar="GB",
-        help="Gigabytes that a step may take beyond the rows and the result. [default: 1]",
+        help="Gigabytes for the rows, and for what a step needs beyond them. [default: half of the "
+        "machine, and 1]",
     ),
 )
 
@@ -234,6 +255,7 @@ _RUN_OPTIONS = (
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
         default=0,
+        metavar="N",
         help="The seed of all that is random.",
     ),
     *_MACHINE_OPTIONS,
@@ -261,6 +283,11 @@ def run_options_without_folder(function: Command) -> Command:
         help="A folder for the results. [default: they are only printed]",
     )
     return _gathered(function, "run", RunChoice, (output, *_RUN_OPTIONS[1:]))
+
+
+def format_options(function: Command) -> Command:
+    """The options --format, --delimiter and --header, each under its own name."""
+    return _with(function, _FORMAT_OPTIONS)
 
 
 def model_options(function: Command) -> Command:

@@ -43,7 +43,7 @@ def outliers(
     report: bool,
     **options: Any,
 ) -> None:
-    """Find the rows of FILE that are least like the others, and say why.
+    """Find the rows least like the others, and why.
 
     Writes a folder with outliers.csv (all columns of FILE, with typicality, score and outlier),
     report.html, model/ and run.json. How many rows are flagged is your choice, --rate: the data do

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import TableChoice
-from typicality.tables import NumericTable, TableFile, read_rows
+from typicality.cli.words import place
+from typicality.tables import NumericTable, TableFile, open_table, read_rows
 
-__all__ = ["PreparedRows", "prepare_rows"]
+__all__ = ["PreparedRows", "open_chosen", "prepare_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,13 @@ class PreparedRows:
     def n_dropped(self) -> int:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
+
+
+def open_chosen(choice: TableChoice) -> TableFile:
+    """The file that was chosen, opened as it was asked for."""
+    return open_table(
+        choice.file, format=choice.format, delimiter=choice.delimiter, header=choice.header
+    )
 
 
 def prepare_rows(
@@ -86,9 +94,15 @@ def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
     others = f" and {more} more" if more > 0 else ""
     return (
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in the columns "
-        f"{listed}{others}; leave those rows out with --missing drop, fill in medians with "
-        "--missing median, or leave columns out with --ignore."
+        f"{listed}{others}, first in {_place(numeric)}; leave those rows out with --missing drop, "
+        "fill in medians with --missing median, or leave columns out with --ignore."
     )
+
+
+def _place(numeric: NumericTable) -> str:
+    assert numeric.first_missing is not None
+    row, line, _ = numeric.first_missing
+    return place(row, line)
 
 
 def _more_rows(choice: TableChoice, numeric: NumericTable) -> str:

@@ -20,7 +20,9 @@ __all__ = ["report"]
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def report(model: str, file: str | None, output: str | None, force: bool, quiet: bool) -> None:
-    """Draw the report of MODEL, a folder that cluster or outliers has written.
+    """Draw the report of a run anew.
+
+    MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     The rows are read from the file the run was made from, or from FILE where that has moved.
     """

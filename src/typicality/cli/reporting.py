@@ -9,10 +9,11 @@ from typicality.cli.errors import UnusableError
 from typicality.cli.notable import FileNotes
 from typicality.cli.options import TableChoice
 from typicality.cli.page import PageRows, write_page
-from typicality.cli.preparing import PreparedRows, prepare_rows
+from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
 from typicality.cli.scoring import load_pipeline
-from typicality.tables import TableFile, open_table
+from typicality.cli.words import counted
+from typicality.tables import TableFile
 
 __all__ = ["report_on_run"]
 
@@ -42,14 +43,14 @@ def report_on_run(
     require_free(path, force=force)
     with terminal.doing(f"Loading {saved.model_folder}"):
         pipeline = load_pipeline(saved)
-    with open_table(file or _path_of(record), format=_format_of(record, file)) as table:
+    choice = _choice_of(record, file)
+    with open_chosen(choice) as table:
         with terminal.doing(f"Reading {table.name}"):
-            prepared = prepare_rows(table, _choice_of(record))
+            prepared = prepare_rows(table, choice)
             _check_same_rows(prepared, record, given=file is not None)
             cells = _text_columns(table, prepared, record)
         with terminal.doing("Drawing the report"):
-            rows = _page_rows(pipeline, prepared, cells)
-            write_page(path, record, model=pipeline["model"], rows=rows, overwrite=force)
+            _draw(path, record, pipeline, prepared, cells, force=force)
     terminal.say_path("Open the report: ", path)
 
 
@@ -77,16 +78,14 @@ def _path_of(record: Mapping[str, Any]) -> str:
     return str(path)
 
 
-def _format_of(record: Mapping[str, Any], file: str | None) -> str | None:
-    return str(record["data"]["format"]) if file is None else None
-
-
-def _choice_of(record: Mapping[str, Any]) -> TableChoice:
+def _choice_of(record: Mapping[str, Any], file: str | None) -> TableChoice:
     """The columns of the run, whatever else the file holds by now."""
     data = record["data"]
     return TableChoice(
-        file=data["file"],
-        format=data["format"],
+        file=_path_of(record) if file is None else file,
+        format=data["format"] if file is None else None,
+        delimiter=data["delimiter"],
+        header=data["header"],
         columns=tuple(data["columns"]),
         ignore=(),
         scale=record["preparation"]["parameters"]["scale"],
@@ -114,8 +113,34 @@ def _text_columns(
     return notes.columns
 
 
-def _page_rows(pipeline: Any, prepared: PreparedRows, cells: dict[str, list[str]]) -> PageRows:
-    names = pipeline["columns"].feature_names_in_
-    del pipeline["columns"].feature_names_in_  # rows are arrays, their columns taken by name
-    scaled = pipeline["columns"].transform(prepared.X)
-    return PageRows([str(name) for name in names], prepared.X, scaled, cells)
+def _draw(
+    path: Path,
+    record: Mapping[str, Any],
+    pipeline: Any,
+    prepared: PreparedRows,
+    cells: dict[str, list[str]],
+    *,
+    force: bool,
+) -> None:
+    scaler, model = pipeline["columns"], pipeline["model"]
+    names = [str(name) for name in scaler.feature_names_in_]
+    del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+    rows = PageRows(names, prepared.X, scaler.transform(prepared.X), cells)
+    try:
+        write_page(
+            path,
+            record,
+            model=model,
+            rows=rows,
+            overwrite=force,
+            notes=_other_rows(prepared, record),
+        )
+    except ValueError as error:
+        raise UnusableError(f"{prepared.table.name} cannot be drawn: {error}") from error
+
+
+def _other_rows(prepared: PreparedRows, record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if prepared.numeric.fingerprint == record["data"]["fingerprint"]:
+        return []
+    n_rows, name = counted(len(prepared.X), "row"), prepared.table.name
+    return [("Rows", f"Drawn for the {n_rows} of {name}, not for those of the fit.")]

@@ -75,12 +75,12 @@ def open_run(path: Path) -> SavedRun:
     ModelFileError
         There is no model in it.
     """
-    inside, alone = path / MODEL, path
-    folder = inside if inside.is_dir() else alone
+    folder = path / MODEL if (path / MODEL).is_dir() else path
     if not (folder / "model.json").is_file():
+        holds = "holds no model" if path.exists() else "does not exist"
         raise ModelFileError(
-            f"{path} holds no model; give the folder that `typicality cluster` or `typicality "
-            "outliers` has written, or the folder `model` in it."
+            f"{path} {holds}; give the folder that `typicality cluster` or `typicality outliers` "
+            "has written, or the folder `model` in it."
         )
     record = folder.parent / RECORD
     belongs = folder.name == MODEL and record.is_file()

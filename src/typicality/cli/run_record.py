@@ -7,25 +7,38 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from typicality import __version__
+from typicality.cli.options import TableChoice
+from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.exceptions import ModelFileError
 
-__all__ = ["RECORD_FORMAT", "as_json", "read_record", "record_of", "versions"]
+__all__ = ["RECORD_FORMAT", "as_json", "data_of", "read_record", "record_of", "versions"]
 
 RECORD_FORMAT = 1
+_REQUIRED = {
+    "command",
+    "data",
+    "estimator",
+    "preparation",
+    "results",
+    "seed",
+    "versions",
+    "warnings",
+}
+_REQUIRED_DATA = {
+    *("columns", "columns_left_out", "delimiter", "file", "fingerprint", "format", "header"),
+    *("missing", "n_rows", "n_rows_left_out", "path"),
+}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
 
 
 def record_of(run: Run) -> dict[str, Any]:
     """A run as run.json has it."""
-    table = run.prepared.table
-    numeric = run.prepared.numeric
-    from_file = run.table_choice.file != "-"
     return {
         "format": RECORD_FORMAT,
         "made_by": f"typicality {__version__}",
@@ -33,18 +46,7 @@ def record_of(run: Run) -> dict[str, Any]:
         "arguments": list(run.command),
         "method": run.method,
         "seed": run.run_choice.seed,
-        "data": {
-            "file": table.name,
-            "path": str(Path(run.table_choice.file).resolve()) if from_file else None,
-            "format": table.format,
-            "fingerprint": numeric.fingerprint,
-            "n_rows": run.prepared.n_rows,
-            "n_rows_left_out": run.prepared.n_dropped,
-            "columns": list(numeric.names),
-            "columns_left_out": [column._asdict() for column in numeric.left_out],
-            "missing": run.table_choice.missing,
-            "n_missing": dict(zip(numeric.names, as_json(numeric.n_missing), strict=True)),
-        },
+        "data": data_of(run.prepared, run.table_choice),
         "preparation": _parameters(run.fitted.pipeline["columns"]),
         "estimator": _parameters(run.model),
         "machine": {"jobs": run.run_choice.jobs, "memory": run.run_choice.memory},
@@ -52,6 +54,25 @@ def record_of(run: Run) -> dict[str, Any]:
         "results": _results(run),
         "warnings": list(run.fitted.warnings),
         "seconds": {"fit": round(run.fitted.seconds, 3), "all": round(run.seconds, 3)},
+    }
+
+
+def data_of(prepared: PreparedRows, choice: TableChoice) -> dict[str, Any]:
+    """The file, its columns and what became of missing values."""
+    table, numeric = prepared.table, prepared.numeric
+    return {
+        "file": table.name,
+        "path": str(Path(choice.file).resolve()) if choice.file != "-" else None,
+        "format": table.format,
+        "delimiter": choice.delimiter,
+        "header": choice.header,
+        "fingerprint": numeric.fingerprint,
+        "n_rows": prepared.n_rows,
+        "n_rows_left_out": prepared.n_dropped,
+        "columns": list(numeric.names),
+        "columns_left_out": [column._asdict() for column in numeric.left_out],
+        "missing": choice.missing,
+        "n_missing": dict(zip(numeric.names, as_json(numeric.n_missing), strict=True)),
     }
 
 
@@ -109,12 +130,22 @@ def read_record(path: Path) -> dict[str, Any]:
         raise ModelFileError(
             f"{path} cannot be read ({error}); run `typicality cluster` again to write it anew."
         ) from error
-    if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
+    if not _is_record(record):
         raise ModelFileError(
             f"{path} is no record of a run that typicality {__version__} can read; write it anew "
             "with the command that made it."
         )
     return record
+
+
+def _is_record(record: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether it is of the format that is written here, with all that is read again."""
+    if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
+        return False
+    data = record.get("data")
+    if not record.keys() >= _REQUIRED or not isinstance(data, dict):
+        return False
+    return data.keys() >= _REQUIRED_DATA
 
 
 def as_json(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typicality.cli.fitting import FittedModel, fit_rows
 from typicality.cli.notable import FileNotes, explained_rows, typical_rows
 from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.page import PageRows, write_page
-from typicality.cli.preparing import PreparedRows, prepare_rows
+from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells, columns_of_fit
 from typicality.cli.run import Run
@@ -22,7 +22,7 @@ from typicality.cli.run_record import record_of
 from typicality.cli.summary import say_files, say_summary
 from typicality.persistence import save
 from typicality.report.findings import Findings, find
-from typicality.tables import TableFile, open_table
+from typicality.tables import TableFile
 
 __all__ = ["Request", "run_to_folder"]
 
@@ -76,7 +76,7 @@ def run_to_folder(request: Request) -> None:
     with (
         within(jobs=choice.jobs, memory=choice.memory),
         new_folder(path, force=choice.force) as folder,
-        open_table(request.table.file, format=request.table.format) as table,
+        open_chosen(request.table) as table,
     ):
         run = _fill(folder, request, table, terminal)
     if choice.as_json:

@@ -7,7 +7,7 @@ import click
 from typicality.cli.options import (
     command,
     file_argument,
-    format_option,
+    format_options,
     machine_options,
     print_options,
 )
@@ -26,7 +26,7 @@ __all__ = ["score"]
     help="The file to write; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
-@format_option
+@format_options
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "median"]),
@@ -36,7 +36,9 @@ __all__ = ["score"]
 @machine_options
 @print_options
 def score(**options: Any) -> None:
-    """Judge the rows of FILE by MODEL, a folder that cluster or outliers has written.
+    """Judge new rows by a model that was kept.
+
+    MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     Writes csv: all columns of FILE, then label and typicality (or typicality, score and outlier).
     FILE may be of any size: it is read in blocks. A - as FILE is standard input.

@@ -9,11 +9,12 @@ from rich.text import Text
 from typicality.cli.console import Terminal, shown
 from typicality.cli.methods import METHODS
 from typicality.cli.notable import NotableRow
+from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.cli.run_folder import MODEL, RECORD, REPORT
 from typicality.cli.words import counted, listed, number, place, share
 
-__all__ = ["say_files", "say_summary"]
+__all__ = ["about_data", "say_files", "say_summary"]
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
@@ -22,7 +23,7 @@ _UNUSUAL = "unusual in (by so many spreads)"
 
 def say_summary(terminal: Terminal, run: Run) -> None:
     """Print what was found."""
-    terminal.say(_about_data(run))
+    terminal.say(about_data(run.prepared, run.table_choice.missing))
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
     if not run.finds_outliers and len(run.sizes):
@@ -44,8 +45,9 @@ def say_files(terminal: Terminal, folder: Path, *, results: str, has_report: boo
         terminal.say_path("Open the report: ", folder / REPORT)
 
 
-def _about_data(run: Run) -> str:
-    prepared, numeric = run.prepared, run.prepared.numeric
+def about_data(prepared: PreparedRows, missing: str) -> str:
+    """Which rows and columns of a file were used, and why not the others."""
+    numeric = prepared.numeric
     used = f"{counted(len(numeric.names), 'column')} ({listed([shown(n) for n in numeric.names])})"
     sentences = [f"{prepared.table.name}: {counted(prepared.n_rows, 'row')}, {used}."]
     if numeric.left_out:
@@ -56,7 +58,7 @@ def _about_data(run: Run) -> str:
     if prepared.n_dropped:
         rows = counted(prepared.n_dropped, "row")
         sentences.append(f"{rows} with missing values took no part (--missing drop).")
-    elif run.table_choice.missing == "median" and numeric.n_missing.sum():
+    elif missing == "median" and numeric.n_missing.sum():
         filled = counted(int(numeric.n_missing.sum()), "missing value")
         sentences.append(f"{filled} became the median of the column.")
     return " ".join(sentences)
@@ -133,8 +135,9 @@ def _which(run: Run, row: NotableRow) -> str:
 def _telling_column(run: Run) -> str | None:
     """The column of text that tells most of the notable rows apart."""
     rows = (*run.notes.typical, *run.notes.atypical)
-    distinct = {name: {row.cells[name] for row in rows} - {""} for name in run.notes.columns}
-    return max(distinct, key=lambda name: len(distinct[name]), default=None)
+    distinct = {name: len({row.cells[name] for row in rows}) for name in run.notes.columns}
+    telling = [name for name, n_texts in distinct.items() if n_texts > 1]
+    return max(telling, key=lambda name: distinct[name], default=None)
 
 
 def _reasons(row: NotableRow) -> str:
@@ -143,7 +146,7 @@ def _reasons(row: NotableRow) -> str:
     if first is None:
         return ""
     close = [reason for reason in others if abs(reason.deviations) >= abs(first.deviations) / 2]
-    return ", ".join(
+    return "\n".join(
         f"{shown(reason.column, 20)} {number(reason.value)} ({reason.deviations:+.1f})"
         for reason in (first, *close[:1])
     )

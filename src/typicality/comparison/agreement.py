@@ -93,7 +93,7 @@ def agreement_matrix(
 
 
 def placed_rows_agreement(labels_a: NDArray[Any], labels_b: NDArray[Any]) -> float:
-    """The adjusted Rand index on the rows that both put in a cluster; NaN where there are none.
+    """The adjusted Rand index on the rows that both put in a cluster.
 
     Parameters
     ----------
@@ -103,11 +103,14 @@ def placed_rows_agreement(labels_a: NDArray[Any], labels_b: NDArray[Any]) -> flo
     Returns
     -------
     float
+        NaN where both have at most one cluster there: that they agree on it says nothing.
     """
-    placed = (np.asarray(labels_a) >= 0) & (np.asarray(labels_b) >= 0)
-    if not placed.any():
+    a, b = np.asarray(labels_a), np.asarray(labels_b)
+    placed = (a >= 0) & (b >= 0)
+    a, b = a[placed], b[placed]
+    if len(np.unique(a)) < 2 and len(np.unique(b)) < 2:
         return float("nan")
-    return float(adjusted_rand_score(np.asarray(labels_a)[placed], np.asarray(labels_b)[placed]))
+    return float(adjusted_rand_score(a, b))
 
 
 def rank_agreement(scores_a: NDArray[Any], scores_b: NDArray[Any]) -> float:

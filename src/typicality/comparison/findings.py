@@ -87,7 +87,7 @@ def _groups(
 
 def _partial_agreement(placed: AgreementMatrix) -> str:
     if len(placed.of_pairs) == 0:
-        return "No two clusterers put the same rows in clusters: they cannot be compared."
+        return "There are no rows that two clusterers both put in clusters: nothing to compare."
     median = float(np.median(placed.of_pairs))
     measured = f"the median adjusted Rand index of two of them is {median:.2f}"
     if median >= _ALIKE:
@@ -100,15 +100,16 @@ def _partial_agreement(placed: AgreementMatrix) -> str:
 
 def _largest_group(
     voters: Sequence[ClustererResult], placed: AgreementMatrix
-) -> tuple[ClustererResult, ...]:
+) -> Sequence[ClustererResult]:
     """The most clusterers of which every two agree; all subsets are tried, there are few."""
-    for size in range(len(voters), 1, -1):
-        for group in combinations(voters, size):
+    single = [r for r in voters if r.n_clusters == 1]
+    several = [r for r in voters if r.n_clusters != 1]
+    for size in range(len(several), max(len(single), 1), -1):
+        for group in combinations(several, size):
             pairs = combinations([r.name for r in group], 2)
-            both_one = len({r.n_clusters == 1 for r in group}) == 1
-            if both_one and all(placed.between(*pair) > _SAME for pair in pairs):
+            if all(placed.between(*pair) > _SAME for pair in pairs):
                 return group
-    return ()
+    return single
 
 
 def _single_clusters(worked: Sequence[ClustererResult]) -> Iterator[str]:

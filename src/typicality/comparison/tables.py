@@ -140,7 +140,7 @@ def notes_on_run(
 
 
 def _decimal(value: float) -> str:
-    return _NOTHING if np.isnan(value) else f"{value:.2f}"
+    return _NOTHING if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"  # never -0.00
 
 
 def _percent(share: float | None) -> str:

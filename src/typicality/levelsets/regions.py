@@ -79,7 +79,7 @@ class Regions:
             entry_alpha=landscape.typicality(entry),
             row_of=nodes.index,
         )
-        typicality = landscape.typicality(own)
+        typicality = landscape.typicality(own) if len(aside) else tree.entry_alpha
         return cls(landscape, tree, labelling, n_neighbors, aside, rows[aside], typicality)
 
     def weights_of_rows(self, copies: Doubles | None) -> Doubles:

@@ -45,7 +45,7 @@ class ArrayWriter:
         reference: dict[str, Any] = {"array": self._name(value, where), "shape": list(value.shape)}
         if value.flags.f_contiguous and not value.flags.c_contiguous:
             reference["order"] = "F"
-        if value.dtype.kind == "c":
+        if self.arrays[reference["array"]].dtype != value.dtype:
             reference["dtype"] = value.dtype.name
         return reference
 
@@ -56,9 +56,7 @@ class ArrayWriter:
         if place not in self._names:
             name = self._names[place] = f"{len(self.arrays):03d} {where}"
             in_memory = value.T if value.flags.f_contiguous else np.ascontiguousarray(value)
-            stored = in_memory.reshape(-1)
-            # safetensors has no complex numbers of double precision.
-            self.arrays[name] = stored.view(np.float64) if value.dtype.kind == "c" else stored
+            self.arrays[name] = _as_stored(in_memory.reshape(-1))
         return self._names[place]
 
 
@@ -73,7 +71,8 @@ class ArrayReader:
 
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         self._arrays = arrays
-        self._given: dict[tuple[Any, ...], NDArray[Any]] = {}
+        self._flat: dict[tuple[str, str | None], NDArray[Any]] = {}
+        self._given: dict[tuple[str, str], NDArray[Any]] = {}
 
     def get(self, reference: dict[str, Any]) -> NDArray[Any]:
         """The array a reference of the document stands for; the same one for the same reference."""
@@ -89,16 +88,14 @@ class ArrayReader:
     def _shaped(
         self, *, array: str, shape: list[int], order: str = "C", dtype: str | None = None
     ) -> NDArray[Any]:
-        name = array
-        if name not in self._arrays:
-            raise ModelFileError(f"the array {name!r} is missing")
-        flat = self._arrays[name].reshape(-1)
-        if dtype is not None:
-            if flat.dtype != np.float64 or flat.size % 2:
-                raise ModelFileError(f"the array {name!r} does not hold complex numbers")
-            flat = flat.view(np.complex128)
+        if array not in self._arrays:
+            raise ModelFileError(f"the array {array!r} is missing")
+        if (array, dtype) not in self._flat:
+            flat = self._arrays[array].reshape(-1)
+            self._flat[array, dtype] = flat if dtype is None else _as_it_was(flat, dtype)
+        flat = self._flat[array, dtype]
         if flat.size != math.prod(shape):
-            raise ModelFileError(f"the array {name!r} does not have the shape {tuple(shape)}")
+            raise ModelFileError(f"the array {array!r} does not have the shape {tuple(shape)}")
         return flat.reshape(shape) if order == "C" else flat.reshape(shape[::-1]).T
 
     def require_all_used(self) -> None:
@@ -106,6 +103,26 @@ class ArrayReader:
         extra = self._arrays.keys() - {key[0] for key in self._given}
         if extra:
             raise ModelFileError(f"the array {min(extra)!r} belongs to nothing")
+
+
+def _as_stored(flat: NDArray[Any]) -> NDArray[Any]:
+    if flat.dtype == np.complex128:  # unknown to safetensors
+        return flat.view(np.float64)
+    if flat.dtype == np.int64 and _fits_32_bits(flat):  # most are numbers of rows
+        return flat.astype(np.int32)
+    return flat
+
+
+def _fits_32_bits(flat: NDArray[np.int64]) -> bool:
+    return bool(flat.size == 0 or (flat.min() >= -(2**31) and flat.max() < 2**31))
+
+
+def _as_it_was(flat: NDArray[Any], dtype: str) -> NDArray[Any]:
+    if (flat.dtype.name, dtype) == ("float64", "complex128") and flat.size % 2 == 0:
+        return flat.view(np.complex128)
+    if (flat.dtype.name, dtype) == ("int32", "int64"):
+        return flat.astype(np.int64)
+    raise ModelFileError(f"an array of {flat.dtype} cannot stand for one of {dtype!r}")
 
 
 def _repeated(array: NDArray[Any], shape: Any) -> NDArray[Any]:
@@ -120,7 +137,7 @@ def _is_reference(node: dict[str, Any]) -> bool:
         and isinstance(node.get("array"), str)
         and _is_shape(node.get("shape"))
         and node.get("order", "F") == "F"
-        and node.get("dtype", "complex128") == "complex128"
+        and node.get("dtype", "int64") in ("complex128", "int64")
     )
 
 

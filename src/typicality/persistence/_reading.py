@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import ModelFileError
 from typicality.persistence._arrays import ArrayReader
-from typicality.persistence._kinds import Context, Made
-from typicality.persistence._registry import ATTRIBUTES, ESTIMATORS, RECORDS, class_of
+from typicality.persistence._entries import class_of
+from typicality.persistence._kinds import Context, Made, one_of, part, text, tuple_of, words
+from typicality.persistence._registry import ATTRIBUTES, ESTIMATORS, RECORDS
 from typicality.persistence._values import (
     attempt,
     checked,
@@ -77,7 +78,7 @@ class _Reader:
         entry = RECORDS[name]
         fields = self._values(description, "fields", name)
         if set(fields) != set(entry.fields):
-            odd = sorted(set(fields) ^ set(entry.fields))[0]
+            odd = min(set(fields) ^ set(entry.fields))
             raise ModelFileError(f"{name} has not the fields it must have: see {odd!r}")
         sizes = self._judged(name, {key: (entry.fields[key], fields[key]) for key in entry.fields})
         value = attempt(name, class_of(name, entry), **fields)
@@ -103,27 +104,23 @@ class _Reader:
         return Made(model, name, {})
 
     def _check_attributes(self, name: str, attributes: dict[str, Any]) -> None:
-        unknown = next((key for key in attributes if key not in ATTRIBUTES), None)
+        entry = ESTIMATORS[name]
+        unknown = next((key for key in attributes if key not in entry.needs + entry.may), None)
         if unknown is not None:
-            raise ModelFileError(f"{name} has the unknown attribute {unknown!r}")
+            raise ModelFileError(f"{name} has no attribute {unknown!r}")
         self._judged(
             name,
             {key: (ATTRIBUTES[key], attributes[key]) for key in ATTRIBUTES if key in attributes},
         )
         is_fitted = bool(attributes.keys() - {"_sklearn_output_config"})
-        missing = next((key for key in ESTIMATORS[name].needs if key not in attributes), None)
+        missing = next((key for key in entry.needs if key not in attributes), None)
         if is_fitted and missing is not None:
             raise ModelFileError(f"{name} lacks the attribute {missing!r}")
 
     def _check_steps(self, steps: Any) -> None:
-        names = {id(made.value) for made in self.made if made.name in ESTIMATORS}
-        if not (
-            isinstance(steps, list)
-            and steps
-            and all(type(step) is tuple and len(step) == 2 for step in steps)
-            and all(type(step[0]) is str for step in steps)
-            and all(step[1] in (None, "passthrough") or id(step[1]) in names for step in steps)
-        ):
+        step_kind = tuple_of(text, one_of(words("passthrough"), part(*ESTIMATORS)))
+        context = Context({}, self._by_address)
+        if type(steps) is not list or not steps or not all(step_kind(s, context) for s in steps):
             raise ModelFileError("the steps of Pipeline are not names and models")
 
     def _judged(self, name: str, values: dict[str, tuple[Any, Any]]) -> dict[str, int]:

@@ -5,14 +5,10 @@ class enters by being added. Sizes: n rows in sums or nodes of a tree, N rows th
 features, c prototypes.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
-
 import numpy as np
 
 from typicality.operators import has_compiled_sums
+from typicality.persistence._entries import Estimator, Record, has_all_modes, spans_its_box
 from typicality.persistence._kinds import (
     Kind,
     array,
@@ -34,57 +30,7 @@ from typicality.persistence._kinds import (
     words,
 )
 
-__all__ = [
-    "ATTRIBUTES",
-    "ENUMS",
-    "ESTIMATORS",
-    "LEFT_OUT",
-    "RECORDS",
-    "Estimator",
-    "Record",
-    "class_of",
-]
-
-
-@dataclass(frozen=True)
-class Record:
-    """A dataclass or named tuple.
-
-    Parameters
-    ----------
-    module : str
-        Where it lives.
-    fields : mapping of str to kind
-        All its fields; a field is judged after those before it.
-    is_sound : callable, optional
-        What else must hold of an object that was made.
-    """
-
-    module: str
-    fields: Mapping[str, Kind]
-    is_sound: Callable[[Any], bool] = lambda made: True
-
-
-@dataclass(frozen=True)
-class Estimator:
-    """An estimator, or a pipeline of them.
-
-    Parameters
-    ----------
-    module : str
-        Where it lives.
-    needs : tuple of str
-        Attributes without which a fitted one cannot predict.
-    """
-
-    module: str
-    needs: tuple[str, ...] = ()
-
-
-def class_of(name: str, entry: Record | Estimator) -> Any:
-    """The class of an entry; the module is the one written here, never one from a file."""
-    return getattr(import_module(entry.module), name)
-
+__all__ = ["ATTRIBUTES", "ENUMS", "ESTIMATORS", "LEFT_OUT", "RECORDS"]
 
 KERNELS = ("Gaussian", "Laplacian", "Cauchy", "Linear", "Polynomial", "Cosine", "Function")
 COLUMNS = ("Evaluated", "GivenKernel", "GivenSqdist")
@@ -98,14 +44,6 @@ RULES = (
     "SparsePossibilistic",
     "BisectedSparsePossibilistic",
 )
-
-
-def _has_all_modes(expansion: Any) -> bool:
-    n_pairs = -(-len(expansion.scale) // 2)
-    return bool(
-        expansion.modes.dtype == np.complex128
-        and expansion.modes.shape == (n_pairs, *expansion.grid.shape)
-    )
 
 
 _STATIONARY = Record("typicality.kernels.of_distance", {"sigma": number})
@@ -207,7 +145,7 @@ RECORDS: dict[str, Record] = {
             "period": floats("d"),
             "half": one_of(*(tuple_of(*[whole] * length) for length in (1, 2, 3))),
         },
-        lambda made: len(made.half) == len(made.low),
+        spans_its_box,
     ),
     "FourierExpansion": Record(
         "typicality.operators.nufft",
@@ -217,7 +155,7 @@ RECORDS: dict[str, Record] = {
             "scale": floats("c"),
             "total": floats("c"),
         },
-        _has_all_modes,
+        has_all_modes,
     ),
     # prototypes and scores
     "Centroids": Record(
@@ -328,39 +266,52 @@ RECORDS: dict[str, Record] = {
 
 ENUMS = {"Status": "typicality.solve.picard"}
 
-_WITH_PROTOTYPES = (
-    "n_features_in_",
-    "_prototypes",
-    "_rule",
-    "_reader",
-    "prototype_labels_",
-    "n_clusters_",
+_SETTINGS = ("_sklearn_output_config",)
+_OF_A_FIT = (
+    "feature_names_in_",
     "kernel_",
+    "sigma_",
+    "n_iter_",
+    "status_",
+    "objective_path_",
+    "plan_",
 )
 
+
+def _with_prototypes(module: str, *more: str) -> Estimator:
+    needed = ("n_features_in_", "_prototypes", "_rule", "_reader", "prototype_labels_")
+    common = ("n_clusters_", "cluster_centers_", "labels_", "memberships_", "objective_")
+    return Estimator(module, needed, (*common, *_OF_A_FIT, *_SETTINGS, *more))
+
+
 ESTIMATORS: dict[str, Estimator] = {
-    "AdaptivePCM": Estimator("typicality.cluster.adaptive", _WITH_PROTOTYPES),
+    "AdaptivePCM": _with_prototypes("typicality.cluster.adaptive", "eta_"),
     "AlphaCutClustering": Estimator(
         "typicality.cluster.alpha_cut",
         ("n_features_in_", "_regions", "_cut", "_reader", "_assign", "_min_cluster_size", "tree_"),
+        ("labels_", "n_clusters_", "alpha_", "typicality_", "weights_", "eta_", *_OF_A_FIT),
     ),
     "ColumnScaler": Estimator(
-        "typicality.preprocessing", ("n_features_in_", "center_", "scale_", "fill_")
+        "typicality.preprocessing",
+        ("n_features_in_", "center_", "scale_", "fill_"),
+        ("feature_names_in_", *_SETTINGS),
     ),
-    "EntropyCMeans": Estimator("typicality.cluster.entropy", _WITH_PROTOTYPES),
-    "FuzzyCMeans": Estimator("typicality.cluster.fuzzy", _WITH_PROTOTYPES),
+    "EntropyCMeans": _with_prototypes("typicality.cluster.entropy", "lam_"),
+    "FuzzyCMeans": _with_prototypes("typicality.cluster.fuzzy"),
     "OneClusterPCM": Estimator(
         "typicality.cluster.one_cluster",
-        ("n_features_in_", "_left_out", "_rule", "_reader", "eta_", "offset_", "kernel_"),
+        ("n_features_in_", "_left_out", "_rule", "_reader", "eta_", "offset_"),
+        ("typicality_", "weights_", *_OF_A_FIT),
     ),
-    "Pipeline": Estimator("sklearn.pipeline"),
-    "PossibilisticCMeans": Estimator("typicality.cluster.possibilistic", _WITH_PROTOTYPES),
-    "SequentialPCM": Estimator("typicality.cluster.sequential", _WITH_PROTOTYPES),
-    "SparseAdaptivePCM": Estimator("typicality.cluster.sparse_adaptive", _WITH_PROTOTYPES),
+    "Pipeline": Estimator("sklearn.pipeline", (), _SETTINGS),
+    "PossibilisticCMeans": _with_prototypes("typicality.cluster.possibilistic", "eta_"),
+    "SequentialPCM": _with_prototypes(
+        "typicality.cluster.sequential", "eta_", "lam_", "lambda_path_"
+    ),
+    "SparseAdaptivePCM": _with_prototypes("typicality.cluster.sparse_adaptive", "eta_"),
 }
 
-# Attributes mean the same in all estimators; which of them one has is its own affair. Those that
-# bind sizes come first.
+# Attributes mean the same in all estimators. Those that tell sizes come first.
 ATTRIBUTES: dict[str, Kind] = {
     "n_features_in_": size("d"),
     "feature_names_in_": array("O", "d"),

@@ -29,7 +29,7 @@ _NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _WORDS_OF_MERSENNE_TWISTER = 624
 
 
-def attempt(what: str, make: Callable[..., Any], **arguments: Any) -> Any:
+def attempt(what: str, make: Callable[..., Any], /, **arguments: Any) -> Any:
     """Make something of arguments from a file, which it may refuse."""
     try:
         return make(**arguments)

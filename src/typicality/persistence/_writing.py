@@ -11,13 +11,13 @@ from scipy.sparse import csr_array
 from typicality.exceptions import ModelFileError
 from typicality.operators.deferred import Deferred
 from typicality.persistence._arrays import DTYPES, ArrayWriter
+from typicality.persistence._entries import class_of
 from typicality.persistence._registry import (
     ATTRIBUTES,
     ENUMS,
     ESTIMATORS,
     LEFT_OUT,
     RECORDS,
-    class_of,
 )
 
 __all__ = ["DEEPEST", "Writer"]
@@ -57,22 +57,23 @@ class Writer:
             value = value.prepared()
         if id(value) not in self._numbers:
             name = _registered_name(value, where)
-            content = self._record(value) if name in RECORDS else self._estimator(value)
+            describe = self._record if name in RECORDS else self._estimator
+            content = describe(value, where)
             self._numbers[id(value)] = len(self.objects)
             self.objects.append({"class": name} | content)
         return self._numbers[id(value)]
 
-    def _record(self, value: Any) -> dict[str, Any]:
-        name = type(value).__name__
-        fields = {field: getattr(value, field) for field in RECORDS[name].fields}
-        return {"fields": self._values(fields, name)}
+    def _record(self, value: Any, where: str) -> dict[str, Any]:
+        names = RECORDS[type(value).__name__].fields
+        return {"fields": self._values({name: getattr(value, name) for name in names}, where)}
 
-    def _estimator(self, model: Any) -> dict[str, Any]:
+    def _estimator(self, model: Any, where: str) -> dict[str, Any]:
         name = type(model).__name__
         parameters = model.get_params(deep=False)
         state = {key: value for key, value in vars(model).items() if key not in LEFT_OUT}
         attributes = {key: value for key, value in state.items() if key not in parameters}
-        unknown = next((key for key in attributes if key not in ATTRIBUTES), None)
+        known = ESTIMATORS[name].needs + ESTIMATORS[name].may
+        unknown = next((key for key in attributes if key not in known), None)
         if unknown is not None:
             raise ModelFileError(
                 f"{name} has the attribute {unknown!r}, which is none of its own; delete it first"
@@ -81,8 +82,8 @@ class Writer:
         if name == "Pipeline":
             del parameters["memory"]  # a folder of this machine
         return {
-            "parameters": self._values(parameters, name),
-            "attributes": self._values(in_order, name),
+            "parameters": self._values(parameters, where),
+            "attributes": self._values(in_order, where),
         }
 
     def _values(self, values: dict[str, Any], where: str) -> dict[str, Any]:

@@ -126,8 +126,7 @@ class MembershipContourDisplay:
         grid_resolution : int, default=150
             The number of points in each direction.
         colorbar : bool, optional
-            Whether to draw the scale, which takes room from the axes; by default when the figure
-            is a new one.
+            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
@@ -166,8 +165,7 @@ class MembershipContourDisplay:
         Parameters
         ----------
         colorbar : bool, optional
-            Whether to draw the scale, which takes room from the axes; by default when the figure
-            is a new one.
+            Whether to draw the scale, in room taken from the axes; by default on a new figure only.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 

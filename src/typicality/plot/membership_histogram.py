@@ -14,7 +14,8 @@ from typicality.plot._models import soft_model
 __all__ = ["MembershipHistogramDisplay"]
 
 _MOST_NAMES = 10  # clusters in the legend
-_NAMES_OF_A_LINE = 4
+_NAMES_OF_A_LINE = 3
+_LINE_OF_NAMES = 0.08  # of the height of the axes
 _MOST_TICKS = 7  # typicalities may have many digits
 
 
@@ -188,11 +189,27 @@ class MembershipHistogramDisplay:
         ax.set(xlabel=self.name, ylabel="rows")
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.xaxis.get_major_locator().set_params(nbins=_MOST_TICKS)
-        n_names = len(ax.get_legend_handles_labels()[0])
-        if n_names:  # above the bars
-            ax.set_ylim(top=ax.get_ylim()[1] * (1.05 + 0.1 * ceil(n_names / _NAMES_OF_A_LINE)))
-            ax.legend(loc="upper center", ncols=_NAMES_OF_A_LINE, framealpha=1, edgecolor="white")
+        self._name_parts(ax)
         return self
+
+    def _name_parts(self, ax: Any) -> None:
+        """A legend above the bars and the lines."""
+        handles, _ = ax.get_legend_handles_labels()
+        if not handles:
+            return
+        share = 1.0 - _LINE_OF_NAMES * ceil(len(handles) / _NAMES_OF_A_LINE)
+        ax.set_ylim(top=ax.get_ylim()[1] / share)
+        lines = [*self.level_lines_, *([self.valley_line_] if self.valley_line_ else [])]
+        for line in lines:
+            line.set_ydata([0.0, share])
+        order = sorted(handles, key=lambda handle: handle in lines)
+        ax.legend(
+            handles=order,
+            loc="upper center",
+            ncols=_NAMES_OF_A_LINE,
+            fontsize="small",
+            frameon=False,
+        )
 
     def _draw_bars(self, ax: Any) -> None:
         if self.labels is None:

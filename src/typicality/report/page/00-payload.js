@@ -38,7 +38,6 @@ function readPayload() {
     outliers: {
       index: decode(raw.outliers.index),
       axis: decode(raw.outliers.axis),
-      value: decode(raw.outliers.value),
       deviations: decode(raw.outliers.deviations),
     },
   };

@@ -1,20 +1,33 @@
 // Numbers and counts as people write them.
 
 const byId = (id) => document.getElementById(id);
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-
 function count(number, noun) {
   return `${grouped.format(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-// Four digits tell rows apart; exponents only where zeros would have to be counted.
-function format(value) {
+// Exponents only where zeros would have to be counted.
+function format(value, digits = 4) {
   if (Number.isNaN(value)) return "missing";
-  if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2).replace("e+", "e");
-  return significant.format(value).replace("-", "\u2212");
+  const short = size !== 0 && (size < 1e-4 || (size >= 1e7 && digits < 7));
+  const text = short || !Number.isFinite(value)
+    ? String(Number(value.toPrecision(3))).replace(/^(-?)(\d)(\d+)$/, withExponent)
+    : (value + 0).toLocaleString("en", { maximumSignificantDigits: digits });
+  return text.replace("e+", "e").replaceAll("-", "\u2212");
+}
+
+// 2e16 for 20000000000000000, which JavaScript writes out.
+function withExponent(_, sign, first, rest) {
+  const digits = rest.replace(/0+$/, "");
+  return `${sign}${first}${digits ? "." : ""}${digits}e${rest.length}`;
+}
+
+// Four digits tell most values apart; dates in seconds need more.
+function valueText(axis, value) {
+  const { centre, unit } = shapes[axis];
+  return format(value, clamp(Math.ceil(Math.log10(Math.abs(centre) / unit)) + 3, 4, 15));
 }
 
 function percent(share) {

@@ -39,35 +39,45 @@ function roomFor(scale, shape, margin) {
   return [low - room, high + room];
 }
 
-// The roundest number between two others, and the digits it takes to write it.
+// The roundest number between two others, and the step it is a multiple of.
 function roundest(low, high) {
   const power = Math.ceil(Math.log10(high - low));
   for (const [lead, more] of [[1, 0], [5, 1], [2, 1], [1, 1]]) {
-    const digits = Math.max(0, more - power);
     const step = lead * 10 ** (power - more);
-    const value = Number((Math.ceil(low / step) * step).toFixed(Math.min(digits, 20)));
-    if (value <= high) return { value: value + 0, digits };
+    const value = multiple(Math.ceil(low / step), step);
+    if (value <= high) return { value, step };
   }
-  return { value: low, digits: 15 };
+  return { value: low, step: high - low };
 }
 
-function tickText(value, digits) {
-  if (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-5)) return format(value);
+const decimalsOf = (step) => clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 20);
+
+// Without the dust of binary fractions, and without -0.
+const multiple = (times, step) => Number((times * step).toFixed(decimalsOf(step))) + 0;
+
+// All digits a step asks for; large numbers of few digits, and tiny ones, with an exponent.
+function tickText(value, step) {
+  if (value === 0 && step < 1e-5) return "0";
+  const digits = Math.ceil(Math.log10(Math.abs(value) / step || 1)) + 1;
+  if (value !== 0 && (Math.abs(value) < 1e-5 || (Math.abs(value) >= 1e6 && digits <= 4))) return format(value, 4);
+  const decimals = decimalsOf(step);
   return value
-    .toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    .toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
     .replace("-", "\u2212");
 }
 
 function linearTicks(low, high, atMost) {
-  const rough = (high - low) / atMost;
+  const few = steppedTicks(low, high, (high - low) / atMost);
+  return few.length >= 3 ? few : steppedTicks(low, high, (high - low) / atMost / 2);
+}
+
+function steppedTicks(low, high, rough) {
   const power = Math.floor(Math.log10(rough));
-  const lead = [1, 2, 5, 10].find((each) => each * 10 ** power >= rough * (1 - 1e-9)) ?? 10;
-  const step = lead * 10 ** power;
-  const digits = Math.max(0, lead === 10 ? -power - 1 : -power);
+  const step = [1, 2, 5, 10].find((lead) => lead * 10 ** power >= rough * (1 - 1e-9)) * 10 ** power;
   const ticks = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) {
-    const value = Number((i * step).toFixed(Math.min(digits, 20))) + 0;
-    ticks.push({ value, place: value, text: tickText(value, digits) });
+    const value = multiple(i, step);
+    ticks.push({ value, place: value, text: tickText(value, step) });
   }
   return ticks;
 }
@@ -77,8 +87,8 @@ function squashedTicks(scale, low, high, atMost) {
   const gap = (high - low) / Math.max(1, Math.floor(atMost));
   const ticks = [];
   for (let place = low + gap / 2; place < high; place += gap) {
-    const { value, digits } = roundest(scale.back(place - gap / 3), scale.back(place + gap / 3));
-    ticks.push({ value, place: scale.forward(value), text: tickText(value, digits) });
+    const { value, step } = roundest(scale.back(place - gap / 3), scale.back(place + gap / 3));
+    ticks.push({ value, place: scale.forward(value), text: tickText(value, step) });
   }
   return ticks;
 }

@@ -33,7 +33,6 @@ function makeStamp(radius, hole, opacity, stride) {
   return { offsets: Int32Array.from(offsets), covers: Int32Array.from(covers) };
 }
 
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const packed = ([red, green, blue]) => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
 
 // Red with blue, and green alone, are mixed two at a time.

@@ -34,15 +34,17 @@ function chooseAxes() {
   refresh("scatter", "marks");
 }
 
+// Many rows, and a small plot, ask for small points.
 function pointRadius() {
-  return clamp(4.6 * (150 / Math.max(n, 1)) ** 0.2, 1.25, 4.6);
+  const room = Math.min(1, Math.sqrt(scatter.box.clientWidth / 560));
+  return clamp(4.6 * room * (150 / Math.max(n, 1)) ** 0.2, 1.25, 4.6);
 }
 
 // ---- drawing -------------------------------------------------------------------------------------
 
 function ticksOf(side, length) {
   const [low, high] = scatter.view[side];
-  return ticksBetween(scatter.scales[side], low, high, Math.max(2, Math.floor(length / 70)));
+  return ticksBetween(scatter.scales[side], low, high, Math.max(2, Math.floor(length / 58)));
 }
 
 function drawScatter() {
@@ -149,7 +151,13 @@ function drawTicks(context, ratio, { across, up, toX, toY }) {
   context.font = fontOf(11);
   context.textBaseline = "middle";
   context.textAlign = "center";
-  for (const tick of across) context.fillText(tick.text, toX(tick.place), frame.bottom + 13);
+  let free = -Infinity;
+  for (const tick of across) {
+    const half = context.measureText(tick.text).width / 2;
+    if (toX(tick.place) - half < free) continue;
+    context.fillText(tick.text, toX(tick.place), frame.bottom + 13);
+    free = toX(tick.place) + half + 8;
+  }
   context.textAlign = "right";
   for (const tick of up) context.fillText(tick.text, frame.left - 7, toY(tick.place));
   context.textAlign = "center";

@@ -6,7 +6,7 @@ function linesOf(row) {
   const lines = [[data.strength_name, strengthText(data.strength[row])]];
   if (data.memberships) lines.push(...membershipLines(row));
   data.cells.slice(0, MANY).forEach((cell) => lines.push([cell.name, cell.values[cell.codes[row]] ?? ""]));
-  features.slice(0, MANY).forEach((axis) => lines.push([axis.name, format(axis.values[row])]));
+  features.slice(0, MANY).forEach((axis) => lines.push([axis.name, valueText(axis.index, axis.values[row])]));
   const left = Math.max(0, data.cells.length - MANY) + Math.max(0, features.length - MANY);
   if (left) lines.push(["", `and ${count(left, "more column")}`]);
   return lines;
@@ -20,7 +20,7 @@ function membershipLines(row) {
     .map((value, cluster) => [cluster, value])
     .sort((a, b) => b[1] - a[1])
     .slice(0, 3)
-    .map(([cluster, value]) => [`in cluster ${cluster}`, value.toFixed(3)]);
+    .map(([cluster, value]) => [`in cluster ${cluster}`, format(value)]);
 }
 
 function rowInWords(row) {

@@ -19,6 +19,7 @@ function makeLevels() {
 
 // Below all rows, and below the last place where groups of them meet, unless that is far away.
 function lowestLevel({ low, foot, high }) {
+  if (!(high > low)) return high - (Math.abs(high) / 2 || 0.5);
   if (detects) return low;
   if (data.kind === "memberships") return Math.min(0, low);
   const last = data.tree.saddleAlpha.at(-1) ?? low;
@@ -163,7 +164,7 @@ function drawCut(context, frame) {
 const LEVEL_WORDS = {
   tree: "Rows above the level that hang together form a cluster; the others belong nowhere.",
   memberships: "Rows at the level or below it belong nowhere. At 0 the clusters are those of the fit.",
-  typicality: "Rows below the level are outliers.",
+  typicality: "Rows below the threshold are outliers.",
 };
 
 function drawLevel() {
@@ -177,14 +178,15 @@ function drawLevel() {
   if (document.activeElement !== byId("alpha-value")) {
     byId("alpha-value").value = !hasOneLevel() ? "" : String(state.level ?? rounded(level));
   }
-  byId("level-now").textContent = state.level === null ? data.fitted_words : `Cut at ${strengthText(level)}`;
+  byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${strengthText(level)}`;
   byId("automatic").disabled = state.level === null;
 }
 
 function startLevel() {
   tell("histogram-words", `Rows by ${data.strength_name}`);
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
-  byId("level-heading").textContent = { tree: "The level", memberships: "The level", typicality: "The threshold" }[data.kind];
+  byId("level-heading").textContent = detects ? "The threshold" : "The level";
+  byId("level-name").textContent = detects ? "Threshold" : "Level";
   byId("automatic").textContent = data.kind === "tree" && data.cut === null
     ? "Back to the automatic clusters" : detects ? "Back to the fitted threshold" : "Back to the fitted clusters";
   levelPlot.box.setAttribute("aria-valuemin", String(levelAt(0)));

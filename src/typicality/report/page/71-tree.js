@@ -131,7 +131,7 @@ function labelOfNode(node) {
 
 // ---- keys ----------------------------------------------------------------------------------------
 
-const branchName = (branch) => `branch of ${count(Math.round(branch.size), "row")} from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
+const branchName = (branch) => `branch from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`;
 
 function selectBranch(branch) {
   select(rowsOfBranch(branch), branchName(branch));

@@ -40,11 +40,11 @@ function outlierItem(row, place) {
   button.addEventListener("click", () => showRow(row));
   const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
   const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${strengthText(data.strength[row])}`].join(" \u00b7 ") });
-  return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(place) })] });
+  return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(row, place) })] });
 }
 
-function reasonsOf(place) {
-  const { axis, value, deviations } = data.outliers;
+function reasonsOf(row, place) {
+  const { axis, deviations } = data.outliers;
   const telling = [0, 1, 2].map((k) => 3 * place + k)
     .filter((at) => axis[at] >= 0 && Math.abs(deviations[at]) >= TELLING);
   if (!telling.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
@@ -55,7 +55,7 @@ function reasonsOf(place) {
     return element("li", {
       children: [
         element("span", { className: "reason-name", text: data.axes[axis[at]].name, title: data.axes[axis[at]].name }),
-        element("span", { className: "reason-value", text: format(value[at]) }),
+        element("span", { className: "reason-value", text: valueText(axis[at], data.axes[axis[at]].values[row]) }),
         bar,
         element("span", { className: "reason-words", text: deviationWords(deviations[at]) }),
       ],

@@ -1,0 +1,128 @@
+"""The screenshots of the report in docs/_static, made anew: needs playwright and a chromium.
+
+.. code-block:: console
+
+    $ .venv/bin/python docs/make_screenshots.py
+"""
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from sklearn.datasets import load_wine
+
+from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality.report import Report
+
+FOLDER = Path(__file__).parent / "_static"
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+WIDE = {"width": 1280, "height": 860}
+
+
+def shapes(n: int, noise: int) -> np.ndarray:
+    """Two arcs that embrace each other, a ball, and noise."""
+    rng = np.random.default_rng(7)
+    angle = rng.uniform(0, np.pi, n)
+    upper = np.column_stack([3 * np.cos(angle), 3 * np.sin(angle)])
+    lower = np.column_stack([3 + 3 * np.cos(angle), 1.3 - 3 * np.sin(angle)])
+    ball = rng.normal((-2.6, -2.8), 0.25, size=(n // 2, 2))
+    dense = np.vstack([upper, lower, ball]) + rng.normal(scale=0.24, size=(n * 5 // 2, 2))
+    return np.vstack([dense, rng.uniform((-6, -5.5), (8.5, 5.5), size=(noise, 2))])
+
+
+def report_of_shapes(n: int, noise: int, title: str) -> str:
+    """The report of automatic clusters."""
+    X = shapes(n, noise)
+    names = [f"star {i}" for i in range(len(X))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = AlphaCutClustering().fit(X)
+    display = pd.DataFrame(X, columns=["right ascension", "declination"])
+    cells = {"name": names}
+    return Report.from_estimator(model, X, title=title, display=display, cells=cells).html
+
+
+def report_of_wine() -> str:
+    """The report of memberships."""
+    wine = load_wine(as_frame=True)
+    X = ((wine.data - wine.data.mean()) / wine.data.std()).to_numpy()
+    model = FuzzyCMeans(3, m=1.4, random_state=0).fit(X)
+    cells = {"cultivar": [f"cultivar {kind}" for kind in wine.target]}
+    return Report.from_estimator(model, X, title="wine.csv", display=wine.data, cells=cells).html
+
+
+def move_slider(page: Page) -> None:
+    """Cut at one level, between those of the fit and the peaks."""
+    box = page.locator("#alpha").bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.3 * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.52 * box["width"], y, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(600)  # profiles follow when the level rests
+
+
+def select_rows(page: Page) -> None:
+    """Draw a rectangle."""
+    box = page.locator("#scatter").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.14 * box["width"], box["y"] + 0.53 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.86 * box["height"], steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(400)
+
+
+def stay(page: Page) -> None:
+    """Leave the page as it opens."""
+
+
+def shoot(
+    browser: Browser, html: str, name: str, act: Callable[[Page], None], **context: Any
+) -> None:
+    """Open a page, do something, and write what is seen."""
+    settings = {"viewport": WIDE, "color_scheme": "light"} | context
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        path.write_text(html, encoding="utf-8")
+        page = browser.new_context(offline=True, **settings).new_page()
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready=true]")
+        act(page)
+        page.wait_for_timeout(300)
+        page.screenshot(path=Path(folder) / "page.png")
+        page.context.close()
+        with Image.open(Path(folder) / "page.png") as image:  # 256 colours: a third of the bytes
+            image.convert("RGB").quantize(256).save(FOLDER / f"report-{name}.png", optimize=True)
+
+
+def main() -> None:
+    """Make all of them."""
+    FOLDER.mkdir(exist_ok=True)
+    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    stars = report_of_shapes(220, 40, "stars.csv")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        phone = {"viewport": {"width": 360, "height": 1500}}
+        whole = {"viewport": {"width": 1280, "height": 1640}}
+        shoot(browser, stars, "light", stay, **whole)
+        shoot(browser, stars, "dark", stay, color_scheme="dark")
+        shoot(browser, stars, "narrow", stay, **phone)
+        shoot(browser, stars, "slider", move_slider)
+        shoot(browser, stars, "selection", select_rows)
+        shoot(browser, report_of_wine(), "memberships", stay)
+        many = report_of_shapes(36_000, 10_000, "survey.csv")
+        shoot(browser, many, "100000-rows", stay)
+
+
+if __name__ == "__main__":
+    main()

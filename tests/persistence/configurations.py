@@ -1,0 +1,144 @@
+"""Models in every configuration, for files to keep."""
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from typicality import (
+    AdaptivePCM,
+    AlphaCutClustering,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+    SequentialPCM,
+)
+from typicality.kernels import Cauchy, Cosine, Gaussian, Laplacian, Linear, Polynomial
+from typicality.operators.deferred import Deferred
+from typicality.preprocessing import ColumnScaler
+
+RNG = np.random.default_rng(7)
+ROWS = np.vstack([RNG.normal(3.0, 0.5, (30, 2)), RNG.normal(6.0, 0.5, (20, 2)), [[9.0, 1.0]]])
+NEW = RNG.uniform(0.5, 9.0, (40, 2))
+SQDIST = np.sum((ROWS[:, None] - ROWS) ** 2, axis=-1)
+WEIGHT = RNG.integers(0, 3, len(ROWS)).astype(float)
+# name: model, rows, new rows, how to fit
+CONFIGURATIONS = {
+    **{
+        f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW, {})
+        for i, model in enumerate(
+            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE]
+        )
+    },
+    **{
+        f"{algorithm}-{type(model).__name__}": (
+            clone(model).set_params(algorithm=algorithm, sigma=3.0),
+            ROWS,
+            NEW,
+            {},
+        )
+        for algorithm in ("dense", "blocked", "truncated", "nufft", "nystroem")
+        for model in (OneClusterPCM(), FuzzyCMeans(2, kernel="gaussian"), AlphaCutClustering())
+    },
+    **{
+        f"kernel-{name}": (FuzzyCMeans(2, kernel=name), ROWS, NEW, {})
+        for name in ("rbf", "poly", "cosine", "sigmoid", "chi2", "additive_chi2")
+    },
+    **{
+        f"object-{type(kernel).__name__}": (OneClusterPCM(kernel=kernel), ROWS, NEW, {})
+        for kernel in (
+            Linear(),
+            Gaussian(np.float64(0.7)),
+            Laplacian(1.3),
+            Cauchy(2),
+            Cosine(),
+            Polynomial(2, gamma=0.5),
+        )
+    },
+    "precomputed": (FuzzyCMeans(2, kernel="precomputed"), np.exp(-SQDIST), None, {}),
+    "precomputed-any": (OneClusterPCM(kernel="precomputed"), ROWS @ ROWS.T, None, {}),
+    "dissimilarities": (OneClusterPCM(kernel="dissimilarities"), np.sqrt(SQDIST), None, {}),
+    "dissimilarities-adaptive": (AdaptivePCM(kernel="dissimilarities"), np.sqrt(SQDIST), None, {}),
+    **{
+        f"float32-{type(model).__name__}": (
+            model,
+            ROWS.astype(np.float32),
+            NEW.astype(np.float32),
+            {},
+        )
+        for model in (OneClusterPCM(), FuzzyCMeans(2), AlphaCutClustering(), SequentialPCM())
+    },
+    **{
+        f"weights-{type(model).__name__}": (model, ROWS, NEW, {"sample_weight": WEIGHT})
+        for model in (
+            OneClusterPCM(),
+            AlphaCutClustering(assign="all"),
+            FuzzyCMeans(2, kernel="connectivity"),
+            AdaptivePCM(),
+        )
+    },
+    "sparse": (AdaptivePCM(store_memberships="sparse"), ROWS, NEW, {}),
+    "columns-first": (OneClusterPCM(kernel="polynomial"), np.asfortranarray(ROWS), NEW, {}),
+    "scaler": (ColumnScaler(missing="median"), ROWS, NEW, {}),
+    "pipeline": (
+        Pipeline([("columns", ColumnScaler()), ("model", AlphaCutClustering(sigma=0.4))]),
+        ROWS,
+        NEW,
+        {},
+    ),
+    "pipeline-nested": (
+        make_pipeline("passthrough", make_pipeline(ColumnScaler(), FuzzyCMeans(2))),
+        ROWS,
+        NEW,
+        {},
+    ),
+    "parameters": (
+        PossibilisticCMeans(
+            2,
+            init=np.array([[1.0, 2.0], [3.0, 4.0]]),
+            random_state=np.random.RandomState(3),
+            tol=np.float64(1e-6),
+            max_iter=np.int32(40),
+        ),
+        ROWS,
+        NEW,
+        {},
+    ),
+    "compressed-fourier": (OneClusterPCM(sigma=8.0, algorithm="nufft"), ROWS, NEW, {}),
+    "compressed-set": (FuzzyCMeans(2, kernel=Cauchy(30.0)), ROWS, NEW, {}),
+}
+
+
+@cache
+def fitted(name):
+    """The model of a configuration, fitted once."""
+    model, rows, _, how = CONFIGURATIONS[name]
+    model = clone(model).fit(rows, **how)
+    return model.compress(1e-2) if name.startswith("compressed") else model
+
+
+def parts_of(value):
+    if isinstance(value, Deferred):
+        return [value.prepared()]
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return list(value)
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return list(vars(value).values()) if hasattr(value, "__dict__") else []
+
+
+def classes_in(model):
+    """The classes of typicality that are met on the way through a model."""
+    found, seen, waiting = set(), {}, [model]
+    while waiting:
+        value = waiting.pop()
+        known = id(value) in seen
+        seen[id(value)] = value
+        found.add(type(value))
+        waiting.extend([] if known else parts_of(value))
+    return {kind for kind in found if kind.__module__.startswith("typicality.")} - {Deferred}

@@ -1,0 +1,45 @@
+"""The terminal of docs/first_minutes.md is true to what is printed."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("recording")  # one run of the commands for all
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def recording():
+    found = importlib.util.spec_from_file_location("recording", DOCS / "make_recording.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("you")
+
+
+@pytest.fixture(scope="module")
+def printed(recording, folder):
+    """The page with all its commands run anew in the folder."""
+    return recording.recorded(recording.PAGE.read_text(), folder)
+
+
+def test_commands_print_what_the_page_says(recording, printed):
+    page = recording.PAGE.read_text()
+    assert recording.without_seconds(printed) == recording.without_seconds(page)
+
+
+@pytest.mark.usefixtures("printed")
+def test_the_python_lines_say_what_they_give(recording, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    code = recording.PAGE.read_text().split("```python\n")[1].split("```")[0]
+    *lines, last = code.strip().splitlines()
+    names = {}
+    exec("\n".join(lines), names)
+    expression, said = last.split("  # ")
+    assert repr(eval(expression, names)) == said
