@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from typicality import tables
 from typicality.tables import MISSING, open_table
 from typicality.tables.cells import csv_lines, is_number, look_of, parse_numbers
 
@@ -78,3 +79,8 @@ def test_looks(cells, look):
 def test_lines_of_csv_have_quotation_marks_where_needed():
     rows = [["a", "b,c", 'd"e'], ["f\ng", "h\ri", ""], ["", "", ""]]
     assert csv_lines(rows) == ['a,"b,c","d""e"', '"f\ng","h\ri",', ",,"]
+
+
+def test_words_for_missing_are_documented():
+    documented = set(tables.__doc__.replace(",", " ").replace(";", " ").split())
+    assert MISSING - {""} <= documented
