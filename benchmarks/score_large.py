@@ -2,8 +2,8 @@
 
 Rows come from three groups in five columns of numbers, with a column of text and missing cells
 among them. A model is fitted to the first rows by `typicality cluster`; then a file of the given
-size is scored, in a process of its own. Its peak is `VmHWM` of /proc/PID/status, read by the process
-itself as its last act (`ru_maxrss` would be that of the process that started it, if that is larger).
+size is scored, in a process of its own. Its peak is `VmHWM` of /proc/PID/status, read by the
+process itself as its last act (`ru_maxrss` would be that of the process that started it).
 
 Usage: python benchmarks/score_large.py [GIGABYTES] [METHOD ...]
 """
