@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ __all__ = [
     "is_missing",
     "is_number",
     "look_of",
+    "number_texts",
     "parse_numbers",
     "with_missing_filled",
 ]
@@ -92,6 +93,14 @@ def _number(cell: str) -> float:
         return np.nan if "_" in cell else float(cell)
     except ValueError:
         return np.nan
+
+
+def number_texts(values: NDArray[Any]) -> list[str]:
+    """Numbers as text, with the fewest digits that give the same number of the same precision."""
+    if values.dtype in (np.float16, np.float32):
+        return [str(value) for value in values]
+    # Python's own numbers print quicker, but have no single precision.
+    return list(map(str, values.tolist()))
 
 
 def csv_lines(rows: Iterable[Sequence[str]]) -> list[str]:

@@ -36,16 +36,16 @@ class Records(NamedTuple):
     Parameters
     ----------
     lines : list of str or None
-        The text of each row, where no cell is quoted: then it need not be cut into cells unless
+        The text of each row, where it is one line.
+    rows : list of list of str or None
+        The cells of each row, where some are quoted. Others need not be cut into cells unless
         somebody wants to see them.
-    rows : list of list of str
-        The cells of each row, where some are quoted.
     numbers : sequence of int
         The line in which each row begins.
     """
 
     lines: list[str] | None
-    rows: list[list[str]]
+    rows: list[list[str]] | None
     numbers: Sequence[int]
 
 
@@ -61,9 +61,9 @@ class DelimitedBlock(Block):
     @cached_property
     def _rows(self) -> list[list[str]]:
         lines, rows, _ = self._records
-        if lines is None:
+        if rows is not None:
             return rows
-        return [line.rstrip("\r\n").split(self._delimiter) for line in lines]
+        return [line.rstrip("\r\n").split(self._delimiter) for line in lines or ()]
 
     @cached_property
     def _columns(self) -> list[tuple[str, ...]]:
@@ -85,12 +85,12 @@ class DelimitedBlock(Block):
         return csv_lines(self._rows)
 
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        lines = self._records.lines
+        lines, rows, _ = self._records
         if lines is None:
             return None
         columns = [self.index[name] for name in names]
         numbers = _load(lines, self._delimiter, columns)
-        if numbers is None:
+        if numbers is None and rows is None:
             filled = with_missing_filled(lines, self._delimiter)
             numbers = _load(filled, self._delimiter, columns)
         return numbers
@@ -98,7 +98,9 @@ class DelimitedBlock(Block):
 
 def _load(lines: list[str], delimiter: str, columns: list[int]) -> Doubles | None:
     try:
-        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
+        return np.loadtxt(
+            lines, delimiter=delimiter, usecols=columns, comments=None, quotechar='"', ndmin=2
+        )
     except ValueError:  # some cell is no number
         return None
 
@@ -182,24 +184,20 @@ class DelimitedFile(TableFile):
             taken = [line for line in taken if line not in _BLANK]
         widths = [line.count(self.dialect.delimiter) + 1 for line in taken]
         self._refuse_ragged(widths, numbers, lines)
-        return Records(taken, [], numbers)
+        return Records(taken, None, numbers)
 
     def _quoted(self, taken: list[str], lines: "_Lines") -> Records:
         """Records with quotation marks: the last may go on beyond the lines that were taken."""
         start = lines.number - len(taken) + 1
         whole = self._whole(taken)
         if whole is not None:
-            numbers: Sequence[int] = range(start, start + len(taken))
-            rows = whole
+            records = Records(taken, whole, range(start, start + len(taken)))
         else:
-            found = [
-                (row, number)
-                for row, number in self._records(chain(taken, lines), start, len(taken))
-                if row
-            ]
-            rows, numbers = [row for row, _ in found], [number for _, number in found]
-        self._refuse_ragged(list(map(len, rows)), numbers, lines)
-        return Records(None, rows, numbers)
+            found = list(self._records(chain(taken, lines), start, len(taken)))
+            rows = [row for row, _ in found if row]
+            records = Records(None, rows, [number for row, number in found if row])
+        self._refuse_ragged(list(map(len, records.rows or ())), records.numbers, lines)
+        return records
 
     def _whole(self, taken: list[str]) -> list[list[str]] | None:
         """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
