@@ -32,7 +32,8 @@ WRONG = {
     "far from any parameter": (
         ["--param", "zzz=3"],
         "There is no parameter 'zzz'; there are algorithm, alpha, assign, criterion, gamma, "
-        "kernel, labelling, max_iter, min_cluster_size, n_neighbors, rejection_rate, rtol, sigma, tol.",
+        "kernel, labelling, max_iter, min_cluster_size, n_neighbors, rejection_rate, rtol, sigma, "
+        "tol.",
     ),
     "no value": (
         ["--param", "tol"],

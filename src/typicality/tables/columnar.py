@@ -77,7 +77,12 @@ def _texts_of(column: Any) -> list[str]:
         # Python's dates have no nanoseconds.
         texts = column.cast("string").to_pylist()
         return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
-    return [_text_of(value) for value in column.to_pylist()]
+    try:
+        return [_text_of(value) for value in column.to_pylist()]
+    except (ValueError, OverflowError):
+        # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
+        numbers = column.view("int64" if column.type.bit_width == 64 else "int32")
+        return [_text_of(value) for value in numbers.to_pylist()]
 
 
 def _text_of(value: Any) -> str:
@@ -109,6 +114,7 @@ class _ColumnarFile(TableFile):
         with self._guarded(), self._opened() as opened:
             for batch, fraction in self._batches(opened, at_most):
                 self._fraction = fraction
+                batch.validate(full=True)  # what is wrong inside would else end the process
                 if batch.num_rows:
                     yield ColumnarBlock(self, first_row, batch)
                     first_row += batch.num_rows

@@ -18,7 +18,14 @@ from typicality.exceptions import TableError
 from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
 from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
-from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
+from typicality.tables.sniffing import (
+    LONGEST_LINE,
+    bad_quotation,
+    holds_zeros,
+    line_too_long,
+    named_columns,
+    sniff,
+)
 
 __all__ = ["DelimitedBlock", "DelimitedFile"]
 
@@ -92,7 +99,7 @@ class DelimitedBlock(Block):
         numbers = _load(lines, self._delimiter, columns)
         if numbers is None and rows is None:
             filled = with_missing_filled(lines, self._delimiter)
-            numbers = _load(filled, self._delimiter, columns)
+            numbers = None if filled is None else _load(filled, self._delimiter, columns)
         return numbers
 
 
@@ -150,7 +157,7 @@ class DelimitedFile(TableFile):
         return self._hashing.digest.hexdigest()
 
     def _read(self, rows: int | None) -> Iterator[Block]:
-        self._hashing = _HashingFile(self.path)
+        self._hashing = _HashingFile(self.path, self.name)
         buffered = io.BufferedReader(self._hashing, _BUFFER)
         encoding = self.dialect.encoding
         with io.TextIOWrapper(buffered, encoding=encoding, newline="") as stream:
@@ -256,9 +263,11 @@ class DelimitedFile(TableFile):
 
 
 class _HashingFile(io.RawIOBase):
-    """A file that is hashed as it is read."""
+    """A file that is hashed as it is read, and refused where a line would fill the memory."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, name: str) -> None:
+        self._name = name
+        self._line_length = 0
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._size = size_of(path)
         self._n_read = 0
@@ -273,9 +282,17 @@ class _HashingFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         n_bytes = self._file.readinto(buffer) or 0
-        self.digest.update(memoryview(buffer)[:n_bytes])
+        some = bytes(memoryview(buffer)[:n_bytes])
+        self.digest.update(some)
         self._n_read += n_bytes
+        self._refuse_long_line(some)
         return n_bytes
+
+    def _refuse_long_line(self, some: bytes) -> None:
+        last_end = max(some.rfind(b"\n"), some.rfind(b"\r"))
+        self._line_length = len(some) - last_end - 1 + (self._line_length if last_end < 0 else 0)
+        if self._line_length > LONGEST_LINE:
+            raise line_too_long(self._name)
 
     def close(self) -> None:
         self._file.close()
@@ -288,6 +305,7 @@ class _Lines:
     def __init__(self, stream: io.TextIOWrapper) -> None:
         self._stream = stream
         self._waiting: list[str] = []
+        self._at = 0
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -296,8 +314,9 @@ class _Lines:
 
     def take(self, rows: int) -> list[str]:
         """At most so many lines, and not many more characters than a block may have."""
-        if not self._waiting:
-            self._waiting = self._stream.readlines(_CHARACTERS)
-        taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
+        if self._at == len(self._waiting):
+            self._waiting, self._at = self._stream.readlines(_CHARACTERS), 0
+        taken = self._waiting[self._at : self._at + rows]
+        self._at += len(taken)
         self.number += len(taken)
         return taken

@@ -13,18 +13,18 @@ from typicality.tables.cells import csv_lines, number_texts
 
 __all__ = ["append_columns", "free_names", "write_table"]
 
-_SUFFIX = "_typicality"
+_SUFFIX = "_new"
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
     """Names for new columns that no column has: the wanted ones, or with a suffix.
 
-    The suffix is ``_typicality``, and if that is taken too, a number after it from 2 on.
+    The suffix is ``_new``, and if that is taken too, a number after it from 2 on.
 
     Examples
     --------
     >>> free_names(["x", "label"], ["label", "typicality"])
-    ['label_typicality', 'typicality']
+    ['label_new', 'typicality']
     """
     used = set(taken)
     names = []
