@@ -183,7 +183,7 @@ function drawLevel() {
 }
 
 function startLevel() {
-  tell("histogram-words", `Rows by ${data.strength_name}`);
+  tell("histogram-words", `${isSample ? "Rows shown," : "Rows"} by ${data.strength_name}`);
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = detects ? "The threshold" : "The level";
   byId("level-name").textContent = detects ? "Threshold" : "Level";
@@ -198,6 +198,7 @@ function startLevel() {
   byId("alpha-value").addEventListener("change", () => refresh("level"));
   byId("automatic").addEventListener("click", () => { setLevel(null); announceAnswer(); });
   byId("min-size-field").hidden = data.kind !== "tree";
+  if (!nodesCountRows) byId("min-size-name").textContent = "Smallest cluster (weight)";
   byId("min-size").value = String(state.minSize);
   byId("min-size").addEventListener("input", (event) => {
     if (event.target.valueAsNumber >= 1) setMinSize(event.target.valueAsNumber);

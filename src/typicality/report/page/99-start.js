@@ -6,7 +6,8 @@ function answer() {
   const nowhere = nowhereCount();
   const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
   if (detects) return `${grouped.format(nowhere)} of ${where} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`;
-  const rest = nowhere === 0 ? "every row belongs to one" : `${state.sizesExact ? "" : "about "}${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
+  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(nowhere)} belong${nowhere === 1 ? "s" : ""} nowhere.`;
+  const rest = nowhere === 0 ? "every row belongs to one" : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
 }
 
