@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from report.conftest import fitted, three_groups
-from typicality import AlphaCutClustering, OneClusterPCM
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.report import Report
 
 
@@ -116,3 +116,25 @@ def test_a_sample_says_what_it_cannot_know(visit, clustered):
     assert "clusters among the rows shown" in opened.page.inner_text("#summary")
     assert opened.page.inner_text("#outliers-words").startswith("About ")
     assert "estimates" in opened.page.inner_text("#clusters-now")
+
+
+def test_clusters_without_rows_are_not_counted(visit, clustered):
+    X = clustered[0]
+    model = FuzzyCMeans(3, random_state=0).fit(X)
+    opened = visit(Report.from_estimator(model, X).html)
+    level = np.sort(model.memberships_.max(axis=1))[-2]
+    opened.page.fill("#alpha-value", repr(float(level)))
+    opened.settle()
+    assert opened.page.inner_text("#summary") == (
+        f"1 cluster in {len(X)} rows; {len(X) - 1} rows belong nowhere."
+    )
+    assert opened.page.locator("#clusters tbody tr").count() == 1
+    assert opened.page.locator("#legend button").count() == 2
+
+
+def test_the_threshold_of_the_fit_is_not_rounded_to_the_slider(visit):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(120, 2)), [[1e6, 1e6]]])  # far away: steps are long
+    model = fitted(OneClusterPCM(), X)
+    opened = visit(Report.from_estimator(model, X).html)
+    assert opened.level == pytest.approx(model.offset_, rel=1e-3)

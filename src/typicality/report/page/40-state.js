@@ -63,6 +63,11 @@ function allCount() {
   return state.sizesOfAll ? data.n_rows : n;
 }
 
+// A level may take all rows of a cluster that has a prototype, and leave its number.
+function labelsWithRows() {
+  return Array.from(state.sizes.keys()).filter((label) => state.sizes[label] > 0);
+}
+
 function nowhereCount() {
   return allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -41,7 +41,12 @@ function levelAt(share) {
   return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
 }
 
-const rounded = (value) => Number(value.toFixed(digitsAt(shareOf(value))));
+// Four digits at least: a level of the fit need not stand at a step of the slider.
+function rounded(value) {
+  const leading = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+  return Number(value.toFixed(clamp(Math.max(digitsAt(shareOf(value)), 3 - leading), 0, 15)));
+}
+
 const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
 
 // Where the line stands while each cluster has a level of its own: amid them.

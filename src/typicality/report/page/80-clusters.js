@@ -20,8 +20,8 @@ const COLUMNS = [
 const known = (key) => state.level === null && data.clusters.some((cluster) => Number.isFinite(cluster[key]));
 
 function entries() {
-  const { nClusters, shown, strength, best } = state.summary;
-  return Array.from({ length: nClusters }, (_, label) => {
+  const { shown, strength, best } = state.summary;
+  return labelsWithRows().map((label) => {
     const fit = state.level === null ? fitted.get(label) : undefined;
     return {
       number: label,
@@ -36,7 +36,7 @@ function entries() {
 }
 
 function drawClusters() {
-  const { nClusters } = state.summary;
+  const nClusters = labelsWithRows().length;
   const columns = COLUMNS.filter((column) => !column.known || column.known());
   const listed = sorted(entries());
   const shown = table.all ? listed : listed.slice(0, FIRST_ROWS);

@@ -1,7 +1,7 @@
 // The words around the plots, and the start of it all.
 
 function answer() {
-  const { nClusters } = state.summary;
+  const nClusters = labelsWithRows().length;
   const all = allCount();
   const nowhere = nowhereCount();
   const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
@@ -12,8 +12,9 @@ function answer() {
 }
 
 function drawLegend() {
-  const { nClusters } = state.summary;
-  const chips = Array.from({ length: Math.min(nClusters, 12) }, (_, label) => chip(label, state.sizes[label]));
+  const labels = labelsWithRows();
+  const nClusters = labels.length;
+  const chips = labels.slice(0, 12).map((label) => chip(label, state.sizes[label]));
   if (nowhereCount() > 0) chips.push(chip(-1, nowhereCount()));
   if (nClusters > 12) chips.splice(12, 0, element("li", { className: "more", text: `and ${count(nClusters - 12, "more cluster")}` }));
   byId("legend").replaceChildren(...chips);
