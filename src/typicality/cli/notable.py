@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ _REASONS = 3  # columns named for a row
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
 
 
-class Reason(NamedTuple):
+@dataclass(frozen=True)
+class Reason:
     """A column in which a row is unusual, its value there, and by how many spreads it is off."""
 
     column: str

@@ -12,6 +12,7 @@ from typicality.cli.page import PageRows, write_page
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
 from typicality.cli.scoring import load_pipeline
+from typicality.cli.words import counted
 from typicality.tables import TableFile
 
 __all__ = ["report_on_run"]
@@ -49,8 +50,7 @@ def report_on_run(
             _check_same_rows(prepared, record, given=file is not None)
             cells = _text_columns(table, prepared, record)
         with terminal.doing("Drawing the report"):
-            rows = _page_rows(pipeline, prepared, cells)
-            write_page(path, record, model=pipeline["model"], rows=rows, overwrite=force)
+            _draw(path, record, pipeline, prepared, cells, force=force)
     terminal.say_path("Open the report: ", path)
 
 
@@ -113,8 +113,34 @@ def _text_columns(
     return notes.columns
 
 
-def _page_rows(pipeline: Any, prepared: PreparedRows, cells: dict[str, list[str]]) -> PageRows:
-    names = pipeline["columns"].feature_names_in_
-    del pipeline["columns"].feature_names_in_  # rows are arrays, their columns taken by name
-    scaled = pipeline["columns"].transform(prepared.X)
-    return PageRows([str(name) for name in names], prepared.X, scaled, cells)
+def _draw(
+    path: Path,
+    record: Mapping[str, Any],
+    pipeline: Any,
+    prepared: PreparedRows,
+    cells: dict[str, list[str]],
+    *,
+    force: bool,
+) -> None:
+    scaler, model = pipeline["columns"], pipeline["model"]
+    names = [str(name) for name in scaler.feature_names_in_]
+    del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+    rows = PageRows(names, prepared.X, scaler.transform(prepared.X), cells)
+    try:
+        write_page(
+            path,
+            record,
+            model=model,
+            rows=rows,
+            overwrite=force,
+            notes=_other_rows(prepared, record),
+        )
+    except ValueError as error:
+        raise UnusableError(f"{prepared.table.name} cannot be drawn: {error}") from error
+
+
+def _other_rows(prepared: PreparedRows, record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if prepared.numeric.fingerprint == record["data"]["fingerprint"]:
+        return []
+    n_rows, name = counted(len(prepared.X), "row"), prepared.table.name
+    return [("Rows", f"Drawn for the {n_rows} of {name}, not for those of the fit.")]

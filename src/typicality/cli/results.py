@@ -57,7 +57,8 @@ def column_names(model: Any) -> list[str]:
     if hasattr(model, "tree_"):
         return ["label", "typicality"]
     names = [str(name) for name in model.get_feature_names_out()]
-    return ["label", names[0].rpartition("_")[0], *names]
+    shares = names[:1] == ["membership_0"]  # typicalities where all clusters have vanished
+    return ["label", "membership" if shares else "typicality", *names]
 
 
 def _of_detector(model: Any, typicality: Floats, scores: Floats) -> Columns:
@@ -66,7 +67,7 @@ def _of_detector(model: Any, typicality: Floats, scores: Floats) -> Columns:
 
 
 def _of_prototypes(model: Any, labels: NDArray[np.integer], memberships: Floats) -> Columns:
-    values = (labels, memberships.max(axis=1), *memberships.T)
+    values = (labels, memberships.max(axis=1, initial=0.0), *memberships.T)
     return dict(zip(column_names(model), values, strict=True))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -20,6 +20,20 @@ from typicality.exceptions import ModelFileError
 __all__ = ["RECORD_FORMAT", "as_json", "data_of", "read_record", "record_of", "versions"]
 
 RECORD_FORMAT = 1
+_REQUIRED = {
+    "command",
+    "data",
+    "estimator",
+    "preparation",
+    "results",
+    "seed",
+    "versions",
+    "warnings",
+}
+_REQUIRED_DATA = {
+    *("columns", "columns_left_out", "delimiter", "file", "fingerprint", "format", "header"),
+    *("missing", "n_rows", "n_rows_left_out", "path"),
+}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
 
 
@@ -50,6 +64,8 @@ def data_of(prepared: PreparedRows, choice: TableChoice) -> dict[str, Any]:
         "file": table.name,
         "path": str(Path(choice.file).resolve()) if choice.file != "-" else None,
         "format": table.format,
+        "delimiter": choice.delimiter,
+        "header": choice.header,
         "fingerprint": numeric.fingerprint,
         "n_rows": prepared.n_rows,
         "n_rows_left_out": prepared.n_dropped,
@@ -114,12 +130,22 @@ def read_record(path: Path) -> dict[str, Any]:
         raise ModelFileError(
             f"{path} cannot be read ({error}); run `typicality cluster` again to write it anew."
         ) from error
-    if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
+    if not _is_record(record):
         raise ModelFileError(
             f"{path} is no record of a run that typicality {__version__} can read; write it anew "
             "with the command that made it."
         )
     return record
+
+
+def _is_record(record: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether it is of the format that is written here, with all that is read again."""
+    if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
+        return False
+    data = record.get("data")
+    if not record.keys() >= _REQUIRED or not isinstance(data, dict):
+        return False
+    return data.keys() >= _REQUIRED_DATA
 
 
 def as_json(value: Any) -> Any:

@@ -101,6 +101,8 @@ class Scorer:
 
     Attributes
     ----------
+    model : estimator
+        The fitted estimator.
     names : tuple of str
         The columns it needs.
     tally : Tally
@@ -108,7 +110,7 @@ class Scorer:
     """
 
     def __init__(self, pipeline: Any, *, missing: str) -> None:
-        self._scaler, self._model = pipeline["columns"], pipeline["model"]
+        self._scaler, self.model = pipeline["columns"], pipeline["model"]
         self.names = tuple(str(name) for name in self._scaler.feature_names_in_)
         del self._scaler.feature_names_in_  # blocks are arrays, their columns taken by name
         self._scaler.set_params(missing="median" if missing == "median" else "error")
@@ -131,8 +133,8 @@ class Scorer:
 
     def _columns(self, X: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         if len(X) == 0:
-            return {name: np.empty(0) for name in column_names(self._model)}
-        return columns_of_new_rows(self._model, self._scaler.transform(X))
+            return {name: np.empty(0) for name in column_names(self.model)}
+        return columns_of_new_rows(self.model, self._scaler.transform(X))
 
     def _about_missing(self, block: Block, X: NDArray[np.float64]) -> str:
         row, column = np.argwhere(np.isnan(X))[0]
@@ -161,7 +163,7 @@ def score_file(choice: ScoreChoice) -> None:
     if choice.as_json:
         terminal.json({"output": choice.output, **asdict(scorer.tally)})
     if choice.output != "-":
-        terminal.say(_summary(scorer.tally))
+        terminal.say(_summary(scorer.tally, scorer.model))
         terminal.say_path("Written: ", choice.output)
 
 
@@ -213,9 +215,13 @@ def _stream(choice: ScoreChoice) -> Iterator[Any]:
         raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
 
 
-def _summary(tally: Tally) -> str:
-    nowhere = f"{tally.n_nowhere:,} ({share(tally.n_nowhere, tally.n_rows)})"
-    words = f"{counted(tally.n_rows, 'row')}; {nowhere} belong nowhere or are outliers."
+def _summary(tally: Tally, model: Any) -> str:
+    n_nowhere, some = tally.n_nowhere, tally.n_nowhere != 1
+    belong = "belong nowhere" if some else "belongs nowhere"
+    if hasattr(model, "score_samples"):
+        belong = "are outliers" if some else "is an outlier"
+    words = f"{counted(tally.n_rows, 'row')}; {n_nowhere:,} ({share(n_nowhere, tally.n_rows)})"
+    words += f" {belong}."
     if tally.n_left_out:
         words += f" {counted(tally.n_left_out, 'row')} with missing values were not judged."
     return words

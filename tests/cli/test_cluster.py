@@ -1,0 +1,301 @@
+"""`typicality cluster`."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import typicality
+from typicality.tables import open_table, read_rows
+
+TEXT = {"encoding": "utf-8"}
+
+
+def test_summary_tells_clusters_rows_and_files(clustered, groups):
+    done, folder = clustered
+    assert done.exit_code == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert f"{groups}: 66 rows, 2 columns (width, height). Left out: name, text (first" in text
+    assert "unit, text" in text
+    assert "2 clusters; 1 row (2 %) belongs nowhere." in text
+    assert "nowhere 1 2 %" in text
+    assert "line 67 item 65" in text
+    assert "AlphaCutClustering" in text
+    assert "How it was computed: the 66 x 66 matrix" in text
+    assert done.stdout.endswith(f"Open the report: {folder}/report.html\n")
+    assert done.stderr == ""
+
+
+def test_summary_fits_eighty_columns_without_colours(clustered):
+    lines = [line for line in clustered[0].stdout.splitlines() if "/" not in line]
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in clustered[0].stdout
+
+
+def test_labels_keep_the_file_as_it_was(clustered, groups, read_csv):
+    original = groups.read_text(**TEXT).splitlines()
+    written = (clustered[1] / "labels.csv").read_text(**TEXT).splitlines()
+    assert written[0] == f"{original[0]},label,typicality"
+    assert [line.rsplit(",", 2)[0] for line in written[1:]] == original[1:]
+    labels = [row["label"] for row in read_csv(clustered[1] / "labels.csv")]
+    assert labels == ["0"] * 40 + ["1"] * 25 + ["-1"]
+
+
+def test_model_predicts_the_labels_from_python(clustered, groups, read_csv):
+    pandas = pytest.importorskip("pandas")
+    model = typicality.load(clustered[1] / "model")
+    written = read_csv(clustered[1] / "labels.csv")
+    frame = pandas.read_csv(groups)[["width", "height"]]
+    assert model.predict(frame).tolist() == [int(row["label"]) for row in written]
+
+
+def test_record_tells_all_of_the_run(clustered, groups):
+    record = json.loads((clustered[1] / "run.json").read_text(**TEXT))
+    assert record["command"] == f"typicality cluster {groups} --output {clustered[1]}"
+    assert record["data"]["path"] == str(groups)
+    assert record["data"]["columns"] == ["width", "height"]
+    assert [c["name"] for c in record["data"]["columns_left_out"]] == ["name", "unit"]
+    with open_table(groups) as table:
+        assert record["data"]["fingerprint"] == read_rows(table).fingerprint
+    parameters = typicality.AlphaCutClustering().get_params()
+    assert record["estimator"] == {"class": "AlphaCutClustering", "parameters": parameters}
+    assert record["preparation"]["parameters"] == {"scale": "robust", "missing": "error"}
+    assert record["versions"].keys() >= {"python", "typicality", "numpy", "scipy", "scikit-learn"}
+    assert record["results"]["sizes"] == [40, 25]
+    assert record["results"]["n_nowhere"] == 1
+    assert record["results"]["status"] == "converged"
+    worst = record["results"]["atypical_rows"][0]
+    assert (worst["row"], worst["line"], worst["label"]) == (65, 67, -1)
+    assert worst["cells"] == {"name": "item 65", "unit": "cm"}
+    assert worst["reasons"][0]["column"] == "height"
+
+
+def test_report_is_there_and_knows_the_columns(clustered):
+    page = (clustered[1] / "report.html").read_text(**TEXT)
+    assert '"name": "width"' in page.replace('"name":"', '"name": "')
+    assert "item 65" in page
+
+
+RUNS = {
+    "plain": [],
+    "shares": ["--method", "fcm", "--clusters", 3, "--seed", 5, "--param", "m=1.5"],
+    "columns": ["--columns", "height,width", "--scale", "standard", "--sigma", 0.5],
+}
+
+
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
+def test_recorded_command_gives_the_same_bytes(run, groups, tmp_path, options):
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert run("cluster", groups, "-o", first, *options).exit_code == 0
+    record = json.loads((first / "run.json").read_text(**TEXT))
+    program, *arguments = shlex.split(record["command"])
+    assert program == "typicality"
+    assert run(*[str(second) if a == str(first) else a for a in arguments]).exit_code == 0
+    for name in ("labels.csv", "model/model.json", "model/arrays.safetensors"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+METHODS = {
+    "sequential": (
+        ["--param", "lam=0.02"],
+        ["label", "typicality", "typicality_0", "typicality_1"],
+    ),
+    "adaptive": (["-k", 4], ["label", "typicality", "typicality_0"]),
+    "sparse-adaptive": (["-k", 4], ["label", "typicality", "typicality_0"]),
+    "fcm": (["-k", 2], ["label", "membership", "membership_0", "membership_1"]),
+    "entropy": (["-k", 2], ["label", "membership", "membership_0", "membership_1"]),
+    "pcm": (["-k", 2], ["label", "typicality", "typicality_0", "typicality_1"]),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
+    options, columns = METHODS[method]
+    done = run("cluster", groups, "-m", method, *options, "-o", tmp_path / "out", "--no-report")
+    assert done.exit_code == 0, done.stderr
+    rows = read_csv(tmp_path / "out" / "labels.csv")
+    assert list(rows[0])[4 : 4 + len(columns)] == columns
+    members = [name for name in rows[0] if name.startswith(f"{columns[1]}_")]
+    largest = [max(float(row[name]) for name in members) for row in rows]
+    assert [float(row[columns[1]]) for row in rows] == largest
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "labels.csv",
+        "model",
+        "run.json",
+    ]
+
+
+def test_clusters_that_have_all_vanished(run, groups, read_csv, tmp_path):
+    out = tmp_path / "out"
+    done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
+    assert done.exit_code == 0, done.stderr
+    assert "0 clusters; 66 rows (100 %) belong nowhere." in done.stdout
+    rows = read_csv(out / "labels.csv")
+    assert {(row["label"], row["typicality"]) for row in rows} == {("-1", "0")}
+
+
+def test_rows_between_clusters_are_shown_with_both(run, groups, tmp_path):
+    done = run("cluster", groups, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
+    text = " ".join(done.stdout.split())
+    assert "The least certain rows: row, name membership between clusters line 67 item 65" in text
+    assert "2 clusters; every row belongs to one." in text
+
+
+def test_missing_values_stop_the_run_and_name_the_choices(run, gaps, tmp_path):
+    done = run("cluster", gaps, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert done.stderr == (
+        f"Error: {gaps}: 2 of 66 rows have missing values, in the columns 'width' (1), 'height' "
+        "(1), first in line 4; leave those rows out with --missing drop, fill in medians with "
+        "--missing median, or leave columns out with --ignore.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
+    done = run("cluster", gaps, "--missing", "drop", "-o", tmp_path / "out")
+    assert "2 rows with missing values took no part (--missing drop)." in " ".join(
+        done.stdout.split()
+    )
+    rows = read_csv(tmp_path / "out" / "labels.csv")
+    empty = [i for i, row in enumerate(rows) if (row["label"], row["typicality"]) == ("", "")]
+    assert empty == [2, 7]
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert record["results"]["atypical_rows"][0]["line"] == 67
+    assert (record["data"]["n_rows"], record["data"]["n_rows_left_out"]) == (66, 2)
+
+
+def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):
+    done = run("cluster", gaps, "--missing", "median", "-o", tmp_path / "out")
+    assert "2 missing values became the median of the column." in " ".join(done.stdout.split())
+    rows = read_csv(tmp_path / "out" / "labels.csv")
+    assert rows[2]["width"] == ""
+    assert rows[2]["label"] in {"-1", "0", "1"}
+
+
+def test_too_few_rows_are_left(run, tmp_path):
+    (tmp_path / "thin.csv").write_text("a,b\n1,\n2,\n3,4\n", **TEXT)
+    done = run("cluster", tmp_path / "thin.csv", "--missing", "drop", "-c", "a,b")
+    assert done.exit_code == 3
+    assert done.stderr == (
+        f"Error: {tmp_path}/thin.csv: 1 of 3 rows can be used, and at least two are needed; the "
+        "column 'b' has the most missing values: leave it out with --ignore, or fill them in with "
+        "--missing median.\n"
+    )
+
+
+def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_path):
+    rows = [f"{i % 7 + i / 50},{i * i % 11},{i % 2}" for i in range(30)]
+    path = tmp_path / "known.csv"
+    path.write_text("\n".join(["a,b,Class", *rows]) + "\n", **TEXT)
+    text = " ".join(run("cluster", path, "-o", tmp_path / "used").stdout.split())
+    assert "3 columns (a, b, Class). Class takes part, with 2 values: if it is a class" in text
+    text = " ".join(
+        run("cluster", path, "-o", tmp_path / "not", "--ignore", "Class").stdout.split()
+    )
+    assert "2 columns (a, b). Left out: Class, you asked to ignore it." in text
+    assert "takes part" not in text
+    assert "row, Class" in text
+
+
+def test_a_missing_file_is_told_before_a_folder_that_exists(run, tmp_path):
+    done = run("cluster", tmp_path / "no.csv", "-o", tmp_path)
+    assert (done.exit_code, "no.csv cannot be read" in done.stderr) == (3, True)
+
+
+def test_a_folder_that_exists_is_told_before_standard_input_is_read(run, tmp_path):
+    done = run("cluster", "-", "-o", tmp_path, stdin="")
+    assert (done.exit_code, "exists already" in done.stderr) == (4, True)
+
+
+def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):
+    done = run("cluster", groups, "--json", "--no-report", "-o", tmp_path / "out")
+    assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert done.stderr == ""
+
+
+def test_quiet_prints_nothing(run, groups, tmp_path):
+    done = run("cluster", groups, "--quiet", "--alpha", 0.99, "-o", tmp_path / "out")
+    assert (done.exit_code, done.output) == (0, "")
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert "There is no cluster" in record["warnings"][0]
+
+
+def test_warnings_are_paragraphs_on_stderr_with_their_options(run, groups, tmp_path):
+    options = ["-m", "fcm", "-k", 2, "--param", "max_iter=2", "--no-report"]
+    done = run("cluster", groups, *options, "-o", tmp_path / "out")
+    text = " ".join(done.stderr.split())
+    assert text.startswith("Warning: Not converged after max_iter=2 iterations")
+    assert text.endswith("(On the command line: --param max_iter=VALUE, --param tol=VALUE.)")
+    assert "Warning" not in done.stdout
+
+
+def test_warnings_call_columns_by_their_names(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 2)) * [1, 1e5]
+    lines = ["small,large", *(f"{a},{b}" for a, b in rows)]
+    (tmp_path / "wide.csv").write_text("\n".join(lines), **TEXT)
+    out = tmp_path / "out"
+    done = run("cluster", tmp_path / "wide.csv", "--scale", "none", "--no-report", "-o", out)
+    text = " ".join(done.stderr.split())
+    assert "of column 'large'" in text
+    assert "of column 'small'" in text
+
+
+def test_folder_is_named_after_the_file(run, groups, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("cluster", groups, "--no-report")
+    assert done.stdout.endswith("Written: labels.csv, model/, run.json in groups-clusters/\n")
+    assert (tmp_path / "groups-clusters" / "labels.csv").is_file()
+
+
+def test_results_are_replaced_only_by_force(run, groups, tmp_path):
+    out = tmp_path / "out"
+    assert run("cluster", groups, "-o", out, "--no-report").exit_code == 0
+    before = (out / "run.json").read_bytes()
+    done = run("cluster", groups, "-o", out)
+    assert done.exit_code == 4
+    assert done.stderr == (
+        f"Error: {out} exists already; choose another name with --output, or replace it with "
+        "--force.\n"
+    )
+    assert (out / "run.json").read_bytes() == before
+    assert run("cluster", groups, "-o", out, "--no-report", "--force").exit_code == 0
+    (out / "notes.txt").write_text("mine", **TEXT)
+    done = run("cluster", groups, "-o", out, "--force")
+    assert (done.exit_code, "'notes.txt'" in done.stderr) == (4, True)
+    assert (out / "notes.txt").read_text(**TEXT) == "mine"
+
+
+def test_standard_input(run, groups, tmp_path):
+    done = run(
+        "cluster", "-", "-o", tmp_path / "out", "--no-report", stdin=groups.read_text(**TEXT)
+    )
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert (record["data"]["path"], record["data"]["n_rows"]) == (None, 66)
+
+
+def test_binary_files_have_rows_instead_of_lines(run, tmp_path):
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "rows.npy", np.vstack([rng.normal(size=(30, 2)), [[40.0, 0.0]]]))
+    done = run("cluster", tmp_path / "rows.npy", "-o", tmp_path / "out", "--no-report")
+    assert "row 30" in done.stdout
+    assert "line" not in done.stdout
+
+
+def test_names_cannot_write_to_the_terminal(run, tmp_path):
+    rows = [f"{i % 7},{i * i % 11},\x1b[31mred{i}" for i in range(20)]
+    (tmp_path / "bad.csv").write_text("\n".join(["a,b\x1b[2J,c", *rows]), **TEXT)
+    done = run("cluster", tmp_path / "bad.csv", "-o", tmp_path / "out", "--no-report")
+    assert done.exit_code == 0, done.stderr
+    assert "\x1b" not in done.output
+
+
+def test_jobs_and_memory_change_nothing_but_the_machine(run, groups, clustered, tmp_path):
+    done = run("cluster", groups, "--jobs", 1, "--memory", 0.1, "-o", tmp_path / "o", "--no-report")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "o" / "labels.csv").read_bytes() == (
+        clustered[1] / "labels.csv"
+    ).read_bytes()

@@ -1,0 +1,106 @@
+"""What is printed, and how."""
+
+import io
+import sys
+
+import pytest
+
+from typicality.cli.console import Terminal, shown
+from typicality.cli.words import counted, listed, place, share
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def attach(monkeypatch):
+    """A function that makes both streams terminals of sixty columns."""
+    return lambda: _attach(monkeypatch)
+
+
+def _attach(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "stderr", FakeTerminal())
+    monkeypatch.setattr(sys, "stdout", FakeTerminal())
+
+
+WORDS = "a warning that goes on for quite some time, so that it does not fit one line of sixty"
+
+
+def test_colours_on_a_terminal_and_lines_that_fit(attach):
+    attach()
+    Terminal().warn([WORDS])
+    text = sys.stderr.getvalue()
+    assert "\x1b[1;33mWarning: " in text
+    assert all(len(line) <= 60 + 20 for line in text.splitlines())
+    assert len(text.splitlines()) == 2
+
+
+def test_no_colours_where_they_are_not_wanted(attach, monkeypatch):
+    attach()
+    monkeypatch.setenv("NO_COLOR", "1")
+    Terminal().warn([WORDS])
+    assert "\x1b[1;33m" not in sys.stderr.getvalue()
+    assert "33" not in sys.stderr.getvalue()
+
+
+def test_progress_is_shown_and_taken_away(attach):
+    attach()
+    with Terminal().doing("Reading [bold]rows.csv") as tell:
+        tell("Fitting [red]rows")
+    assert "Fitting [red]rows" in sys.stderr.getvalue()
+    assert sys.stdout.getvalue() == ""
+
+
+@pytest.mark.parametrize("quiet", [{"quiet": True}, {"quiet": True, "as_json": True}])
+def test_quiet(attach, quiet):
+    attach()
+    terminal = Terminal(**quiet)
+    terminal.say("words")
+    terminal.say_path("words ", "path")
+    terminal.warn(["words"])
+    with terminal.doing("words"):
+        pass
+    assert sys.stdout.getvalue() + sys.stderr.getvalue() == ""
+
+
+def test_no_progress_where_nobody_watches(capsys):
+    with Terminal().doing("Reading") as tell:
+        tell("more")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_text_is_not_markup(capsys):
+    Terminal().say("[bold]not bold[/] :smile:")
+    assert capsys.readouterr().out == "[bold]not bold[/] :smile:\n"
+
+
+def test_paths_are_never_broken(capsys):
+    Terminal().say_path("Open: ", "/long" * 40)
+    assert capsys.readouterr().out == f"Open: {'/long' * 40}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("plain", "plain"), ("a\x1b[31m\nb", "a [31m b"), ("x" * 50, "x" * 39 + "…"), (" a ", "a")],
+)
+def test_texts_of_a_file_are_made_harmless(text, printed):
+    assert shown(text) == printed
+
+
+def test_words():
+    assert (counted(1, "row"), counted(12345, "row")) == ("1 row", "12,345 rows")
+    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert [share(n, 1000) for n in (0, 1, 20, 999, 1000)] == [
+        "0 %",
+        "< 1 %",
+        "2 %",
+        "> 99 %",
+        "100 %",
+    ]
+    assert (place(4, 6), place(4, None)) == ("line 6", "row 4")

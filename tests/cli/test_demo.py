@@ -1,0 +1,58 @@
+"""`typicality demo`."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def shown(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "first look"
+    return run("demo", "--output", folder), folder
+
+
+def test_ends_with_the_path_of_the_report(shown):
+    done, folder = shown
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(folder / "iris-clusters" / "report.html")
+    assert (folder / "iris-clusters" / "report.html").is_file()
+
+
+def test_prints_the_command_it_runs(shown):
+    done, folder = shown
+    command = f"$ typicality cluster '{folder}/iris.csv' --output '{folder}/iris-clusters'"
+    assert command in done.stdout.splitlines()
+    assert "2 clusters; 7 rows (5 %) belong nowhere." in done.stdout
+
+
+def test_says_which_species_are_in_which_cluster(shown, read_csv):
+    text = " ".join(shown[0].stdout.split())
+    assert "cluster 0 holds versicolor and virginica; cluster 1 holds setosa." in text
+    rows = read_csv(shown[1] / "iris.csv")
+    assert len(rows) == 150
+    assert list(rows[0]) == [
+        "sepal_length",
+        "sepal_width",
+        "petal_length",
+        "petal_width",
+        "species",
+    ]
+
+
+def test_commands_to_try_next_work(shown, run, tmp_path, monkeypatch):
+    import shlex
+
+    monkeypatch.chdir(tmp_path)
+    lines = [line.strip() for line in shown[0].stdout.splitlines() if line.startswith("  typical")]
+    assert [line.split()[1] for line in lines] == ["cluster", "outliers", "score", "compare"]
+    for line in lines[1:3]:
+        done = run(*shlex.split(line)[1:])
+        assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "scored.csv").is_file()
+
+
+def test_nothing_is_replaced_without_force(shown, run):
+    before = (shown[1] / "iris.csv").read_bytes()
+    done = run("demo", "--output", shown[1])
+    assert done.exit_code == 4
+    assert "iris.csv exists already" in done.stderr
+    assert run("demo", "--output", shown[1], "--force").exit_code == 0
+    assert (shown[1] / "iris.csv").read_bytes() == before

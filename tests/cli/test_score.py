@@ -1,0 +1,184 @@
+"""`typicality score`."""
+
+import json
+import shutil
+
+import pytest
+
+import typicality
+from typicality.cli import scoring
+from typicality.tables.delimited import DelimitedFile
+
+TEXT = {"encoding": "utf-8"}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Files come in blocks of seven rows."""
+    whole = DelimitedFile.blocks
+    monkeypatch.setattr(DelimitedFile, "blocks", lambda self, rows=None: whole(self, 7))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(("fixture", "results"), [("clustered", "labels"), ("flagged", "outliers")])
+def test_rows_of_the_fit_are_judged_as_in_the_fit(run, groups, request, fixture, results, tmp_path):
+    folder = request.getfixturevalue(fixture)[1]
+    done = run("score", folder, groups, "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "scored.csv").read_bytes() == (folder / f"{results}.csv").read_bytes()
+    assert done.stdout.endswith(f"Written: {tmp_path}/scored.csv\n")
+
+
+def test_summary_counts(run, groups, clustered, tmp_path):
+    done = run("score", clustered[1], groups, "-o", tmp_path / "scored.csv")
+    assert done.stdout.startswith("66 rows; 1 (2 %) belongs nowhere.\n")
+
+
+def test_outliers_are_called_outliers(run, groups, flagged, tmp_path):
+    done = run("score", flagged[1], groups, "-o", tmp_path / "scored.csv")
+    assert done.stdout.startswith("66 rows; 3 (5 %) are outliers.\n")
+
+
+def test_standard_input_to_standard_output(run, groups, clustered):
+    done = run("score", clustered[1] / "model", "-", stdin=groups.read_text(**TEXT))
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == (clustered[1] / "labels.csv").read_text(**TEXT)
+    assert done.stderr == ""
+
+
+def test_columns_are_taken_by_name(run, clustered, tmp_path, read_csv):
+    (tmp_path / "new.csv").write_text("height,x,width\n0,a,0\n10,b,10\n-20,c,5\n", **TEXT)
+    run("score", clustered[1], tmp_path / "new.csv", "-o", tmp_path / "scored.csv")
+    rows = read_csv(tmp_path / "scored.csv")
+    assert [row["label"] for row in rows] == ["0", "1", "-1"]
+    assert [row["x"] for row in rows] == ["a", "b", "c"]
+
+
+def test_columns_that_are_not_there(run, clustered, tmp_path):
+    (tmp_path / "new.csv").write_text("width,hight\n0,1\n", **TEXT)
+    done = run("score", clustered[1], tmp_path / "new.csv")
+    assert done.exit_code == 3
+    assert done.stderr == (
+        f"Error: {tmp_path}/new.csv has no column 'height'. Did you mean 'hight'? Its columns are "
+        "'width'; 'hight'.\n"
+    )
+
+
+def test_text_in_a_column_of_the_model(run, clustered, tmp_path):
+    (tmp_path / "new.csv").write_text("width,height\n0,1\n2,tall\n", **TEXT)
+    done = run("score", clustered[1], tmp_path / "new.csv", "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 3
+    assert f"{tmp_path}/new.csv, line 3, column 'height': 'tall' is not a number." in done.stderr
+    assert not (tmp_path / "scored.csv").exists()
+
+
+def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
+    done = run("score", clustered[1], gaps)
+    assert done.exit_code == 3
+    assert done.stderr == (
+        f"Error: {gaps}, line 4, column 'width': the value is missing, and the run this model "
+        "comes from had none; leave such rows unjudged with --missing drop, or fill in medians "
+        "with --missing median.\n"
+    )
+    for missing in ("drop", "median"):
+        folder = tmp_path / missing
+        run("cluster", gaps, "--missing", missing, "-o", folder, "--no-report")
+        done = run("score", folder, gaps)
+        assert done.exit_code == 0, done.stderr
+        assert done.stdout == (folder / "labels.csv").read_text(**TEXT)
+
+
+def test_choice_about_missing_values_can_be_changed(run, gaps, clustered, tmp_path, read_csv):
+    done = run("score", clustered[1], gaps, "--missing", "drop", "-o", tmp_path / "scored.csv")
+    assert "2 rows with missing values were not judged." in " ".join(done.stdout.split())
+    rows = read_csv(tmp_path / "scored.csv")
+    assert [i for i, row in enumerate(rows) if row["label"] == ""] == [2, 7]
+    run(
+        "score", clustered[1], gaps, "--missing", "median", "--force", "-o", tmp_path / "scored.csv"
+    )
+    assert read_csv(tmp_path / "scored.csv")[2]["label"] != ""
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_without_a_row_to_judge(run, clustered, tmp_path):
+    rows = "".join(",1\n" for _ in range(10))
+    (tmp_path / "new.csv").write_text(f"width,height\n{rows}0,0\n", **TEXT)
+    done = run("score", clustered[1], tmp_path / "new.csv", "--missing", "drop")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "width,height,label,typicality"
+    assert lines[1:11] == [",1,,"] * 10
+    assert lines[11].startswith("0,0,0,0.")
+
+
+def test_file_is_replaced_only_by_force(run, groups, clustered, tmp_path):
+    (tmp_path / "scored.csv").write_text("mine", **TEXT)
+    done = run("score", clustered[1], groups, "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 4
+    assert (tmp_path / "scored.csv").read_text(**TEXT) == "mine"
+    done = run("score", clustered[1], groups, "-o", tmp_path / "scored.csv", "--force")
+    assert (done.exit_code, [p.name for p in tmp_path.iterdir()]) == (0, ["scored.csv"])
+
+
+def test_json_counts(run, groups, flagged, tmp_path):
+    done = run("score", flagged[1], groups, "--json", "-o", tmp_path / "scored.csv")
+    assert json.loads(done.stdout) == {
+        "output": str(tmp_path / "scored.csv"),
+        "n_rows": 66,
+        "n_nowhere": 3,
+        "n_left_out": 0,
+    }
+    done = run("score", flagged[1], groups, "--json")
+    assert done.exit_code == 2
+    assert "--json and the rows cannot both go to standard output; give --output." in done.stderr
+
+
+def test_model_without_a_record(run, groups, clustered, tmp_path):
+    shutil.copytree(clustered[1] / "model", tmp_path / "alone")
+    done = run("score", tmp_path / "alone", groups)
+    assert done.stdout == (clustered[1] / "labels.csv").read_text(**TEXT)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: None, "does not exist; give the folder that `typicality cluster` or"),
+        (lambda path: path.mkdir(), "holds no model; give the folder that `typicality cluster` or"),
+        (
+            lambda path: typicality.save(typicality.FuzzyCMeans(2), path),
+            "holds a model that does not know the columns of a file; use it from Python",
+        ),
+    ],
+)
+def test_folders_without_a_model(run, groups, tmp_path, make, reason):
+    make(tmp_path / "folder")
+    done = run("score", tmp_path / "folder", groups)
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"Error: {tmp_path}/folder {reason}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": 99}', '{"format": 1, "data": {}}'])
+def test_broken_record(run, groups, clustered, tmp_path, text):
+    shutil.copytree(clustered[1], tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_text(text, **TEXT)
+    done = run("score", tmp_path / "run", groups)
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"Error: {tmp_path}/run/run.json ")
+
+
+def test_broken_model(run, groups, clustered, tmp_path):
+    shutil.copytree(clustered[1], tmp_path / "run")
+    (tmp_path / "run" / "model" / "arrays.safetensors").write_bytes(b"no arrays")
+    done = run("score", tmp_path / "run", groups)
+    assert done.exit_code == 3
+    assert "arrays.safetensors is damaged" in done.stderr
+
+
+def test_interrupted_while_rows_go_to_standard_output(run, groups, clustered, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(scoring.Scorer, "cells", interrupt)
+    done = run("score", clustered[1], groups)
+    assert done.exit_code == 130
+    assert done.stderr == "Error: Interrupted; the rows were written in part.\n"
