@@ -13,7 +13,7 @@ BAD_TEXTS = {
     "empty": (b"", "bad.csv is empty. Choose a file with a header and rows."),
     "header only": (
         b"a,b\n",
-        "bad.csv has columns ('a'; 'b'), but no rows. Add the rows, or choose another file.",
+        "bad.csv has columns ('a', 'b'), but no rows. Add the rows, or choose another file.",
     ),
     "ragged": (
         b"a,b\n1,2\n3,4,5\n6,7\n",
@@ -131,7 +131,7 @@ def test_near_names_of_columns_are_suggested(run, folder):
     (folder / "rows.csv").write_text("length,weight\n1,2\n3,5\n", encoding="utf-8")
     done = run("cluster", "rows.csv", "--columns", "lenght")
     message = (
-        "rows.csv has no column 'lenght'. Did you mean 'length'? Its columns are 'length'; "
+        "rows.csv has no column 'lenght'. Did you mean 'length'? Its columns are 'length', "
         "'weight'."
     )
     assert (done.exit_code, done.stderr) == (3, f"Error: {message}\n")

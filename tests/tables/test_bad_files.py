@@ -27,7 +27,7 @@ BAD_TEXTS = {
     "blank": (b"\xef\xbb\xbf \n\n", "bad.csv is empty. Choose a file with a header and rows."),
     "header only": (
         b"a,b\n",
-        "bad.csv has columns ('a'; 'b'), but no rows. Add the rows, or choose another file.",
+        "bad.csv has columns ('a', 'b'), but no rows. Add the rows, or choose another file.",
     ),
     "ragged": (
         b"a,b\n1,2\n3,4,5\n6,7\n",

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
 from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
 from typicality.tables.sniffing import (
