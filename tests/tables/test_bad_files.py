@@ -249,6 +249,14 @@ CHANGED = (
 )
 
 
+def test_file_that_was_emptied_after_it_was_opened(folder):
+    (folder / "rows.csv").write_bytes(b"a,b\n1,2\n3,4\n")
+    with open_table("rows.csv") as table:
+        (folder / "rows.csv").write_bytes(b"")
+        with pytest.raises(TableError, match=r"rows\.csv changed while it was read"):
+            read_rows(table)
+
+
 @pytest.mark.parametrize("later", ["a,b\n1,2\n3,5\n", "a,b\n1,2\n3,4\n5,6\n", "a,b\n1,2\n"])
 def test_file_that_changed_between_two_passes(folder, later):
     (folder / "rows.csv").write_text("a,b\n1,2\n3,4\n")
