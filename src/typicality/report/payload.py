@@ -81,7 +81,7 @@ def build_payload(
         "tree": tree_payload(found, branches, shown),
         "clusters": _clusters_payload(clusters, found, chosen.features),
         "separation_words": clusters.separation_words,
-        "outliers": _outliers_payload(outliers, features, shown, chosen.features),
+        "outliers": _outliers_payload(outliers, shown, chosen.features),
         "outlier_words": outliers.words,
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
@@ -171,15 +171,11 @@ def _clusters_payload(
     ]
 
 
-def _outliers_payload(
-    outliers: Outliers, features: FeatureTable, shown: Places, kept: Places
-) -> dict[str, Any]:
+def _outliers_payload(outliers: Outliers, shown: Places, kept: Places) -> dict[str, Any]:
     axis, deviations = _largest(outliers.deviations[:, kept], _REASONS)
-    value = features.shown[outliers.rows[:, None], kept[axis]]
     return {
         "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
         "axis": encoded(axis.ravel(), "i4"),
-        "value": encoded(np.where(axis >= 0, value, 0.0).ravel(), "f4"),
         "deviations": encoded(deviations.ravel(), "f4"),
     }
 

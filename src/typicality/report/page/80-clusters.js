@@ -104,9 +104,9 @@ function tableRow(entry, columns) {
     separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
     profile: profileWords(label),
   };
-  const cells = columns.map(({ key, name }) => (key === "number"
+  const cells = columns.map(({ key }) => (key === "number"
     ? element("th", { scope: "row", className: key, children: [labelButton(label)] })
-    : element("td", { text: texts[key], className: key, "data-name": name })));
+    : element("td", { text: texts[key], className: key })));
   const row = element("tr", { children: cells, "data-label": label });
   row.addEventListener("click", () => selectLabel(label));
   return row;

@@ -34,6 +34,7 @@ function chip(label, size) {
 const HOW = {
   tree: [
     "Every row has a typicality between 0 and 1: how much it is like the rows around it. Rows of one cluster hang together through typical rows.",
+    "Even empty space has a typicality above 0, and all rows may lie in a narrow range: what counts is their order, and the gaps between them.",
     "A high level keeps the dense cores of clusters; a low one lets them grow until they meet. The histogram shows how many rows a level costs.",
   ],
   memberships: [
