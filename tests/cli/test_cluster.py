@@ -138,7 +138,7 @@ def test_clusters_that_have_all_vanished(run, groups, read_csv, tmp_path):
 def test_rows_between_clusters_are_shown_with_both(run, groups, tmp_path):
     done = run("cluster", groups, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
     text = " ".join(done.stdout.split())
-    assert "The least certain rows: row membership between clusters line 67 item 65" in text
+    assert "The least certain rows: row, name membership between clusters line 67 item 65" in text
     assert "2 clusters; every row belongs to one." in text
 
 
@@ -183,6 +183,30 @@ def test_too_few_rows_are_left(run, tmp_path):
         "column 'b' has the most missing values: leave it out with --ignore, or fill them in with "
         "--missing median.\n"
     )
+
+
+def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_path):
+    rows = [f"{i % 7 + i / 50},{i * i % 11},{i % 2}" for i in range(30)]
+    path = tmp_path / "known.csv"
+    path.write_text("\n".join(["a,b,Class", *rows]) + "\n", **TEXT)
+    text = " ".join(run("cluster", path, "-o", tmp_path / "used").stdout.split())
+    assert "3 columns (a, b, Class). Class takes part, with 2 values: if it is a class" in text
+    text = " ".join(
+        run("cluster", path, "-o", tmp_path / "not", "--ignore", "Class").stdout.split()
+    )
+    assert "2 columns (a, b). Left out: Class, you asked to ignore it." in text
+    assert "takes part" not in text
+    assert "row, Class" in text
+
+
+def test_a_missing_file_is_told_before_a_folder_that_exists(run, tmp_path):
+    done = run("cluster", tmp_path / "no.csv", "-o", tmp_path)
+    assert (done.exit_code, "no.csv cannot be read" in done.stderr) == (3, True)
+
+
+def test_a_folder_that_exists_is_told_before_standard_input_is_read(run, tmp_path):
+    done = run("cluster", "-", "-o", tmp_path, stdin="")
+    assert (done.exit_code, "exists already" in done.stderr) == (4, True)
 
 
 def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):

@@ -10,7 +10,9 @@ def test_flags_the_strange_row_and_says_why(flagged, read_csv):
     assert done.exit_code == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert "3 outliers among 66 rows, at a nominal rate of 0.05." in text
-    assert "The worst first: row score unusual in (by so many spreads) line 67 item 65" in text
+    assert (
+        "The worst first: row, name score unusual in (by so many spreads) line 67 item 65" in text
+    )
     assert "height -20 (-" in text
     rows = read_csv(folder / "outliers.csv")
     assert list(rows[0])[4:] == ["typicality", "score", "outlier"]

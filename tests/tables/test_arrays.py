@@ -129,3 +129,36 @@ def test_changed():
         np.save("rows.npy", 2 * np.eye(3))
         with pytest.raises(TableError, match=r"rows\.npy changed while it was read"):
             list(table.blocks())
+
+
+_ALL_BUT_SHAPE = "{'descr': '<f8', 'fortran_order': False, 'shape': "
+BROKEN_HEADERS = {
+    "a shape beyond all numbers": f"{_ALL_BUT_SHAPE}({2**62}, {2**62})}}",
+    "a shape of truth values": f"{_ALL_BUT_SHAPE}(True, 2)}}",
+    "brackets without end": "{'descr': ((((",
+}
+
+
+@pytest.mark.parametrize("header", BROKEN_HEADERS.values(), ids=BROKEN_HEADERS)
+def test_broken_headers(folder, header):
+    length = len(header).to_bytes(2, "little")
+    contents = b"\x93NUMPY\x01\x00" + length + header.encode() + bytes(64)
+    (folder / "rows.npy").write_bytes(contents)
+    assert "is no npy file of numbers: it is cut off" in complaint("rows.npy")
+
+
+def test_a_damaged_archive(folder):
+    np.savez_compressed("rows.npz", X=np.random.default_rng(0).normal(size=(300, 2)))
+    contents = bytearray((folder / "rows.npz").read_bytes())
+    contents[200:260] = b"\xff" * 60
+    (folder / "rows.npz").write_bytes(contents)
+    assert "is no npz file of numbers: it is cut off" in complaint("rows.npz")
+
+
+def test_an_archive_with_a_password(folder):
+    np.savez("rows.npz", X=np.eye(3))
+    contents = bytearray((folder / "rows.npz").read_bytes())
+    contents[6] |= 1
+    contents[contents.rindex(b"PK\x01\x02") + 8] |= 1
+    (folder / "rows.npz").write_bytes(contents)
+    assert "is no npz file of numbers" in complaint("rows.npz")

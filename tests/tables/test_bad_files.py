@@ -126,8 +126,13 @@ BAD_TEXTS = {
     ),
     "one line": (
         b"x" * (2**24 + 1),
-        "bad.csv is not a table: its first line is longer than 16 megabytes. Choose a file with "
-        "one row a line.",
+        "bad.csv is not a table: it has a line longer than 16 megabytes. Choose a file with one "
+        "row a line.",
+    ),
+    "a line without end": (
+        b"a,b\n1,2\n3," + b"4" * 2**25,
+        "bad.csv is not a table: it has a line longer than 16 megabytes. Choose a file with one "
+        "row a line.",
     ),
 }
 

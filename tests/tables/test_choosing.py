@@ -83,6 +83,22 @@ def test_honest_measurements_are_no_identifiers(read, column):
     assert read({"x": column, "y": GOOD}).names == ("x", "y")
 
 
+@pytest.mark.parametrize("name", ["id", "ID", "user_id", "Order ID", "userId", "order-id"])
+def test_whole_numbers_called_an_id_are_left_out(read, name):
+    table = read({name: ["7", "7", "12", "40"], "x": ["1", "2", "3", "5"]})
+    assert table.names == ("x",)
+    assert "called an id" in table.left_out[0].reason
+
+
+@pytest.mark.parametrize("name", ["paid", "grid", "width", "identity", "acid"])
+def test_names_that_only_look_like_an_id(read, name):
+    assert read({name: ["7", "7", "12", "40"]}).names == (name,)
+
+
+def test_an_id_that_is_no_whole_number_is_a_measurement(read):
+    assert read({"id": ["7.5", "7", "12", "40"]}).names == ("id",)
+
+
 def test_few_rows_are_not_numbered(read):
     assert read({"x": [str(i) for i in range(9)]}).names == ("x",)
 

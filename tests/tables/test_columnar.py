@@ -31,6 +31,9 @@ TYPES = {
         pa.array([1, None, 2], pa.timestamp("ns")),
         ["1970-01-01T00:00:00.000000001", "", "1970-01-01T00:00:00.000000002"],
     ),
+    "far moment": (pa.array([2**60, 2, None], pa.timestamp("us")), [str(2**60), "2", ""]),
+    "far date": (pa.array([2**30, 2, None], pa.date32()), [str(2**30), "2", ""]),
+    "unknown zone": (pa.array([1, 2, None], pa.timestamp("us", "Nowhere/X")), ["1", "2", ""]),
     "bytes": (pa.array([b"\0\xff", b"", None]), ["00ff", "", ""]),
     "list": (pa.array([[1, 2], [], None]), ["[1, 2]", "[]", ""]),
     "nothing": (pa.nulls(3), ["", "", ""]),
@@ -185,3 +188,25 @@ def test_without_pyarrow(tmp_path, monkeypatch):
         "rows.parquet: reading 'parquet' files needs the package pyarrow. Install it with pip "
         'install "typicality[io]".'
     )
+
+
+def test_text_that_lies_beyond_the_file_is_refused(tmp_path):
+    # Unnoticed, it would be read from memory that is not there, which ends the process.
+    offsets, wrong = np.array([0, 3, 6, 9], np.int32), np.array([0, 3, 2**30, 2**30 + 3], np.int32)
+    table = pa.table({"name": ["abc", "def", "ghi"], "x": [1.0, 2.0, 4.0]})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as writer:
+        writer.write_table(table)
+    path = tmp_path / "rows.arrow"
+    path.write_bytes(path.read_bytes().replace(offsets.tobytes(), wrong.tobytes()))
+    with pytest.raises(TableError, match="no whole arrow file"), open_table(path) as table:
+        next(table.blocks())
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path):
+    text = pa.array([b"a", b"\xff"]).view(pa.string())
+    pq.write_table(pa.table({"name": text, "x": [1.0, 2.0]}), tmp_path / "rows.parquet")
+    with (
+        pytest.raises(TableError, match="UTF8"),
+        open_table(tmp_path / "rows.parquet") as table,
+    ):
+        read_rows(table)

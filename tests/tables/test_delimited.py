@@ -36,6 +36,19 @@ def test_delimiters_are_found(write, delimiter):
     assert cells(write(text)) == (("a b", "x"), [("1.5", "2")])
 
 
+@pytest.mark.parametrize("header", ["x;y", "x, cm;y, cm", "0,5;1,5"])
+def test_a_decimal_comma_is_no_delimiter(write, header):
+    assert cells(write(f"{header}\n1,5;2,5\n3,5;4,5\n"))[1][-1] == ("3,5", "4,5")
+
+
+@pytest.mark.parametrize("delimiter", [" ", "?", "\x1f"])
+def test_missing_cells_between_delimiters_that_look_like_them(write, delimiter):
+    text = "a,b,c,d,e\n1,,,4,5\n6,7,8,9,10\n".replace(",", delimiter)
+    with open_table(write(text), delimiter=delimiter) as table:
+        rows = read_rows(table, columns=["a", "b", "c", "d"])
+    np.testing.assert_array_equal(rows.X, [[1, np.nan, np.nan, 4], [6, 7, 8, 9]])
+
+
 def test_a_delimiter_that_cuts_all_lines_alike_is_the_one(write):
     assert cells(write("a;b\n1,5;x\n2,5;y,z\n"))[1] == [("1,5", "x"), ("2,5", "y,z")]
 

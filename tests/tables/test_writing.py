@@ -58,11 +58,11 @@ def test_text_may_be_appended(tmp_path):
 def test_taken_names_get_a_suffix(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("label,x\n1,2\n")
-    assert written(path, {"label": [0]}) == "label,x,label_typicality\n1,2,0\n"
-    assert free_names(["a", "a_typicality"], ["a", "b", "a"]) == [
-        "a_typicality_2",
+    assert written(path, {"label": [0]}) == "label,x,label_new\n1,2,0\n"
+    assert free_names(["a", "a_new"], ["a", "b", "a"]) == [
+        "a_new_2",
         "b",
-        "a_typicality_3",
+        "a_new_3",
     ]
 
 

@@ -12,6 +12,9 @@ from typicality.tables import NumericTable, TableFile, open_table, read_rows
 
 __all__ = ["PreparedRows", "open_chosen", "prepare_rows"]
 
+_CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
+_MOST_CLASSES = 50
+
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
@@ -38,6 +41,14 @@ class PreparedRows:
     def n_rows(self) -> int:
         """The number of rows of the file."""
         return len(self.kept)
+
+    @property
+    def doubtful(self) -> dict[str, float]:
+        """Columns that take part and look like classes, and how many values each has."""
+        names = self.numeric.names
+        like_classes = [j for j, name in enumerate(names) if name.strip().lower() in _CLASSES]
+        n_values = {names[j]: _count_codes(self.X[:, j]) for j in like_classes}
+        return {name: n for name, n in n_values.items() if n <= _MOST_CLASSES}
 
     @property
     def n_dropped(self) -> int:
@@ -87,15 +98,22 @@ def prepare_rows(
     return PreparedRows(table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
 
+def _count_codes(column: NDArray[np.float64]) -> float:
+    """How many whole numbers there are in a column; infinity where it has others."""
+    values = np.unique(column[~np.isnan(column)])
+    return len(values) if (values == np.rint(values)).all() else np.inf
+
+
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
     worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
     listed = ", ".join(f"{name!r} ({count:,})" for count, name in worst[:3] if count)
     more = sum(count > 0 for count, _ in worst) - 3
     others = f" and {more} more" if more > 0 else ""
+    columns = "column" if np.count_nonzero(numeric.n_missing) == 1 else "the columns"
     return (
-        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in the columns "
-        f"{listed}{others}, first in {_place(numeric)}; leave those rows out with --missing drop, "
-        "fill in medians with --missing median, or leave columns out with --ignore."
+        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
+        f"{columns} {listed}{others}, first in {_place(numeric)}; leave those rows out with "
+        "--missing drop, fill in medians with --missing median, or leave columns out with --ignore."
     )
 
 

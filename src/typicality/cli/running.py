@@ -17,7 +17,14 @@ from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells, columns_of_fit
 from typicality.cli.run import Run
-from typicality.cli.run_folder import MODEL, RECORD, REPORT, folder_for, new_folder
+from typicality.cli.run_folder import (
+    MODEL,
+    RECORD,
+    REPORT,
+    folder_for,
+    new_folder,
+    require_free,
+)
 from typicality.cli.run_record import record_of
 from typicality.cli.summary import say_files, say_summary
 from typicality.persistence import save
@@ -73,10 +80,12 @@ def run_to_folder(request: Request) -> None:
     choice = request.run
     terminal = Terminal(quiet=choice.quiet, as_json=choice.as_json)
     path = folder_for(request.table.file, output=choice.output, ending=request.folder)
+    if request.table.file == "-":  # told before waiting for all that comes
+        require_free(path, force=choice.force)
     with (
         within(jobs=choice.jobs, memory=choice.memory),
-        new_folder(path, force=choice.force) as folder,
         open_chosen(request.table) as table,
+        new_folder(path, force=choice.force) as folder,
     ):
         run = _fill(folder, request, table, terminal)
     if choice.as_json:

@@ -55,6 +55,11 @@ def about_data(prepared: PreparedRows, missing: str) -> str:
         more = len(reasons) - _MOST_LEFT_OUT
         others = [f"and {more:,} more"] if more > 0 else []
         sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
+    for name, n_values in prepared.doubtful.items():
+        sentences.append(
+            f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and no "
+            f"measurement, leave it out with --ignore {shown(name)}."
+        )
     if prepared.n_dropped:
         rows = counted(prepared.n_dropped, "row")
         sentences.append(f"{rows} with missing values took no part (--missing drop).")
@@ -78,7 +83,7 @@ def _headline(run: Run) -> str:
 
 def _clusters(run: Run) -> Table:
     """A line for each cluster, the first ones only where there are many."""
-    table = _table("cluster", "rows", "share", f"most {_adjective(run)} row")
+    table = _table("cluster", "rows", "share", _heading(run, f"most {_adjective(run)} row"))
     typical = {row.label: _which(run, row) for row in run.notes.typical}
     n_rows = run.found.n_rows
     for label, size in enumerate(run.sizes[:_MOST_CLUSTERS].tolist()):
@@ -94,16 +99,16 @@ def _clusters(run: Run) -> Table:
 def _atypical(run: Run) -> Table:
     """The least typical rows, the worst first; outliers only where those were looked for."""
     if run.finds_outliers:
-        table = _table("row", "score", _UNUSUAL)
+        table = _table(_heading(run, "row"), "score", _UNUSUAL)
         for row in _outliers_among(run.notes.atypical):
             table.add_row(_which(run, row), number(row.strength), _reasons(row))
     elif _adjective(run) == "certain":
-        table = _table("row", "membership", "between clusters")
+        table = _table(_heading(run, "row"), "membership", "between clusters")
         for row in run.notes.atypical:
             between = " and ".join(map(str, row.rivals))
             table.add_row(_which(run, row), number(row.strength), between)
     else:
-        table = _table("row", "typicality", "cluster", _UNUSUAL)
+        table = _table(_heading(run, "row"), "typicality", "cluster", _UNUSUAL)
         for row in run.notes.atypical:
             cluster = str(row.label) if row.label >= 0 else "nowhere"
             table.add_row(_which(run, row), number(row.strength), cluster, _reasons(row))
@@ -130,6 +135,12 @@ def _which(run: Run, row: NotableRow) -> str:
     name = _telling_column(run)
     text = "" if name is None else shown(row.cells[name], 24)
     return f"{place(row.row, row.line)}  {text}".rstrip()
+
+
+def _heading(run: Run, words: str) -> str:
+    """The heading of rows, with the name of the column whose text stands beside them."""
+    name = _telling_column(run)
+    return words if name is None else f"{words}, {shown(name, 24)}"
 
 
 def _telling_column(run: Run) -> str | None:

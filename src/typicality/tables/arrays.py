@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from typicality.exceptions import TableError
 from typicality.tables._words import listed, shown
 from typicality.tables.base import Block, TableFile, hash_of
-from typicality.tables.cells import ParsedColumn
+from typicality.tables.cells import ParsedColumn, number_texts
 
 __all__ = ["ArrayBlock", "NumpyFile"]
 
 Doubles = NDArray[np.float64]
 
-_CELLS = 2**20  # of a block
+_CELLS = 2**18  # of a block
 
 
 class ArrayBlock(Block):
@@ -29,7 +29,8 @@ class ArrayBlock(Block):
         self._values = values
 
     def cells(self, name: str) -> Sequence[str]:
-        return [_text_of(value) for value in self._column(name)]
+        column = self._column(name)
+        return number_texts(column.astype(np.int8) if column.dtype == bool else column)
 
     def parsed(self, name: str) -> ParsedColumn:
         return ParsedColumn(self._column(name).astype(np.float64), np.empty(0, dtype=np.intp))
@@ -39,11 +40,6 @@ class ArrayBlock(Block):
 
     def _column(self, name: str) -> NDArray[Any]:
         return self._values[:, self.index[name]]
-
-
-def _text_of(value: Any) -> str:
-    """A number with the digits of its own precision."""
-    return str(int(value)) if isinstance(value, np.bool_) else str(value)
 
 
 class NumpyFile(TableFile):
@@ -116,8 +112,11 @@ class NumpyFile(TableFile):
     def _guarded(self) -> Iterator[None]:
         """Errors of NumPy as errors about the file."""
         try:
-            yield
-        except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+            with np.errstate(over="ignore"):  # a shape from the file may be beyond all numbers
+                yield
+        except OSError:
+            raise
+        except Exception as error:  # of many kinds: from the parser, the archive, its compression
             reason = (
                 "it holds objects, which are not numbers"
                 if "allow_pickle" in str(error) or "Python objects" in str(error)

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ __all__ = [
     "MISSING",
     "ParsedColumn",
     "csv_lines",
+    "has_decimal_comma",
     "is_missing",
     "is_number",
     "look_of",
+    "number_texts",
     "parse_numbers",
     "with_missing_filled",
 ]
@@ -50,6 +52,11 @@ def is_number(cell: str) -> bool:
     return not is_missing(cell) and not np.isnan(_number(cell))
 
 
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number as it is written where the decimal mark is a comma."""
+    return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
+
+
 def parse_numbers(cells: Sequence[str]) -> ParsedColumn:
     """The numbers of a column of text.
 
@@ -77,8 +84,13 @@ def _all_at_once(cells: Sequence[str]) -> Doubles | None:
         return None
 
 
-def with_missing_filled(lines: Iterable[str], delimiter: str) -> list[str]:
-    """Lines without quotation marks, with nan for every cell that stands for a missing value."""
+def with_missing_filled(lines: Iterable[str], delimiter: str) -> list[str] | None:
+    """Lines without quotation marks, with nan for every cell that stands for a missing value.
+
+    None where the delimiter may itself be a part of such a cell, and they cannot be told apart.
+    """
+    if (delimiter.isspace() and delimiter != "\t") or any(delimiter in token for token in MISSING):
+        return None
     between = re.escape(delimiter)
     tokens = "|".join(map(re.escape, MISSING - {""}))
     missing = re.compile(rf"{between} *(?:{tokens})? *(?=[{between}\r\n]|$)")
@@ -92,6 +104,14 @@ def _number(cell: str) -> float:
         return np.nan if "_" in cell else float(cell)
     except ValueError:
         return np.nan
+
+
+def number_texts(values: NDArray[Any]) -> list[str]:
+    """Numbers as text, with the fewest digits that give the same number of the same precision."""
+    if values.dtype in (np.float16, np.float32):
+        return [str(value) for value in values]
+    # Python's own numbers print quicker, but have no single precision.
+    return list(map(str, values.tolist()))
 
 
 def csv_lines(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -119,6 +139,6 @@ def look_of(cells: Iterable[str]) -> str:
     looks = {
         "true or false": all(cell.lower() in _TRUTH for cell in cells),
         "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
-        "numbers with a decimal comma": all(_DECIMAL_COMMA.fullmatch(cell) for cell in cells),
+        "numbers with a decimal comma": all(map(has_decimal_comma, cells)),
     }
     return next((look for look, fits in looks.items() if fits), "text")

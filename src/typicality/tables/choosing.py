@@ -104,8 +104,8 @@ def read_rows(
     """Read the columns of numbers of a file, whole, in one pass.
 
     Columns are left out, with a reason in words, that hold text, dates or truth values, that miss
-    all their values, that are constant, or that number the rows: whole numbers, all distinct, that
-    fill a range as long as the file, if it has ten rows or more.
+    all their values, that are constant, that number the rows (whole numbers, all distinct, that
+    fill a range as long as the file, if it has ten rows or more), or whole numbers called an id.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ class _Gathered:
 
     def _reason(self, judge: ColumnJudge) -> str | None:
         if not self._forced:
-            return judge.reason() or self._numbering(judge)
+            return judge.reason() or self._numbering(judge) or judge.reason_by_name()
         if judge.n_missing == self._n_rows:
             raise TableError(
                 f"{self._table.name}, column {shown(judge.name)}: all values are missing. Choose "

@@ -13,12 +13,12 @@ import numpy as np
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile, hash_of
-from typicality.tables.cells import ParsedColumn
+from typicality.tables.cells import ParsedColumn, number_texts
 from typicality.tables.sniffing import named_columns
 
 __all__ = ["ArrowFile", "ColumnarBlock", "ParquetFile"]
 
-_CELLS = 2**20  # of a block
+_CELLS = 2**18  # of a block
 _MOST_ROWS = 2**16
 _ARROW = b"ARROW1"
 
@@ -68,14 +68,21 @@ def _texts_of(column: Any) -> list[str]:
     """Cells as text: numbers with the digits of their own precision, dates as in ISO 8601."""
     types = import_module("pyarrow").types
     if types.is_float16(column.type) or types.is_float32(column.type):
-        values = column.to_numpy(zero_copy_only=False)
+        texts = number_texts(column.to_numpy(zero_copy_only=False))
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
+        return ["" if absent else text for text, absent in zip(texts, missing, strict=True)]
+    if _is_number(column.type) or types.is_string(column.type):
+        return ["" if value is None else str(value) for value in column.to_pylist()]
     if types.is_timestamp(column.type) and column.type.unit == "ns":
         # Python's dates have no nanoseconds.
         texts = column.cast("string").to_pylist()
         return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
-    return [_text_of(value) for value in column.to_pylist()]
+    try:
+        return [_text_of(value) for value in column.to_pylist()]
+    except (ValueError, OverflowError):
+        # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
+        numbers = column.view("int64" if column.type.bit_width == 64 else "int32")
+        return [_text_of(value) for value in numbers.to_pylist()]
 
 
 def _text_of(value: Any) -> str:
@@ -107,6 +114,7 @@ class _ColumnarFile(TableFile):
         with self._guarded(), self._opened() as opened:
             for batch, fraction in self._batches(opened, at_most):
                 self._fraction = fraction
+                batch.validate(full=True)  # what is wrong inside would else end the process
                 if batch.num_rows:
                     yield ColumnarBlock(self, first_row, batch)
                     first_row += batch.num_rows

@@ -18,7 +18,14 @@ from typicality.exceptions import TableError
 from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
 from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
-from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
+from typicality.tables.sniffing import (
+    LONGEST_LINE,
+    bad_quotation,
+    holds_zeros,
+    line_too_long,
+    named_columns,
+    sniff,
+)
 
 __all__ = ["DelimitedBlock", "DelimitedFile"]
 
@@ -36,16 +43,16 @@ class Records(NamedTuple):
     Parameters
     ----------
     lines : list of str or None
-        The text of each row, where no cell is quoted: then it need not be cut into cells unless
+        The text of each row, where it is one line.
+    rows : list of list of str or None
+        The cells of each row, where some are quoted. Others need not be cut into cells unless
         somebody wants to see them.
-    rows : list of list of str
-        The cells of each row, where some are quoted.
     numbers : sequence of int
         The line in which each row begins.
     """
 
     lines: list[str] | None
-    rows: list[list[str]]
+    rows: list[list[str]] | None
     numbers: Sequence[int]
 
 
@@ -61,9 +68,9 @@ class DelimitedBlock(Block):
     @cached_property
     def _rows(self) -> list[list[str]]:
         lines, rows, _ = self._records
-        if lines is None:
+        if rows is not None:
             return rows
-        return [line.rstrip("\r\n").split(self._delimiter) for line in lines]
+        return [line.rstrip("\r\n").split(self._delimiter) for line in lines or ()]
 
     @cached_property
     def _columns(self) -> list[tuple[str, ...]]:
@@ -85,20 +92,22 @@ class DelimitedBlock(Block):
         return csv_lines(self._rows)
 
     def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        lines = self._records.lines
+        lines, rows, _ = self._records
         if lines is None:
             return None
         columns = [self.index[name] for name in names]
         numbers = _load(lines, self._delimiter, columns)
-        if numbers is None:
+        if numbers is None and rows is None:
             filled = with_missing_filled(lines, self._delimiter)
-            numbers = _load(filled, self._delimiter, columns)
+            numbers = None if filled is None else _load(filled, self._delimiter, columns)
         return numbers
 
 
 def _load(lines: list[str], delimiter: str, columns: list[int]) -> Doubles | None:
     try:
-        return np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
+        return np.loadtxt(
+            lines, delimiter=delimiter, usecols=columns, comments=None, quotechar='"', ndmin=2
+        )
     except ValueError:  # some cell is no number
         return None
 
@@ -148,7 +157,7 @@ class DelimitedFile(TableFile):
         return self._hashing.digest.hexdigest()
 
     def _read(self, rows: int | None) -> Iterator[Block]:
-        self._hashing = _HashingFile(self.path)
+        self._hashing = _HashingFile(self.path, self.name)
         buffered = io.BufferedReader(self._hashing, _BUFFER)
         encoding = self.dialect.encoding
         with io.TextIOWrapper(buffered, encoding=encoding, newline="") as stream:
@@ -182,24 +191,20 @@ class DelimitedFile(TableFile):
             taken = [line for line in taken if line not in _BLANK]
         widths = [line.count(self.dialect.delimiter) + 1 for line in taken]
         self._refuse_ragged(widths, numbers, lines)
-        return Records(taken, [], numbers)
+        return Records(taken, None, numbers)
 
     def _quoted(self, taken: list[str], lines: "_Lines") -> Records:
         """Records with quotation marks: the last may go on beyond the lines that were taken."""
         start = lines.number - len(taken) + 1
         whole = self._whole(taken)
         if whole is not None:
-            numbers: Sequence[int] = range(start, start + len(taken))
-            rows = whole
+            records = Records(taken, whole, range(start, start + len(taken)))
         else:
-            found = [
-                (row, number)
-                for row, number in self._records(chain(taken, lines), start, len(taken))
-                if row
-            ]
-            rows, numbers = [row for row, _ in found], [number for _, number in found]
-        self._refuse_ragged(list(map(len, rows)), numbers, lines)
-        return Records(None, rows, numbers)
+            found = list(self._records(chain(taken, lines), start, len(taken)))
+            rows = [row for row, _ in found if row]
+            records = Records(None, rows, [number for row, number in found if row])
+        self._refuse_ragged(list(map(len, records.rows or ())), records.numbers, lines)
+        return records
 
     def _whole(self, taken: list[str]) -> list[list[str]] | None:
         """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
@@ -258,9 +263,11 @@ class DelimitedFile(TableFile):
 
 
 class _HashingFile(io.RawIOBase):
-    """A file that is hashed as it is read."""
+    """A file that is hashed as it is read, and refused where a line would fill the memory."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, name: str) -> None:
+        self._name = name
+        self._line_length = 0
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
         self._size = size_of(path)
         self._n_read = 0
@@ -275,9 +282,17 @@ class _HashingFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         n_bytes = self._file.readinto(buffer) or 0
-        self.digest.update(memoryview(buffer)[:n_bytes])
+        some = bytes(memoryview(buffer)[:n_bytes])
+        self.digest.update(some)
         self._n_read += n_bytes
+        self._refuse_long_line(some)
         return n_bytes
+
+    def _refuse_long_line(self, some: bytes) -> None:
+        last_end = max(some.rfind(b"\n"), some.rfind(b"\r"))
+        self._line_length = len(some) - last_end - 1 + (self._line_length if last_end < 0 else 0)
+        if self._line_length > LONGEST_LINE:
+            raise line_too_long(self._name)
 
     def close(self) -> None:
         self._file.close()
@@ -290,6 +305,7 @@ class _Lines:
     def __init__(self, stream: io.TextIOWrapper) -> None:
         self._stream = stream
         self._waiting: list[str] = []
+        self._at = 0
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -298,8 +314,9 @@ class _Lines:
 
     def take(self, rows: int) -> list[str]:
         """At most so many lines, and not many more characters than a block may have."""
-        if not self._waiting:
-            self._waiting = self._stream.readlines(_CHARACTERS)
-        taken, self._waiting = self._waiting[:rows], self._waiting[rows:]
+        if self._at == len(self._waiting):
+            self._waiting, self._at = self._stream.readlines(_CHARACTERS), 0
+        taken = self._waiting[self._at : self._at + rows]
+        self._at += len(taken)
         self.number += len(taken)
         return taken

@@ -1,5 +1,7 @@
 """A column as it is read: whether it is numbers to work with, and what else it is."""
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -122,3 +124,15 @@ class ColumnJudge:
         if self.low == self.high:
             return f"constant (always {self.low:g})"
         return None
+
+    def reason_by_name(self) -> str | None:
+        """Why a column of numbers is no measurement by what it is called."""
+        if self._are_whole and _is_called_id(self.name):
+            return "whole numbers that are called an id: choose it by name to use it"
+        return None
+
+
+def _is_called_id(name: str) -> bool:
+    """Names such as id, user_id, "Order ID" and userId, and not paid or grid."""
+    words = re.sub(r"(?<=[a-z])(?=I[dD]$)", " ", name.strip())
+    return re.split(r"[\W_]+", words)[-1].lower() == "id"

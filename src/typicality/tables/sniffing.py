@@ -9,15 +9,24 @@ from typing import NamedTuple
 
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
-from typicality.tables.cells import is_number
+from typicality.tables.cells import has_decimal_comma, is_missing, is_number
 
-__all__ = ["DELIMITERS", "Dialect", "bad_quotation", "holds_zeros", "named_columns", "sniff"]
+__all__ = [
+    "DELIMITERS",
+    "LONGEST_LINE",
+    "Dialect",
+    "bad_quotation",
+    "holds_zeros",
+    "line_too_long",
+    "named_columns",
+    "sniff",
+]
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
-_LONGEST_LINE = 2**24
+LONGEST_LINE = 2**24  # bytes
 _ENCODINGS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -51,11 +60,8 @@ def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     sample = _beginning(path)
     encoding = next((e for bom, e in _ENCODINGS.items() if sample.startswith(bom)), "utf-8")
     _refuse_binary(sample, name, encoding)
-    if len(sample) >= _LONGEST_LINE:
-        raise TableError(
-            f"{name} is not a table: its first line is longer than {_LONGEST_LINE // 2**20} "
-            "megabytes. Choose a file with one row a line."
-        )
+    if len(sample) >= LONGEST_LINE:
+        raise line_too_long(name)
     text = sample.decode(encoding, errors="replace")
     if not text.strip():
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
@@ -73,7 +79,7 @@ def _beginning(path: Path) -> bytes:
     with open(path, "rb") as file:
         sample = file.read(_SAMPLE)
         if b"\n" not in sample and b"\r" not in sample:
-            sample += file.readline(_LONGEST_LINE)
+            sample += file.readline(LONGEST_LINE)
     return sample
 
 
@@ -111,6 +117,14 @@ def bad_quotation(name: str, reason: str, line: int) -> TableError:
     return TableError(f"{name}, line {line}: {what}. {remedy}", line=line)
 
 
+def line_too_long(name: str) -> TableError:
+    """An error about a line that no table has."""
+    return TableError(
+        f"{name} is not a table: it has a line longer than {LONGEST_LINE // 2**20} megabytes. "
+        "Choose a file with one row a line."
+    )
+
+
 def holds_zeros(name: str, line: int) -> TableError:
     """An error about bytes that no text has."""
     return TableError(
@@ -120,13 +134,23 @@ def holds_zeros(name: str, line: int) -> TableError:
     )
 
 
-def _fit(rows: list[list[str]]) -> tuple[bool, float, int]:
-    """The best delimiter cuts every line into as many cells as the first, and into many."""
+def _fit(rows: list[list[str]]) -> tuple[bool, float, float, int]:
+    """The best delimiter cuts every line into as many cells as the first.
+
+    Of several that do, it is the one that leaves most numbers whole, so that a decimal comma is
+    none, and then the one that cuts into most cells.
+    """
     if not rows:
-        return False, 0.0, 0
+        return False, 0.0, 0.0, 0
     width = len(rows[0])
     alike = sum(len(row) == width for row in rows) / len(rows)
-    return width > 1, alike, width
+    return width > 1, alike, _share_of_numbers(rows[1:]), width
+
+
+def _share_of_numbers(rows: list[list[str]]) -> float:
+    cells = [cell for row in rows for cell in row if not is_missing(cell)]
+    numbers = [cell for cell in cells if is_number(cell) or has_decimal_comma(cell)]
+    return len(numbers) / max(len(cells), 1)
 
 
 def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[list[str], bool]:

@@ -4,26 +4,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_lines
+from typicality.tables.cells import csv_lines, number_texts
 
 __all__ = ["append_columns", "free_names", "write_table"]
 
-_SUFFIX = "_typicality"
+_SUFFIX = "_new"
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
     """Names for new columns that no column has: the wanted ones, or with a suffix.
 
-    The suffix is ``_typicality``, and if that is taken too, a number after it from 2 on.
+    The suffix is ``_new``, and if that is taken too, a number after it from 2 on.
 
     Examples
     --------
     >>> free_names(["x", "label"], ["label", "typicality"])
-    ['label_typicality', 'typicality']
+    ['label_new', 'typicality']
     """
     used = set(taken)
     names = []
@@ -104,8 +105,11 @@ def append_columns(
 
 def _texts(values: Any) -> list[str]:
     if np.ma.isMaskedArray(values):
-        texts = zip(_texts(values.data), np.ma.getmaskarray(values), strict=True)
-        return ["" if is_masked else text for text, is_masked in texts]
-    if isinstance(values, np.ndarray) and values.dtype not in (np.float16, np.float32):
-        values = values.tolist()  # Python's own numbers print quicker, but have no single precision
+        return _blank_where(np.ma.getmaskarray(values), _texts(values.data))
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return _blank_where(np.isnan(values), number_texts(values))
     return ["" if value is None or value != value else str(value) for value in values]
+
+
+def _blank_where(absent: NDArray[np.bool_], texts: list[str]) -> list[str]:
+    return ["" if gone else text for text, gone in zip(texts, absent.tolist(), strict=True)]

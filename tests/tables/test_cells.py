@@ -1,0 +1,86 @@
+"""Numbers are read in several ways, quick and slow; all must agree."""
+
+import csv
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from typicality import tables
+from typicality.tables import MISSING, open_table
+from typicality.tables.cells import csv_lines, is_number, look_of, parse_numbers
+
+CELLS = [
+    *sorted(MISSING),
+    *[" 1", "2 ", "+3", "-4", ".5", "6.", "7e1", "8E-1", "1_0", "0x1", "1d5", "1,5", "1;5", "a"],
+    *['5" pipe', '"6"', ' "7"', "'8'", "#9", "9#", "1e400", "inf", "-Infinity", "nan ", "1 2"],
+    *["0.1", "0.30000000000000004", "9007199254740993", "\t5", "5\t", "\u00a05", "½", "٣"],
+]
+
+
+@given(rows=st.lists(st.tuples(*[st.sampled_from(CELLS)] * 3), min_size=1, max_size=5))
+@example(rows=[("1", "2", "3"), ("4", "", "NA")])
+@example(rows=[('5" pipe', "2", "3"), ('"6"', "5", "6")])
+@pytest.mark.parametrize("delimiter", [",", ";", "|"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_quick_and_slow_numbers_agree(tmp_path_factory, rows, delimiter, quoting):
+    path = tmp_path_factory.mktemp("cells") / "rows.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, quoting=quoting)
+        writer.writerows([("a", "b", "c"), *rows])
+    with open_table(path, delimiter=delimiter) as table:
+        (block,) = table.blocks()
+        for names in ("abc", "b", "ca"):
+            slow = [parse_numbers(block.cells(name)) for name in names]
+            quick = block.quick_numbers(list(names))
+            expected = np.stack([numbers for numbers, _ in slow], axis=1)
+            found = expected if quick is None else quick
+            np.testing.assert_array_equal(found, expected)
+            assert quick is None or not any(len(strangers) for _, strangers in slow)
+
+
+def test_numbers_are_those_of_python():
+    cells = [repr(value) for value in np.random.default_rng(0).normal(size=500).tolist()]
+    numbers, strangers = parse_numbers(cells)
+    np.testing.assert_array_equal(numbers, [float(cell) for cell in cells])
+    assert len(strangers) == 0
+
+
+def test_strangers_are_found_one_by_one():
+    numbers, strangers = parse_numbers(["1", "x", "NA", "1_000", "", "2"])
+    np.testing.assert_array_equal(numbers, [1, np.nan, np.nan, np.nan, np.nan, 2])
+    np.testing.assert_array_equal(strangers, [1, 3])
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [("1", True), ("inf", True), ("nan", False), ("", False), ("x", False), ("1_0", False)],
+)
+def test_what_a_number_is(cell, expected):
+    assert is_number(cell) is expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "look"),
+    [
+        (["true", "False"], "true or false"),
+        (["2024-01-02", "12:30"], "dates or times"),
+        (["1,5", "-2,25e3"], "numbers with a decimal comma"),
+        (["1,5", "x"], "text"),
+        (["1.2.3"], "text"),
+        (["yes"], "text"),
+    ],
+)
+def test_looks(cells, look):
+    assert look_of(cells) == look
+
+
+def test_lines_of_csv_have_quotation_marks_where_needed():
+    rows = [["a", "b,c", 'd"e'], ["f\ng", "h\ri", ""], ["", "", ""]]
+    assert csv_lines(rows) == ['a,"b,c","d""e"', '"f\ng","h\ri",', ",,"]
+
+
+def test_words_for_missing_are_documented():
+    documented = set(tables.__doc__.replace(",", " ").replace(";", " ").split())
+    assert MISSING - {""} <= documented
