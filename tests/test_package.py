@@ -19,7 +19,17 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
-    ["exceptions", "_compat", "_files", "_quantiles", "datasets", "plan", "kernels", "minimax"],
+    [
+        "exceptions",
+        "_compat",
+        "_files",
+        "_quantiles",
+        "_words",
+        "datasets",
+        "plan",
+        "kernels",
+        "minimax",
+    ],
     ["_threads", "membership", "tables"],
     ["compiled"],
     ["operators"],

@@ -202,3 +202,11 @@ def test_documentation(X):
     }
     results = doctest.testmod(preprocessing)
     assert (results.failed, results.attempted > 0) == (0, True)
+
+
+@pytest.mark.parametrize("scale", ["robust", "standard"])
+def test_the_smallest_difference_there_is(scale):
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [5e-324]])
+    scaler = ColumnScaler(scale=scale).fit(X)
+    assert scaler.scale_[0] > 0
+    np.testing.assert_array_equal(scaler.transform(X).ravel(), [0, 0, 0, 0, 1])

@@ -21,6 +21,7 @@ Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
 
 _IQR_OF_NORMAL = 1.349  # the interquartile range of a normal distribution, in standard deviations
+_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _ROUNDING = 10  # differences of so many units in the last place are no differences
 
 
@@ -216,4 +217,5 @@ def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
     mean = float(np.mean(values / unit))
     far = values / unit - mean
     widest = float(np.abs(far).max())
-    return mean * unit, widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
+    deviation = widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
+    return mean * unit, max(deviation, _SMALLEST)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from typicality.cli.console import Terminal, shown
-from typicality.cli.words import counted, listed, place, share
+from typicality.cli.words import place
 
 
 class FakeTerminal(io.StringIO):
@@ -93,14 +93,5 @@ def test_texts_of_a_file_are_made_harmless(text, printed):
     assert shown(text) == printed
 
 
-def test_words():
-    assert (counted(1, "row"), counted(12345, "row")) == ("1 row", "12,345 rows")
-    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
-    assert [share(n, 1000) for n in (0, 1, 20, 999, 1000)] == [
-        "0 %",
-        "< 1 %",
-        "2 %",
-        "> 99 %",
-        "100 %",
-    ]
+def test_places():
     assert (place(4, 6), place(4, None)) == ("line 6", "row 4")

@@ -60,7 +60,7 @@ def test_columns_that_are_not_there(run, clustered, tmp_path):
     assert done.exit_code == 3
     assert done.stderr == (
         f"Error: {tmp_path}/new.csv has no column 'height'. Did you mean 'hight'? Its columns are "
-        "'width'; 'hight'.\n"
+        "'width', 'hight'.\n"
     )
 
 

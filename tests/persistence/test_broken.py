@@ -175,6 +175,26 @@ def set_in_model(part, name, value):
     return change_objects(lambda objects, arrays: objects[-1][part].update({name: value}))
 
 
+def set_array(name, field, array, **more):
+    def change(objects, arrays):
+        arrays["new"] = array
+        reference = {"array": "new", "shape": list(array.shape), **more}
+        object_of({"objects": objects}, name)["fields"][field] = reference
+
+    return change_objects(change)
+
+
+def set_output_setting(array):
+    def change(objects, arrays):
+        arrays["new"] = array
+        setting = {"array": "new", "shape": list(array.shape)}
+        attributes = {"_sklearn_output_config": setting}
+        scaler = {"scale": "robust", "missing": "error"}
+        objects.insert(0, {"class": "ColumnScaler", "parameters": scaler, "attributes": attributes})
+
+    return change_objects(change)
+
+
 HOSTILE = {
     "no objects": (lambda d, a: d.update(objects=[]), "it lists no objects"),
     "objects not a list": (lambda d, a: d.update(objects={"a": 1}), "it lists no objects"),
@@ -270,6 +290,18 @@ HOSTILE = {
         ),
         "malformed",
     ),
+    "number repeated beyond all rows": (
+        set_array("AlphaTree", "node_of", np.zeros(1, np.int32), repeat=[2**33], dtype="int64"),
+        "a reference to an array is malformed",
+    ),
+    "array of half precision": (
+        set_array("AlphaTree", "heights", np.ones(51, np.float16)),
+        "is of float16, as none of a model",
+    ),
+    "setting that is an array": (
+        set_output_setting(np.ones(3)),
+        "_sklearn_output_config has the wrong type",
+    ),
     "array missing": (change_objects(lambda o, a: a.pop(min(a))), "is missing"),
     "array too many": (
         change_objects(lambda o, a: a.update(spare=np.zeros(3))),
@@ -326,6 +358,14 @@ def wrong_sparse_index(objects, arrays):
 def test_a_sparse_matrix_with_a_column_too_far(broken):
     folder = broken(change_objects(wrong_sparse_index), "sparse")
     assert "a sparse matrix cannot be made" in refusal(folder)
+
+
+def test_a_sparse_matrix_of_one_dimension(broken):
+    def flatten(objects, arrays):
+        objects[-1]["attributes"]["memberships_"]["shape"] = [51]
+
+    folder = broken(change_objects(flatten), "sparse")
+    assert "a sparse matrix is malformed" in refusal(folder)
 
 
 def test_pickle_is_never_read(tmp_path):

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
+from report.browser import FLAGS, OpenPage, find_chromium
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
 from typicality.exceptions import ClusteringWarning
+from typicality.report import Report
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +45,54 @@ def prototypes(scattered):
 @pytest.fixture(scope="session")
 def sequential(scattered):
     return fitted(SequentialPCM(), scattered)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api",
+        reason="playwright is not installed: the page was tried in no browser",
+    )
+    if find_chromium() is None:
+        pytest.skip("there is no chromium here: the page was tried in no browser")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a page; in the end it must have asked for itself alone and complained of nothing."""
+    opened = []
+
+    def open_page(html, **context):
+        path = tmp_path / "report.html"
+        path.write_text(html, encoding="utf-8")
+        settings = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True} | context
+        opened.append(OpenPage.of(browser.new_context(offline=True, **settings), path))
+        return opened[-1]
+
+    yield open_page
+    for page in opened:
+        page.page.context.close()
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith("blob:")] == [
+            (tmp_path / "report.html").as_uri()
+        ]
+
+
+def three_groups(rng):
+    centers = np.repeat([[0.0, 0.0], [6.0, 0.0], [2.0, 7.0]], [90, 60, 40], axis=0)
+    groups = centers + rng.normal(size=centers.shape)
+    rows = np.vstack([groups, rng.uniform(-12, 16, size=(30, 2)), groups[:5]])
+    return rows.astype(np.float32).astype(np.float64)  # a page has 32 bits for a value
+
+
+@pytest.fixture(scope="session")
+def clustered():
+    """A model with duplicates and noise among its rows, and its report."""
+    X = three_groups(np.random.default_rng(5))
+    model = AlphaCutClustering().fit(X)
+    names = [f'item "{i}", of\nmany' for i in range(len(X))]
+    return X, model, Report.from_estimator(model, X, title="groups.csv", cells={"name": names}).html

@@ -86,7 +86,7 @@ def test_not_a_table_of_numbers(array, message):
 
 def test_no_rows():
     np.save("rows.npy", np.zeros((0, 2)))
-    assert complaint("rows.npy").startswith("rows.npy has columns ('x1'; 'x2'), but no rows.")
+    assert complaint("rows.npy").startswith("rows.npy has columns ('x1', 'x2'), but no rows.")
 
 
 def test_objects_are_not_unpickled():

@@ -169,8 +169,8 @@ def test_infinity_in_a_column_of_text_is_text(read):
         ({"columns": ["a", "a"]}, "column 'a' was chosen twice. Name it once."),
         ({"columns": []}, "no column was chosen. Choose some, or ignore fewer."),
         ({"ignore": ["a", "b"]}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"columns": ["A"]}, "has no column 'A'. Its columns are 'a'; 'b'."),
-        ({"ignore": ["bb"]}, "has no column 'bb'. Did you mean 'b'? Its columns are 'a'; 'b'."),
+        ({"columns": ["A"]}, "has no column 'A'. Its columns are 'a', 'b'."),
+        ({"ignore": ["bb"]}, "has no column 'bb'. Did you mean 'b'? Its columns are 'a', 'b'."),
     ],
 )
 def test_choices_that_cannot_be(read, options, message):

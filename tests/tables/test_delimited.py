@@ -153,7 +153,7 @@ def test_text_and_infinity_are_refused_when_rows_are_scored(write, rest):
             with pytest.raises(TableError) as caught:
                 rows_of(block, names)
             assert (caught.value.line, caught.value.column) == (3, column)
-        with pytest.raises(TableError, match=r"has no column 'aa'; 'x'\. Did you mean 'a'\? Its"):
+        with pytest.raises(TableError, match=r"has no column 'aa', 'x'\. Did you mean 'a'\? Its"):
             rows_of(block, ["aa", "b", "x"])
 
 

@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 from typicality import __version__
+from typicality._words import enumerated
 
 __all__ = ["LazyGroup", "main"]
 
@@ -33,12 +34,10 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = get_close_matches(args[0], _COMMANDS, n=1)
-            instead = f"did you mean {near[0]!r}?" if near else f"there are {_listed(_COMMANDS)}."
+            instead = (
+                f"did you mean {near[0]!r}?" if near else f"there are {enumerated(_COMMANDS)}."
+            )
             raise click.UsageError(f"There is no command {args[0]!r}; {instead}", ctx) from error
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @click.group(

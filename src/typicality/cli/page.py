@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.cli.words import counted, listed
+from typicality._words import counted, listed
 from typicality.report import Report
 
 __all__ = ["PageRows", "notes_of", "write_page"]
@@ -100,7 +100,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."),
-        ("Columns", f"{listed(data['columns'], 20)}."),
+        ("Columns", f"{listed(data['columns'], at_most=20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
         ("Missing values", _missing(data)),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from typicality._words import counted
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError
 from typicality.cli.notable import FileNotes
@@ -12,7 +13,6 @@ from typicality.cli.page import PageRows, write_page
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
 from typicality.cli.scoring import load_pipeline
-from typicality.cli.words import counted
 from typicality.tables import TableFile
 
 __all__ = ["report_on_run"]

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._files import atomic_file
+from typicality._words import counted, share
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells, column_names, columns_of_new_rows
 from typicality.cli.run_folder import SavedRun, open_run, require_free
-from typicality.cli.words import counted, share
 from typicality.exceptions import ModelFileError
 from typicality.persistence import load
 from typicality.tables import Block, TableFile, append_columns, open_table, rows_of

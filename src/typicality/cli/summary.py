@@ -6,13 +6,14 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from typicality._words import counted, listed, share
 from typicality.cli.console import Terminal, shown
 from typicality.cli.methods import METHODS
 from typicality.cli.notable import NotableRow
 from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.cli.run_folder import MODEL, RECORD, REPORT
-from typicality.cli.words import counted, listed, number, place, share
+from typicality.cli.words import number, place
 
 __all__ = ["about_data", "say_files", "say_summary"]
 

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from typicality._words import enumerated
 from typicality.comparison.agreement import AgreementMatrix
 from typicality.comparison.results import ClustererResult, DetectorResult
 
@@ -60,7 +61,9 @@ def _numbers_found(worked: Sequence[ClustererResult]) -> str:
 def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: AgreementMatrix) -> str:
     voters = [r for r in worked if (r.left_out or 0.0) <= _MOST_LEFT_OUT]
     others = [r.name for r in worked if r not in voters]
-    not_counted = f" {_capital(_listed(others))} left out over half of the rows." if others else ""
+    not_counted = (
+        f" {_capital(enumerated(others))} left out over half of the rows." if others else ""
+    )
     return _groups(worked, _largest_group(voters, placed), placed) + not_counted
 
 
@@ -70,7 +73,7 @@ def _groups(
     n_all = _word(len(worked))
     if 2 * len(group) > len(worked):
         numbers = sorted({r.n_clusters or 0 for r in group})
-        names = _listed([r.name for r in group])
+        names = enumerated([r.name for r in group])
         if numbers == [1]:
             return (
                 f"{_capital(_word(len(group)))} of {n_all} clusterers find a single cluster "
@@ -121,12 +124,12 @@ def _single_clusters(worked: Sequence[ClustererResult]) -> Iterator[str]:
     verb = "does" if len(single) == 1 else "do"
     yield (
         f"Of the {_word(len(free))} methods that may find one cluster or none, "
-        f"{_word(len(single))} {verb} ({_listed(single)})."
+        f"{_word(len(single))} {verb} ({enumerated(single)})."
     )
     dividers = [r.name for r in worked if r.number_from == "silhouette"]
     if len(single) == len(free) and dividers:
         always = "it always does" if len(dividers) == 1 else "they always do"
-        yield f"Only {_listed(dividers)} divided the rows, which {always}."
+        yield f"Only {enumerated(dividers)} divided the rows, which {always}."
 
 
 def findings_on_outliers(
@@ -185,10 +188,6 @@ def _shaky(
     ]
     if shaky:
         yield f"These {what} depend on which rows were drawn (stability): {', '.join(shaky)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _word(number: int) -> str:

@@ -17,7 +17,6 @@ DTYPES = (
     "float64",
     "complex128",
 )
-_MOST_REPEATS = 2**40  # what is repeated takes no memory, but who looks at it takes time
 
 
 class ArrayWriter:
@@ -70,7 +69,13 @@ class ArrayReader:
     """
 
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+        odd = next((name for name in arrays if arrays[name].dtype.name not in DTYPES), None)
+        if odd is not None:
+            raise ModelFileError(f"the array {odd!r} is of {arrays[odd].dtype}, as none of a model")
         self._arrays = arrays
+        # What is repeated takes no memory, but who looks at it does: a number that stands for
+        # each row is repeated no more often than there are numbers of rows.
+        self._most_repeats = sum(array.size for array in arrays.values())
         self._flat: dict[tuple[str, str | None], NDArray[Any]] = {}
         self._given: dict[tuple[str, str], NDArray[Any]] = {}
 
@@ -82,7 +87,7 @@ class ArrayReader:
         key = (reference["array"], repr(sorted(reference.items())))
         if key not in self._given:
             array = self._shaped(**{k: v for k, v in reference.items() if k != "repeat"})
-            self._given[key] = array if repeat is None else _repeated(array, repeat)
+            self._given[key] = array if repeat is None else self._repeated(array, repeat)
         return self._given[key]
 
     def _shaped(
@@ -97,6 +102,11 @@ class ArrayReader:
         if flat.size != math.prod(shape):
             raise ModelFileError(f"the array {array!r} does not have the shape {tuple(shape)}")
         return flat.reshape(shape) if order == "C" else flat.reshape(shape[::-1]).T
+
+    def _repeated(self, array: NDArray[Any], shape: Any) -> NDArray[Any]:
+        if array.size != 1 or not _is_shape(shape) or math.prod(shape) > self._most_repeats:
+            raise ModelFileError("a reference to an array is malformed")
+        return np.broadcast_to(array.reshape(()), shape)
 
     def require_all_used(self) -> None:
         """Refuse arrays nobody asked for."""
@@ -123,12 +133,6 @@ def _as_it_was(flat: NDArray[Any], dtype: str) -> NDArray[Any]:
     if (flat.dtype.name, dtype) == ("int32", "int64"):
         return flat.astype(np.int64)
     raise ModelFileError(f"an array of {flat.dtype} cannot stand for one of {dtype!r}")
-
-
-def _repeated(array: NDArray[Any], shape: Any) -> NDArray[Any]:
-    if array.size != 1 or not _is_shape(shape) or math.prod(shape) > _MOST_REPEATS:
-        raise ModelFileError("a reference to an array is malformed")
-    return np.broadcast_to(array.reshape(()), shape)
 
 
 def _is_reference(node: dict[str, Any]) -> bool:

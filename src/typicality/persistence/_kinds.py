@@ -92,7 +92,8 @@ def float_type(value: Any, context: Context) -> bool:
 
 def output_setting(value: Any, context: Context) -> bool:
     """What scikit-learn's `set_output` notes."""
-    return value in ({"transform": word} for word in ("default", "pandas", "polars"))
+    known = ({"transform": word} for word in ("default", "pandas", "polars"))
+    return type(value) is dict and value in known
 
 
 def words(*allowed: str) -> Kind:

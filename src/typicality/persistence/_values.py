@@ -88,7 +88,7 @@ def sparse_of(parts: list[Any], shape: Any) -> csr_array:
     """A sparse matrix; `parts` are its entries, their columns, and where rows begin."""
     lengths = checked(shape, list, "the shape of a sparse matrix")
     kinds = [part.dtype.kind for part in parts if type(part) is np.ndarray]
-    if len(parts) != 3 or kinds != ["f", "i", "i"]:
+    if len(lengths) != 2 or len(parts) != 3 or kinds != ["f", "i", "i"]:
         raise ModelFileError("a sparse matrix is malformed")
 
     def make() -> csr_array:

@@ -25,7 +25,7 @@ def assemble(payload: dict[str, Any]) -> str:
     """
     css, js = _text(_FOLDER / "page.css"), _script()
     policy = (
-        f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; img-src data:; "
+        f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
         "base-uri 'none'; form-action 'none'"
     )
     parts = {

@@ -146,7 +146,7 @@ def _of_detector(model: Any, X: Any) -> Findings:
             "other rows only: one less means about a third as "
             f"{'dense' if is_density else 'typical'}."
         ),
-        fitted_words=f"Rows that score below {cut:.4g} are outliers",
+        fitted_words=f"Rows that score below {cut:.4g} are outliers".replace("-", "\N{MINUS SIGN}"),
         cut=cut,
     )
 

@@ -29,6 +29,7 @@ _FORMAT = 1
 _MOST_MEMBERSHIPS = 1_000_000
 _PROFILE_LENGTH = 4
 _REASONS = 3  # features named for an outlier
+_FLOAT32_LEAST, _FLOAT32_MOST = 1e-30, 1e38  # beyond, digits or whole numbers are lost
 _FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
 
 
@@ -133,10 +134,11 @@ def _axes_payload(chosen: AxisChoice) -> dict[str, Any]:
 
 
 def _float_type(values: NDArray[np.floating]) -> str:
-    """Four bytes a value, but for numbers like dates, which would lose what makes them differ."""
+    """Four bytes a value, but for numbers that would lose what makes them differ, like dates."""
     finite = values[np.isfinite(values)].astype(np.float64)
     largest, spread = np.abs(finite).max(initial=0.0), float(np.ptp(finite)) if finite.size else 0.0
-    return "f8" if largest * np.finfo(np.float32).eps > _FLOAT32_ERROR * spread > 0 else "f4"
+    coarse = largest * np.finfo(np.float32).eps > _FLOAT32_ERROR * spread > 0
+    return "f8" if coarse or largest > _FLOAT32_MOST or 0 < largest < _FLOAT32_LEAST else "f4"
 
 
 def _clusters_payload(

@@ -76,8 +76,10 @@ def _note(found: Findings, max_rows: int, n_kept: int, random_state: Any) -> str
     outliers = f"{kept}{whole} {nowhere}, and others" if n_kept else "rows"
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
     several = ", some of each cluster" if found.labels.max() > 0 else ""
+    often = f"; in the plots rows {nowhere} look more frequent than they are" if n_kept else ""
     moved = "they are estimates" if found.kind == "tree" else "of the rows shown only"
     return (
         f"The page shows {max_rows:,} of {found.n_rows:,} rows: {outliers} drawn at random{seed}"
-        f"{several}. Numbers of rows are those of all rows; once the level is moved, {moved}."
+        f"{several}{often}. Numbers of rows are those of all rows; once the level is moved, "
+        f"{moved}."
     )

@@ -116,4 +116,5 @@ def tree_payload(
             for branch in zip(peaks, *(column.tolist() for column in columns), strict=True)
         ],
         "min_size": found.min_size,
+        "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
     }

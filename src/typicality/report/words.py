@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from typicality._words import counted, share
 from typicality.report.findings import Findings
 
 __all__ = ["default_notes", "default_title"]
@@ -29,24 +30,19 @@ _ENDINGS = {
 _LONGEST_VALUE = 60  # characters of a parameter
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    """A number and what it counts."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def default_title(found: Findings) -> str:
     """What a page is called when nobody says."""
     what = "Outliers" if found.kind == "typicality" else "Clusters and outliers"
-    return f"{what} in {_count(found.n_rows, 'row')}"
+    return f"{what} in {counted(found.n_rows, 'row')}"
 
 
 def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int) -> list[Any]:
     """What was run on what, as pairs of a heading and a sentence or two."""
     return [
-        ("Data", f"{_count(found.n_rows, 'row')}, {_count(n_features, 'feature')}."),
+        ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'feature')}."),
         ("Method", _method(model)),
         ("Result", _result(found, n_clusters)),
-        ("Iterations", _ENDINGS[model.status_].format(n=_count(model.n_iter_, "iteration"))),
+        ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
         ("Computation", f"{_sentence(model.plan_.method)}: {model.plan_.reason}"),
     ]
 
@@ -78,8 +74,7 @@ def _value(value: Any) -> str:
 
 def _result(found: Findings, n_clusters: int) -> str:
     n_nowhere = found.n_nowhere
-    share = f"{100 * n_nowhere / found.n_rows:.2g} %"
-    rows = f"{_count(n_nowhere, 'row')} ({share})"
+    rows = f"{counted(n_nowhere, 'row')} ({share(n_nowhere, found.n_rows)})"
     if found.kind == "typicality":
         be = "is" if n_nowhere == 1 else "are"
         return (
@@ -87,7 +82,7 @@ def _result(found: Findings, n_clusters: int) -> str:
             "chosen beforehand (contamination), not found in the data; look at how far below the "
             "others they are."
         )
-    clusters = _count(n_clusters, "cluster")
+    clusters = counted(n_clusters, "cluster")
     if n_nowhere == 0:
         return f"{clusters}; every row belongs to one."
     be, belong = ("is", "belongs") if n_nowhere == 1 else ("are", "belong")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._words import listed
 from typicality.exceptions import TableError
-from typicality.tables._words import listed, shown
+from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn, number_texts
 
@@ -102,7 +103,8 @@ class NumpyFile(TableFile):
             return "X"
         if len(tables) == 1:
             return tables[0]
-        kinds = listed(f"{shown(key)} of shape {shape}" for key, shape in shapes.items())
+        phrases = (f"{shown(key)} of shape {shape}" for key, shape in shapes.items())
+        kinds = listed(phrases, separator="; ")
         raise TableError(
             f"{self.name} does not say which of its arrays is the table ({kinds or 'it has none'})."
             " Save the table under the name X: numpy.savez(file, X=array)."

@@ -12,8 +12,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._words import listed
 from typicality.exceptions import TableError
-from typicality.tables._words import listed, shown
+from typicality.tables._words import shown
 from typicality.tables.cells import ParsedColumn, csv_lines, look_of
 
 __all__ = ["Block", "Place", "TableFile", "hash_of", "reason_of", "size_of"]

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._words import listed
 from typicality.exceptions import TableError
-from typicality.tables._words import in_bytes, listed, shown
+from typicality.tables._words import in_bytes, shown
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.judging import ColumnJudge
 
@@ -243,7 +244,8 @@ class _Gathered:
         return X
 
     def _nothing_left(self, left_out: list[LeftOut]) -> TableError:
-        reasons = listed(f"{shown(column.name)}: {column.reason}" for column in left_out)
+        phrases = (f"{shown(column.name)}: {column.reason}" for column in left_out)
+        reasons = listed(phrases, separator="; ")
         only = len(left_out) == 1
         return TableError(
             f"{self._table.name} has no column of numbers to work with ({reasons}). Add columns of "

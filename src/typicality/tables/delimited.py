@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables._words import counted
 from typicality.tables.base import Block, TableFile, size_of
 from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
 from typicality.tables.sniffing import (
@@ -168,8 +168,8 @@ class DelimitedFile(TableFile):
 
     def _blocks(self, lines: "_Lines", rows: int) -> Iterator[Block]:
         first_row = 0
-        if self.has_header:
-            next(row for row, _ in self._records(lines, 1) if row)
+        if self.has_header and not any(row for row, _ in self._records(lines, 1)):
+            raise self.changed()
         while taken := lines.take(rows):
             records = self._plain(taken, lines) or self._quoted(taken, lines)
             if len(records.numbers):
@@ -224,6 +224,8 @@ class DelimitedFile(TableFile):
             number = start + reader.line_num
             try:
                 yield next(reader), number
+            except StopIteration:
+                return
             except csv.Error as error:
                 raise bad_quotation(self.name, str(error), number) from error
 

@@ -21,6 +21,7 @@ function decodeTree(tree) {
     saddleAlpha: decode(tree.saddle_alpha),
     branches: tree.branches,
     minSize: tree.min_size,
+    countsRows: tree.counts_rows,
   };
 }
 

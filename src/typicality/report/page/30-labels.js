@@ -142,6 +142,5 @@ function fittedSizes(nClusters) {
   return sizes;
 }
 
-// With weights of rows that are no counts the totals of the nodes say nothing about rows.
-const nodesCountRows = data.tree !== null && data.tree.nodeWeight.every(Number.isInteger)
-  && data.tree.nodeWeight.reduce((sum, weight) => sum + weight, 0) === data.n_rows;
+// Where rows have weights the totals of the nodes say nothing about the number of rows.
+const nodesCountRows = data.tree !== null && data.tree.countsRows;

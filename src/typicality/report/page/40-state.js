@@ -12,6 +12,7 @@ const state = {
   selected: new Uint8Array(n),
   nSelected: 0,
   selectionName: "",
+  selectedLabel: false, // whether that is the name of a label
   hovered: -1,
 };
 
@@ -62,17 +63,31 @@ function allCount() {
   return state.sizesOfAll ? data.n_rows : n;
 }
 
+// A level may take all rows of a cluster that has a prototype, and leave its number.
+function labelsWithRows() {
+  return Array.from(state.sizes.keys()).filter((label) => state.sizes[label] > 0);
+}
+
 function nowhereCount() {
   return allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function setLevel(level) {
   state.level = level;
-  refresh("labels");
+  relabelSoon();
 }
 
+// The clusters of the fit have a smallest size of their own: another one asks for a cut.
 function setMinSize(minSize) {
   state.minSize = minSize;
+  state.level ??= fittedLevel;
+  relabelSoon();
+}
+
+// Rows stay selected, but the cluster they were selected by may be another one now.
+function relabelSoon() {
+  if (state.selectedLabel) state.selectionName += ", before the level moved";
+  state.selectedLabel = false;
   refresh("labels");
 }
 
@@ -80,6 +95,7 @@ function select(rows, name) {
   state.selected = rows;
   state.nSelected = rows.reduce((sum, one) => sum + one, 0);
   state.selectionName = name;
+  state.selectedLabel = false;
   if (state.nSelected) announce(`${count(state.nSelected, "row")} selected: ${name}.`);
   refresh("scatter", "marks", "legend", "tree", "clusters", "selection");
 }
@@ -92,6 +108,7 @@ function selectLabel(label) {
   const rows = new Uint8Array(n);
   for (let i = 0; i < n; i++) rows[i] = state.labels[i] === label ? 1 : 0;
   select(rows, detects ? `${nameOf(label)} rows` : label < 0 ? "rows that belong nowhere" : nameOf(label));
+  state.selectedLabel = state.nSelected > 0;
 }
 
 function hover(index) {

@@ -30,7 +30,9 @@ function startScatter() {
   box.addEventListener("pointermove", pointerMove);
   box.addEventListener("pointerup", pointerUp);
   box.addEventListener("pointercancel", pointerCancel);
-  box.addEventListener("pointerleave", () => { if (!drag) letGo(); });
+  // A finger leaves as soon as it is lifted: what it asked for stays until the page moves on.
+  box.addEventListener("pointerleave", (event) => { if (!drag && event.pointerType !== "touch") letGo(); });
+  document.addEventListener("scroll", hideTooltip, { passive: true });
   box.addEventListener("blur", letGo);
   box.addEventListener("wheel", wheel, { passive: false });
   box.addEventListener("keydown", scatterKey);

@@ -41,7 +41,12 @@ function levelAt(share) {
   return Number(levels.scale.back(levels.low + inside * levels.width).toFixed(digitsAt(inside)));
 }
 
-const rounded = (value) => Number(value.toFixed(digitsAt(shareOf(value))));
+// Four digits at least: a level of the fit need not stand at a step of the slider.
+function rounded(value) {
+  const leading = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+  return Number(value.toFixed(clamp(Math.max(digitsAt(shareOf(value)), 3 - leading), 0, 15)));
+}
+
 const strengthText = (value) => (Number.isFinite(value) ? String(rounded(value)).replace("-", "\u2212") : "");
 
 // Where the line stands while each cluster has a level of its own: amid them.
@@ -183,7 +188,7 @@ function drawLevel() {
 }
 
 function startLevel() {
-  tell("histogram-words", `Rows by ${data.strength_name}`);
+  tell("histogram-words", `${isSample ? "Rows shown," : "Rows"} by ${data.strength_name}`);
   byId("level-words").textContent = `${data.strength_words} ${LEVEL_WORDS[data.kind]}`;
   byId("level-heading").textContent = detects ? "The threshold" : "The level";
   byId("level-name").textContent = detects ? "Threshold" : "Level";
@@ -198,6 +203,7 @@ function startLevel() {
   byId("alpha-value").addEventListener("change", () => refresh("level"));
   byId("automatic").addEventListener("click", () => { setLevel(null); announceAnswer(); });
   byId("min-size-field").hidden = data.kind !== "tree";
+  if (!nodesCountRows) byId("min-size-name").textContent = "Smallest cluster (weight)";
   byId("min-size").value = String(state.minSize);
   byId("min-size").addEventListener("input", (event) => {
     if (event.target.valueAsNumber >= 1) setMinSize(event.target.valueAsNumber);

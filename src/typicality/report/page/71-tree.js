@@ -91,7 +91,7 @@ function makeBranch(branch, { toX, y, parentY, pitch, share }) {
     role: "treeitem",
     tabindex: "-1",
     "aria-level": branch.depth,
-    "aria-label": `Branch of ${count(Math.round(branch.size), "row")}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
+    "aria-label": `Branch of ${sizeWords(branch.size)}, from ${strengthText(branch.merge_alpha)} to ${strengthText(branch.peak_alpha)}`,
     "data-size": branch.size,
     "data-peak": branch.peak,
     class: "branch",
@@ -108,6 +108,8 @@ function makeBranch(branch, { toX, y, parentY, pitch, share }) {
   });
   return { branch, group, above, end };
 }
+
+const sizeWords = (size) => (nodesCountRows ? count(size, "row") : `weight ${format(size)}`);
 
 // Above its level a branch has the colour of the cluster its peak is in.
 function colourBranch({ branch, group, above, end }, toX) {

@@ -1,6 +1,7 @@
 // The table of clusters, recomputed whenever the level moves.
 
 const FIRST_ROWS = 25;
+const FEW = 5; // rows, of which one may make the mean
 const table = { sort: "number", falling: false, all: false, profiles: new Map(), profilesOf: "", timer: 0 };
 const fitted = new Map(data.clusters.map((cluster) => [cluster.label, cluster]));
 
@@ -10,7 +11,7 @@ const COLUMNS = [
   { key: "share", name: "Share", first: true },
   { key: "strength", name: `Mean ${data.strength_name}`, first: true },
   { key: "typical", name: "Most typical row", first: false },
-  { key: "level", name: "Level", first: true, known: () => known("level") },
+  { key: "level", name: detects ? "Threshold" : "Level", first: true, known: () => known("level") },
   { key: "separation", name: "Separation", first: true, known: () => known("separation") },
   { key: "profile", name: detects ? "How they differ from the others" : "What sets it apart", sorts: false },
 ];
@@ -19,8 +20,8 @@ const COLUMNS = [
 const known = (key) => state.level === null && data.clusters.some((cluster) => Number.isFinite(cluster[key]));
 
 function entries() {
-  const { nClusters, shown, strength, best } = state.summary;
-  return Array.from({ length: nClusters }, (_, label) => {
+  const { shown, strength, best } = state.summary;
+  return labelsWithRows().map((label) => {
     const fit = state.level === null ? fitted.get(label) : undefined;
     return {
       number: label,
@@ -35,7 +36,7 @@ function entries() {
 }
 
 function drawClusters() {
-  const { nClusters } = state.summary;
+  const nClusters = labelsWithRows().length;
   const columns = COLUMNS.filter((column) => !column.known || column.known());
   const listed = sorted(entries());
   const shown = table.all ? listed : listed.slice(0, FIRST_ROWS);
@@ -43,13 +44,27 @@ function drawClusters() {
   byId("clusters").tBodies[0].replaceChildren(...shown.map((entry) => tableRow(entry, columns)));
   byId("clusters").tFoot.replaceChildren(...nowhereRow(columns));
   byId("clusters").hidden = nClusters === 0;
-  tell("clusters-none", nClusters === 0 ? "There is no cluster at this level: every row belongs nowhere. Try a lower one." : "");
-  byId("clusters-now").textContent = !state.sizesOfAll ? "Counts are of the rows shown."
-    : state.sizesExact ? "" : "At this level counts are estimates, from the rows shown.";
+  tell("clusters-none", nClusters === 0 ? noneWords() : "");
+  byId("clusters-now").textContent = sampleWords();
   tell("clusters-words", known("separation") && data.separation_words ? `Separation: ${data.separation_words}` : "");
   byId("clusters-more").hidden = listed.length <= FIRST_ROWS;
   byId("clusters-more").textContent = table.all ? "Show fewer" : `Show all ${grouped.format(listed.length)} clusters`;
   planProfiles();
+}
+
+function noneWords() {
+  if (detects) return "Every row is an outlier at this threshold. Try a lower one.";
+  if (state.level === null) return "No cluster was found: every row belongs nowhere.";
+  if (data.kind === "tree" && state.minSize > 1) return "There is no cluster of that size at this level: every row belongs nowhere. Try another level, or a smaller cluster.";
+  return "There is no cluster at this level: every row belongs nowhere. Try a lower one.";
+}
+
+// What a page that shows some of the rows cannot know exactly.
+function sampleWords() {
+  if (!isSample) return "";
+  if (!state.sizesOfAll) return "Counts and means are of the rows shown.";
+  if (state.sizesExact) return "Means are of the rows shown.";
+  return "At this level counts are estimates from the rows shown; clusters without a row among them are not seen.";
 }
 
 function sorted(list) {
@@ -134,17 +149,22 @@ function planProfiles() {
   }, 180);
 }
 
-// The mean of a cluster less that of the rows of the other clusters, in units of the spread.
+// The mean of a cluster less that of the rows of the other clusters, in units of the spread; less that
+// of the rows that belong nowhere where there is no other cluster.
 function computeProfiles() {
   const { nClusters, shown } = state.summary;
   const listed = Math.min(nClusters, 200);
   const found = Array.from({ length: listed }, () => []);
-  const nClustered = n - shown[nClusters];
+  if (nClusters === 1 && shown[1] < FEW) return new Map([[0, []]]);
   for (const axis of features) {
-    const { sums, all } = sumsOf(axis.values, nClusters);
+    const { sums, counts } = sumsOf(axis.values, nClusters);
+    const rivals = nClusters === 1 ? [1, 2] : [0, nClusters];
+    const total = (each) => each.slice(...rivals).reduce((sum, one) => sum + one, 0);
+    const [all, nAll] = [total(sums), total(counts)];
     for (let label = 0; label < listed; label++) {
-      const mean = sums[label] / shown[label];
-      const rest = (all - sums[label]) / (nClustered - shown[label]);
+      const own = nClusters === 1 ? 0 : 1;
+      const mean = sums[label] / counts[label];
+      const rest = (all - own * sums[label]) / (nAll - own * counts[label]);
       const deviations = (mean - rest) / spreadOf(axis);
       if (Number.isFinite(deviations)) found[label].push({ axis: axis.index, mean, deviations });
     }
@@ -153,15 +173,17 @@ function computeProfiles() {
   return new Map(found.map((list, label) => [label, strongest(list)]));
 }
 
+// Sums of values and how many there are, missing ones left out, for each label; those of -1 come last.
 function sumsOf(values, nClusters) {
-  const sums = new Float64Array(nClusters);
-  let all = 0;
+  const sums = new Float64Array(nClusters + 1);
+  const counts = new Int32Array(nClusters + 1);
   for (let i = 0; i < n; i++) {
-    if (state.labels[i] < 0 || Number.isNaN(values[i])) continue;
-    sums[state.labels[i]] += values[i];
-    all += values[i];
+    if (Number.isNaN(values[i])) continue;
+    const at = state.labels[i] < 0 ? nClusters : state.labels[i];
+    sums[at] += values[i];
+    counts[at]++;
   }
-  return { sums, all };
+  return { sums, counts };
 }
 
 // The distance of the quartiles as a standard deviation; the standard deviation where it is zero.
@@ -169,8 +191,9 @@ function spreadOf(axis) {
   const { spread, values } = axis;
   if (spread !== undefined) return spread;
   const quarters = shapes[axis.index].quarter;
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / n;
+  const known = values.filter(Number.isFinite);
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length;
   axis.spread = quarters > 0 ? (2 * quarters) / 1.349 : Math.sqrt(variance) || 1;
   return axis.spread;
 }

@@ -23,9 +23,10 @@ function drawOutliers() {
 
 function outlierLead(nListed) {
   const nowhere = nowhereCount();
+  const rows = `${state.sizesExact ? "" : "About "}${count(nowhere, "row")}${state.sizesOfAll ? "" : " of those shown"}`;
   const here = detects
-    ? `${nowhere === 1 ? "1 row is an outlier" : `${count(nowhere, "row")} are outliers`}.`
-    : nowhere === 0 ? "Every row belongs to a cluster." : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere.`;
+    ? `${rows} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`
+    : nowhere === 0 ? "Every row belongs to a cluster." : `${rows} belong${nowhere === 1 ? "s" : ""} nowhere.`;
   return nListed ? `${here} Least typical first. ${data.outlier_words ?? ""}` : here;
 }
 

@@ -5,7 +5,7 @@ function drawSelection() {
   bar.dataset.count = String(state.nSelected);
   bar.classList.toggle("empty", state.nSelected === 0);
   byId("selection-words").textContent = state.nSelected
-    ? `${count(state.nSelected, "row")} selected: ${state.selectionName}` : "No rows selected";
+    ? `${count(state.nSelected, "row")}${isSample ? " of those shown" : ""} selected: ${state.selectionName}` : "No rows selected";
   byId("clear").disabled = state.nSelected === 0;
   byId("download").disabled = state.nSelected === 0;
 }

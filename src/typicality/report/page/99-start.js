@@ -1,18 +1,20 @@
 // The words around the plots, and the start of it all.
 
 function answer() {
-  const { nClusters } = state.summary;
+  const nClusters = labelsWithRows().length;
   const all = allCount();
   const nowhere = nowhereCount();
   const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
   if (detects) return `${grouped.format(nowhere)} of ${where} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`;
-  const rest = nowhere === 0 ? "every row belongs to one" : `${state.sizesExact ? "" : "about "}${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
+  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(nowhere)} belong${nowhere === 1 ? "s" : ""} nowhere.`;
+  const rest = nowhere === 0 ? "every row belongs to one" : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
 }
 
 function drawLegend() {
-  const { nClusters } = state.summary;
-  const chips = Array.from({ length: Math.min(nClusters, 12) }, (_, label) => chip(label, state.sizes[label]));
+  const labels = labelsWithRows();
+  const nClusters = labels.length;
+  const chips = labels.slice(0, 12).map((label) => chip(label, state.sizes[label]));
   if (nowhereCount() > 0) chips.push(chip(-1, nowhereCount()));
   if (nClusters > 12) chips.splice(12, 0, element("li", { className: "more", text: `and ${count(nClusters - 12, "more cluster")}` }));
   byId("legend").replaceChildren(...chips);
