@@ -23,15 +23,16 @@ METHODS = {
     "fcm": ["cluster", "--method", "fcm", "--clusters", "3"],
     "outliers": ["outliers"],
 }
-# The command line, and then its own peak on stderr.
+# The command line, and then its own peak and the seconds of all its threads on stderr.
 SCORE = """
-import sys
+import sys, time
 from typicality.cli import main
 try:
     main(prog_name="typicality")
 finally:
     status = open("/proc/self/status").read()
-    print(*[line.split()[1] for line in status.splitlines() if "VmHWM" in line], file=sys.stderr)
+    peak = [line.split()[1] for line in status.splitlines() if "VmHWM" in line]
+    print(*peak, time.process_time(), file=sys.stderr)
 """
 
 
@@ -80,8 +81,8 @@ def main(gigabytes: str = "2", *methods: str) -> None:
         write_beginning(folder / "first.csv", folder / "rows.csv")
         size = (folder / "rows.csv").stat().st_size
         print(f"{size / 1e9:.2f} GB of csv, models fitted to {FITTED:,} rows")
-        print("| model | seconds | MB/s | peak memory, MB |")
-        print("|---|---|---|---|")
+        print("| model | seconds | of processors | MB/s | peak memory, MB |")
+        print("|---|---|---|---|---|")
         for method in methods or METHODS:
             command, *options = METHODS[method]
             quiet = ["--missing", "drop", "--no-report", "--quiet", "--output", folder / method]
@@ -90,8 +91,9 @@ def main(gigabytes: str = "2", *methods: str) -> None:
             scored = ["--output", folder / "scored.csv", "--force", "--quiet"]
             said = typicality("score", folder / method, folder / "rows.csv", *scored)
             seconds = time.perf_counter() - began
-            peak = int(said.split()[-1]) * 1024
-            print(f"| {method} | {seconds:.0f} | {size / 1e6 / seconds:.1f} | {peak / 1e6:.0f} |")
+            peak, busy = (float(number) for number in said.split()[-2:])
+            rate, memory = size / 1e6 / seconds, peak * 1024 / 1e6
+            print(f"| {method} | {seconds:.0f} | {busy:.0f} | {rate:.1f} | {memory:.0f} |")
 
 
 if __name__ == "__main__":
