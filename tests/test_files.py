@@ -233,3 +233,11 @@ def test_file_systems_without_hard_links(tmp_path, monkeypatch):
     write_file(tmp_path / "x", "one")
     assert (tmp_path / "x").read_text() == "one"
     assert names(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("atomic", [atomic_file, atomic_folder])
+def test_a_link_to_itself_is_refused_in_words(tmp_path, atomic):
+    path = tmp_path / "round"
+    path.symlink_to(path)
+    with pytest.raises(FileExistsError, match="is a link to itself"), atomic(path, overwrite=True):
+        pass

@@ -29,7 +29,7 @@ def atomic_file(
     FileNotFoundError
         The folder for it does not exist.
     """
-    path = Path(path).resolve()
+    path = _followed(path)
     _require_room(path, overwrite=overwrite)
     if path.exists() and not path.is_file():
         raise FileExistsError(f"{path} is not a file and is not replaced; choose another name.")
@@ -75,7 +75,7 @@ def atomic_folder(
     FileNotFoundError
         The folder in which it is to stand does not exist.
     """
-    path = Path(path).resolve()
+    path = _followed(path)
     _require_room(path, overwrite=overwrite)
     _require_only(ours, path)
     temporary = _hidden_sibling(path)
@@ -87,6 +87,13 @@ def atomic_folder(
         _name_folder(temporary, path, overwrite=overwrite, ours=ours)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _followed(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path).resolve()
+    except RuntimeError as error:  # what Python raises for links that go round
+        raise FileExistsError(f"{path} is a link to itself; choose another name.") from error
 
 
 def _require_room(path: Path, *, overwrite: bool) -> None:
