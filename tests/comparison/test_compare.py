@@ -342,3 +342,11 @@ def test_two_distinct_rows_can_be_compared():
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 10, axis=0)
     found = compare_methods(X, methods=["k-means", "gaussian mixture", "lof"], n_repeats=2)
     assert found.clusterers[0].n_clusters == 2
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"), [(1e200, "too large"), (1e-200, "too close together")]
+)
+def test_rows_whose_squared_distances_are_no_numbers(rng, factor, words):
+    with pytest.raises(ValueError, match=words):
+        compare_methods(factor * rng.normal(size=(20, 2)), methods=["k-means"])

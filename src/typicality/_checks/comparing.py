@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from typicality._checks.rows import check_rows, check_varying_rows
+from typicality._checks.rows import check_magnitudes, check_rows, check_varying_rows
+from typicality.geometry import Features
 from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = ["check_at_least", "check_number_of_clusters", "check_rate", "check_rows_to_compare"]
@@ -16,7 +17,7 @@ FEWEST_ROWS = 10
 
 
 def check_rows_to_compare(X: Any) -> NDArray[np.float64]:
-    """Rows of numbers that differ, enough of them for refits on subsamples."""
+    """Rows of numbers that differ, not too much, and enough of them for refits on subsamples."""
     rows: NDArray[np.float64] = check_rows(BaseEstimator(), X, training=True, at_least=0).astype(
         np.float64, copy=False
     )
@@ -26,6 +27,8 @@ def check_rows_to_compare(X: Any) -> NDArray[np.float64]:
             "each method again on subsamples. Pass more rows."
         )
     check_varying_rows(rows, None)
+    # HDBSCAN of scikit-learn never ends where squared distances overflow.
+    check_magnitudes(Features.of(rows), rows.dtype)
     return rows
 
 

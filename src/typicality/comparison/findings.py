@@ -172,8 +172,9 @@ def _false_alarms(worked: Sequence[DetectorResult]) -> Iterator[str]:
 def _flagged_by_all(worked: Sequence[DetectorResult]) -> str:
     flags = np.array([r.flagged for r in worked if r.flagged is not None])
     by_all, by_any = int(flags.all(axis=0).sum()), int(flags.any(axis=0).sum())
+    rows = "row is" if by_any == 1 else "rows are"
     return (
-        f"{by_any:,} rows are flagged by at least one of {_word(len(worked))} detectors, "
+        f"{by_any:,} {rows} flagged by at least one of {_word(len(worked))} detectors, "
         f"{by_all:,} by all."
     )
 
