@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._checks import check_rows
 from typicality._compat import StrOptions, fit_context
+from typicality._quantiles import IQR_OF_NORMAL
 from typicality.geometry.base import row_blocks
 
 __all__ = ["ColumnScaler"]
@@ -20,7 +21,6 @@ __all__ = ["ColumnScaler"]
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
 
-_IQR_OF_NORMAL = 1.349  # the interquartile range of a normal distribution, in standard deviations
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _ROUNDING = 10  # differences of so many units in the last place are no differences
 
@@ -182,7 +182,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             # Relative to the quartiles, or one huge value would make all others look equal.
             robust = self.scale == "robust" and high - low > rounding * max(abs(low), abs(high))
             mean, deviation = _mean_and_deviation(values)
-            scale = (high - low) / _IQR_OF_NORMAL if robust else deviation
+            scale = (high - low) / IQR_OF_NORMAL if robust else deviation
         if not np.isfinite(scale):
             raise ValueError(
                 f"{self._label(j)} of X has values too far apart for float64: from "

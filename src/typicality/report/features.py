@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._checks import check_display, check_has_features
+from typicality._quantiles import IQR_OF_NORMAL
 
 __all__ = ["FeatureTable", "robust_scale"]
 
 Doubles = NDArray[np.float64]
-
-_NORMAL_IQR = 1.349  # the distance between the quartiles of a normal variable, in its deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ def robust_scale(values: NDArray[np.floating]) -> Doubles:
     Where it is zero, the standard deviation takes its place; where that is zero too, one.
     """
     low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    scale = np.asarray((high - low) / _NORMAL_IQR, dtype=np.float64)
+    scale = np.asarray((high - low) / IQR_OF_NORMAL, dtype=np.float64)
     flat = scale <= 0
     scale[flat] = values[:, flat].std(axis=0, dtype=np.float64)
     return np.where(scale > 0, scale, 1.0)
