@@ -199,6 +199,14 @@ def test_unknown_suffix(folder, name, what):
         assert read_rows(table).names == ("a",)
 
 
+def test_a_spreadsheet_is_to_be_saved_as_csv(folder):
+    (folder / "Rows.XLSX").write_bytes(b"PK")
+    assert str(complaint("Rows.XLSX")) == (
+        "Rows.XLSX is a spreadsheet, which cannot be read. Save the sheet as csv (in a spreadsheet "
+        "program: 'CSV UTF-8'), and name that file."
+    )
+
+
 def test_unknown_format():
     message = "format is 'xls': choose one of csv, tsv, parquet, arrow, npy, npz."
     assert str(complaint("rows.csv", format="xls")) == message

@@ -169,7 +169,7 @@ def test_infinity_in_a_column_of_text_is_text(read):
         ({"columns": ["a", "a"]}, "column 'a' was chosen twice. Name it once."),
         ({"columns": []}, "no column was chosen. Choose some, or ignore fewer."),
         ({"ignore": ["a", "b"]}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"columns": ["A"]}, "has no column 'A'. Its columns are 'a', 'b'."),
+        ({"columns": ["A"]}, "has no column 'A'. Did you mean 'a'? Its columns are 'a', 'b'."),
         ({"ignore": ["bb"]}, "has no column 'bb'. Did you mean 'b'? Its columns are 'a', 'b'."),
     ],
 )
@@ -208,3 +208,25 @@ def test_columns_are_judged_over_all_blocks(tmp_path):
         "almost": f"1 of {n:,} cells are not numbers (first 'oops' in line {n + 1}): correct them "
         "or leave them empty to use it",
     }
+
+
+def test_a_single_row_has_nothing_to_be_compared_with(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b\n1,2\n")
+    with open_table(path) as table, pytest.raises(TableError, match=r"has one row.*Add rows"):
+        read_rows(table)
+
+
+def test_commas_between_thousands_are_not_taken_for_decimals(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('a,b\n"61,034",2\n"1,250",4\n')
+    with open_table(path) as table:
+        assert read_rows(table).left_out == (
+            LeftOut(
+                "a",
+                "numbers with commas between thousands (first '61,034' in line 2): save the file "
+                "without them to use the numbers",
+            ),
+        )
+        with pytest.raises(TableError, match="Save the file without commas between thousands"):
+            read_rows(table, columns=["a"])

@@ -20,6 +20,7 @@ __all__ = ["about_data", "say_files", "say_summary"]
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
 _UNUSUAL = "unusual in (by so many spreads)"
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
 
 def say_summary(terminal: Terminal, run: Run) -> None:
@@ -155,8 +156,8 @@ def _telling_column(run: Run) -> str | None:
 def _reasons(row: NotableRow) -> str:
     """The columns that matter: the first, and a second one if it is nearly as far off."""
     first, *others = row.reasons or (None,)
-    if first is None:
-        return ""
+    if first is None or abs(first.deviations) < _TELLING:
+        return "no single column"
     close = [reason for reason in others if abs(reason.deviations) >= abs(first.deviations) / 2]
     return "\n".join(
         f"{shown(reason.column, 20)} {number(reason.value)} ({reason.deviations:+.1f})"

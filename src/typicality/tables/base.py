@@ -89,7 +89,10 @@ class Block(ABC):
         """An error about a cell of text."""
         cell = self.cells(name)[row]
         remedy = "Correct it, leave the cell empty, or choose other columns."
-        if look_of([cell]) == "numbers with a decimal comma":
+        look = look_of([cell])
+        if look == "numbers with commas between thousands":
+            remedy = "Save the file without commas between thousands, and with decimal points."
+        if look == "numbers with a decimal comma":
             remedy = "Save the file with decimal points: 1.5, not 1,5."
         return self._error(row, name, f"{shown(cell)} is not a number", remedy)
 

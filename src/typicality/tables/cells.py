@@ -32,6 +32,7 @@ _DATE = re.compile(
     r"|\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _TRUTH = frozenset(["true", "false"])
 
 
@@ -133,12 +134,15 @@ class _Collector:
 def look_of(cells: Iterable[str]) -> str:
     """What cells that are no numbers look like.
 
-    One of "true or false", "dates or times", "numbers with a decimal comma", "text".
+    One of "true or false", "dates or times", "numbers with commas between thousands", "numbers
+    with a decimal comma", "text".
     """
     cells = [cell.strip() for cell in cells]
     looks = {
         "true or false": all(cell.lower() in _TRUTH for cell in cells),
         "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
+        # 1,234 may be either: three digits after every comma are rarely decimals.
+        "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),
         "numbers with a decimal comma": all(map(has_decimal_comma, cells)),
     }
     return next((look for look, fits in looks.items() if fits), "text")

@@ -86,7 +86,8 @@ def _refuse_absent(wanted: Sequence[str], names: Sequence[str], source: str) -> 
     known = set(names)
     absent = [name for name in wanted if name not in known]
     if absent:
-        near = get_close_matches(absent[0], names, 1)
+        folded = [name for name in names if name.casefold() == absent[0].casefold()]
+        near = folded or get_close_matches(absent[0], names, 1)
         hint = f"Did you mean {shown(near[0])}? " if near else ""
         raise TableError(
             f"{source} has no column {listed(map(shown, absent))}. {hint}Its columns are "
@@ -247,6 +248,11 @@ class _Gathered:
         phrases = (f"{shown(column.name)}: {column.reason}" for column in left_out)
         reasons = listed(phrases, separator="; ")
         only = len(left_out) == 1
+        if self._n_rows == 1:
+            return TableError(
+                f"{self._table.name} has one row, and nothing to compare it with ({reasons}). Add "
+                "rows."
+            )
         return TableError(
             f"{self._table.name} has no column of numbers to work with ({reasons}). Add columns of "
             "numbers, or correct the cells that should be some.",

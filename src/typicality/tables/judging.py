@@ -20,6 +20,7 @@ _REMEDIES = {
     "text": "",
     "true or false": ": write 1 and 0 to use them",
     "dates or times": ": write a number with a meaning to use them, e.g. days since the first",
+    "numbers with commas between thousands": ": save the file without them to use the numbers",
     "numbers with a decimal comma": ": save the file with decimal points to use them",
 }
 

@@ -18,6 +18,7 @@ from typicality.tables.delimited import DelimitedFile
 
 __all__ = ["FORMATS", "open_table"]
 
+_SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
 _SUFFIXES = {
     ".csv": "csv",
     ".txt": "csv",
@@ -133,6 +134,11 @@ def _refuse_unreadable(path: Path, name: str) -> None:
 
 def _by_suffix(path: Path, name: str) -> str:
     suffix = path.suffix.lower()
+    if suffix in _SPREADSHEETS:
+        raise TableError(
+            f"{name} is a spreadsheet, which cannot be read. Save the sheet as csv (in a "
+            "spreadsheet program: 'CSV UTF-8'), and name that file."
+        )
     if suffix not in _SUFFIXES:
         known = ", ".join(sorted(_SUFFIXES))
         what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
