@@ -1,5 +1,6 @@
 """`typicality cluster`."""
 
+import base64
 import json
 import shlex
 
@@ -164,6 +165,11 @@ def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert record["results"]["atypical_rows"][0]["line"] == 67
     assert (record["data"]["n_rows"], record["data"]["n_rows_left_out"]) == (66, 2)
+    page = (tmp_path / "out" / "report.html").read_text(**TEXT)
+    payload = json.loads(page.split('id="payload">')[1].split("</script>")[0])
+    lines = np.frombuffer(base64.b64decode(payload["row"]["data"]), dtype="<i4")
+    assert payload["row_word"] == "line"
+    assert lines.tolist() == [line for line in range(2, 68) if line not in (4, 9)]
 
 
 def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from typicality.cli.console import Terminal, shown
-from typicality.cli.words import place
+from typicality.cli.words import numbers, place
 
 
 class FakeTerminal(io.StringIO):
@@ -95,3 +95,9 @@ def test_texts_of_a_file_are_made_harmless(text, printed):
 
 def test_places():
     assert (place(4, 6), place(4, None)) == ("line 6", "row 4")
+
+
+def test_numbers_have_the_digits_that_tell_them_apart():
+    assert numbers([0.36495, 0.25]) == ["0.3649", "0.2500"]
+    assert numbers([0.364955943, 0.364955954]) == ["0.3649559", "0.3649560"]
+    assert numbers([0.5, 0.5]) == ["0.5000", "0.5000"]

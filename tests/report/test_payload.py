@@ -30,6 +30,32 @@ def test_all_rows_are_shown_where_there_is_room(cutter, rows):
     np.testing.assert_array_equal(decode(payload["strength"]), cutter.typicality_)
 
 
+def test_rows_are_called_by_the_numbers_given(cutter, rows):
+    lines = 2 + 3 * np.arange(len(rows))
+    plain = build_payload(cutter, rows, max_rows=60)
+    payload = build_payload(cutter, rows, max_rows=60, row_numbers=("line", lines))
+    assert (payload["row_word"], payload["row_words"]) == (
+        "line",
+        "Rows are called by their line in the data.",
+    )
+    np.testing.assert_array_equal(decode(payload["row"]), lines[decode(plain["row"])])
+    typical = [cluster["typical_row"] for cluster in plain["clusters"]]
+    assert [c["typical_row"] for c in payload["clusters"]] == lines[typical].tolist()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (lambda n: range(2), "one for each row"),
+        (lambda n: [0.5] * n, "whole"),
+        (lambda n: [-1] * n, "0 to"),
+    ],
+)
+def test_row_numbers_that_cannot_be(cutter, rows, numbers, message):
+    with pytest.raises(ValueError, match=message):
+        build_payload(cutter, rows, row_numbers=("line", numbers(len(rows))))
+
+
 @pytest.mark.parametrize("min_size", [1, 5, 30])
 def test_labels_on_the_page_are_those_of_the_tree(cutter, rows, min_size):
     payload = json.loads(json.dumps(build_payload(cutter, rows)))

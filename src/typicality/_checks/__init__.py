@@ -49,6 +49,7 @@ from typicality._checks.reports import (
     check_has_features,
     check_max_rows,
     check_reportable,
+    check_row_numbers,
     check_sentences,
     check_training_rows,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "check_points",
     "check_reach",
     "check_reportable",
+    "check_row_numbers",
     "check_rows",
     "check_same_length",
     "check_sample_weight",

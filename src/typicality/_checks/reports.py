@@ -18,12 +18,31 @@ __all__ = [
     "check_has_features",
     "check_max_rows",
     "check_reportable",
+    "check_row_numbers",
     "check_sentences",
     "check_training_rows",
 ]
 
 _FEWEST_ROWS = 10
 _ROWS_COMPARED = 1000
+
+
+def check_row_numbers(
+    row_numbers: tuple[str, Any] | None, n_rows: int
+) -> tuple[str, NDArray[np.int32]]:
+    """What rows are called, and a number for each."""
+    if row_numbers is None:
+        return "row", np.arange(n_rows, dtype=np.int32)
+    word, given = row_numbers
+    numbers = np.asarray(given)
+    if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"row_numbers has numbers of shape {numbers.shape} and type {numbers.dtype}: pass a "
+            f"word and {n_rows} whole numbers, one for each row."
+        )
+    if n_rows and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(np.int32).max:
+        raise ValueError("row_numbers must be numbers from 0 to 2147483647.")
+    return str(word), numbers.astype(np.int32)
 
 
 def check_reportable(model: Any) -> None:

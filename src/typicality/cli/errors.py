@@ -107,6 +107,7 @@ def _ended_like_interrupted() -> Iterator[None]:
 
 
 def _end(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_IGN)  # a second request would end the clean-up
     raise SystemExit(128 + number)
 
 

@@ -97,6 +97,7 @@ class FileNotes:
         self.columns: dict[str, list[str]] = {name: [] for name in names[:n_columns]}
         self._cells: dict[int, dict[str, str]] = {}
         self._lines: dict[int, int | None] = {}
+        self._line_of_kept: list[int | None] = []
 
     @property
     def typical(self) -> tuple[NotableRow, ...]:
@@ -107,6 +108,14 @@ class FileNotes:
     def atypical(self) -> tuple[NotableRow, ...]:
         """The least typical rows, with their lines and text."""
         return tuple(map(self._completed, self._atypical))
+
+    @property
+    def numbers(self) -> tuple[str, NDArray[np.intp]]:
+        """What the rows that take part are called: their lines, or their numbers from 0."""
+        lines = [line for line in self._line_of_kept if line is not None]
+        if len(lines) < len(self._line_of_kept):
+            return "row", np.flatnonzero(self._kept)
+        return "line", np.asarray(lines, dtype=np.intp)
 
     def write(
         self, stream: TextIO, blocks: Iterable[Block], extra: Mapping[str, Sequence[str]]
@@ -124,6 +133,7 @@ class FileNotes:
         kept = np.flatnonzero(self._kept[here]).tolist()
         begin, end = np.searchsorted(self._wanted, [here.start, here.stop])
         wanted = self._wanted[begin:end].tolist()
+        self._line_of_kept.extend(map(block.line_of, kept))
         for row in wanted:
             self._lines[row] = block.line_of(row - block.first_row)
         for name, texts in self.columns.items():

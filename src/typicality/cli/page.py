@@ -42,12 +42,15 @@ class PageRows:
         The rows as the model sees them.
     cells : mapping of str to sequence of str
         Further columns, of text.
+    numbers : (str, array of shape (n,))
+        What rows are called: their lines, or their numbers where the file has no lines.
     """
 
     names: Sequence[str]
     values: NDArray[np.float64]
     scaled: NDArray[np.float64]
     cells: Mapping[str, Sequence[str]]
+    numbers: tuple[str, NDArray[np.intp]]
 
 
 def write_page(
@@ -86,6 +89,7 @@ def write_page(
             title=record["data"]["file"],
             display=rows.values,
             cells=rows.cells,
+            row_numbers=rows.numbers,
             notes=[*notes, *notes_of(record)],
             warnings=record["warnings"],
             random_state=record["seed"],

@@ -48,9 +48,9 @@ def report_on_run(
         with terminal.doing(f"Reading {table.name}"):
             prepared = prepare_rows(table, choice)
             _check_same_rows(prepared, record, given=file is not None)
-            cells = _text_columns(table, prepared, record)
+            notes = _notes_on(table, prepared, record)
         with terminal.doing("Drawing the report"):
-            _draw(path, record, pipeline, prepared, cells, force=force)
+            _draw(path, record, pipeline, prepared, notes, force=force)
     terminal.say_path("Open the report: ", path)
 
 
@@ -102,15 +102,13 @@ def _check_same_rows(prepared: PreparedRows, record: Mapping[str, Any], *, given
     )
 
 
-def _text_columns(
-    table: TableFile, prepared: PreparedRows, record: Mapping[str, Any]
-) -> dict[str, list[str]]:
-    """The text of columns that the run left out, as far as the file has them."""
+def _notes_on(table: TableFile, prepared: PreparedRows, record: Mapping[str, Any]) -> FileNotes:
+    """The lines of the rows, and the text of columns the run left out, if the file has them."""
     left_out = [column["name"] for column in record["data"]["columns_left_out"]]
     notes = FileNotes(prepared.kept, [name for name in left_out if name in table.names])
     for block in table.blocks():
         notes.take(block)
-    return notes.columns
+    return notes
 
 
 def _draw(
@@ -118,14 +116,14 @@ def _draw(
     record: Mapping[str, Any],
     pipeline: Any,
     prepared: PreparedRows,
-    cells: dict[str, list[str]],
+    notes: FileNotes,
     *,
     force: bool,
 ) -> None:
     scaler, model = pipeline["columns"], pipeline["model"]
     names = [str(name) for name in scaler.feature_names_in_]
     del scaler.feature_names_in_  # rows are arrays, their columns taken by name
-    rows = PageRows(names, prepared.X, scaler.transform(prepared.X), cells)
+    rows = PageRows(names, prepared.X, scaler.transform(prepared.X), notes.columns, notes.numbers)
     try:
         write_page(
             path,

@@ -121,7 +121,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
     if request.report:
         with terminal.doing("Drawing the report"):
             names, values, scaled = fitted.names, prepared.X, fitted.scaled
-            rows = PageRows(names, values, scaled, notes.columns)
+            rows = PageRows(names, values, scaled, notes.columns, notes.numbers)
             write_page(folder / REPORT, record_of(run), model=fitted.model, rows=rows)
     run = replace(run, seconds=time.perf_counter() - began)
     record = json.dumps(record_of(run), indent=2, ensure_ascii=False)

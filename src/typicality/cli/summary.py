@@ -1,6 +1,6 @@
 """What a run found, for a person at a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.table import Table
@@ -13,12 +13,16 @@ from typicality.cli.notable import NotableRow
 from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.cli.run_folder import MODEL, RECORD, REPORT
-from typicality.cli.words import number, place
+from typicality.cli.words import number, numbers, place
 
 __all__ = ["about_data", "say_files", "say_summary"]
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
+_ONE_CLUSTER = (
+    "No gap between groups was found; groups that overlap have none. Round groups may be told "
+    "apart by --method sequential; typicality compare shows what other methods see."
+)
 _UNUSUAL = "unusual in (by so many spreads)"
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
@@ -30,6 +34,8 @@ def say_summary(terminal: Terminal, run: Run) -> None:
     terminal.say(Text(_headline(run), style="bold"))
     if not run.finds_outliers and len(run.sizes):
         terminal.say(_clusters(run))
+    if run.method == "alpha-cut" and len(run.sizes) == 1:
+        terminal.say(_ONE_CLUSTER)
     atypical = _atypical(run)
     if atypical.row_count:
         terminal.say()
@@ -102,19 +108,23 @@ def _atypical(run: Run) -> Table:
     """The least typical rows, the worst first; outliers only where those were looked for."""
     if run.finds_outliers:
         table = _table(_heading(run, "row"), "score", _UNUSUAL)
-        for row in _outliers_among(run.notes.atypical):
-            table.add_row(_which(run, row), number(row.strength), _reasons(row))
+        for row, score in _with_strength(_outliers_among(run.notes.atypical)):
+            table.add_row(_which(run, row), score, _reasons(row))
     elif _adjective(run) == "certain":
         table = _table(_heading(run, "row"), "membership", "between clusters")
-        for row in run.notes.atypical:
+        for row, membership in _with_strength(run.notes.atypical):
             between = " and ".join(map(str, row.rivals))
-            table.add_row(_which(run, row), number(row.strength), between)
+            table.add_row(_which(run, row), membership, between)
     else:
         table = _table(_heading(run, "row"), "typicality", "cluster", _UNUSUAL)
-        for row in run.notes.atypical:
+        for row, typicality in _with_strength(run.notes.atypical):
             cluster = str(row.label) if row.label >= 0 else "nowhere"
-            table.add_row(_which(run, row), number(row.strength), cluster, _reasons(row))
+            table.add_row(_which(run, row), typicality, cluster, _reasons(row))
     return table
+
+
+def _with_strength(rows: Sequence[NotableRow]) -> Iterator[tuple[NotableRow, str]]:
+    return zip(rows, numbers([row.strength for row in rows]), strict=True)
 
 
 def _about_atypical(run: Run) -> str:

@@ -1,11 +1,24 @@
 """Numbers and places in sentences."""
 
-__all__ = ["number", "place"]
+from collections.abc import Sequence
+
+__all__ = ["number", "numbers", "place"]
+
+_FEW, _MANY = 4, 9  # digits
 
 
 def number(value: float) -> str:
-    """A number in few digits."""
-    return f"{value:.4g}"
+    """A number in six digits, as most files have them."""
+    return f"{value:.6g}"
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Numbers in the same digits, the fewest from four on that tell them apart."""
+    for digits in range(_FEW, _MANY):
+        texts = [f"{value:#.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            return texts
+    return [f"{value:#.{_MANY}g}" for value in values]
 
 
 def place(row: int, line: int | None) -> str:

@@ -79,6 +79,7 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         title: str | None = None,
         display: Any = None,
         cells: Mapping[str, Sequence[Any]] | None = None,
+        row_numbers: tuple[str, ArrayLike] | None = None,
         notes: Sequence[tuple[str, str]] = (),
         warnings: Sequence[str] = (),
         max_rows: int = 100_000,
@@ -96,6 +97,8 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             The same features in the units the page should show, where X was scaled.
         cells : mapping of str to sequence, optional
             Further columns, of text, that are shown with a row.
+        row_numbers : (str, array-like of int of shape (n_samples,)), optional
+            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
         notes : sequence of (str, str), default=()
             What was run on what, as pairs of a heading and a sentence; by default what the model
             tells of itself.
@@ -119,6 +122,7 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             title=title,
             display=display,
             cells=cells,
+            row_numbers=row_numbers,
             notes=notes,
             warnings=warnings,
             max_rows=max_rows,

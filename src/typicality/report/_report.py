@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
+
 from typicality._files import atomic_file
 from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
@@ -58,6 +60,7 @@ class Report:
         title: str | None = None,
         display: Any = None,
         cells: Mapping[str, Sequence[Any]] | None = None,
+        row_numbers: tuple[str, ArrayLike] | None = None,
         notes: Sequence[tuple[str, str]] = (),
         warnings: Sequence[str] = (),
         max_rows: int = 100_000,
@@ -83,6 +86,8 @@ class Report:
             features to draw.
         cells : mapping of str to sequence, optional
             Further columns, of text, that are shown with a row.
+        row_numbers : (str, array-like of int of shape (n_samples,)), optional
+            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
         notes : sequence of (str, str), default=()
             What was run on what, as pairs of a heading and a sentence; by default what the model
             tells of itself.
@@ -104,6 +109,7 @@ class Report:
             title=title,
             display=display,
             cells=cells,
+            row_numbers=row_numbers,
             notes=notes,
             warnings=warnings,
             max_rows=max_rows,

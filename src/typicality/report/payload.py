@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import typicality
-from typicality._checks import check_cells, check_max_rows, check_sentences
+from typicality._checks import (
+    check_cells,
+    check_max_rows,
+    check_row_numbers,
+    check_sentences,
+)
 from typicality.report.axes import AxisChoice, choose_axes
 from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
@@ -18,7 +23,7 @@ from typicality.report.middles import Middles
 from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
 from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
-from typicality.report.words import default_notes, default_title
+from typicality.report.words import default_notes, default_title, row_words
 
 __all__ = ["build_payload"]
 
@@ -40,6 +45,7 @@ def build_payload(
     title: str | None = None,
     display: Any = None,
     cells: Mapping[str, Sequence[Any]] | None = None,
+    row_numbers: tuple[str, Any] | None = None,
     notes: Sequence[tuple[str, str]] = (),
     warnings: Sequence[str] = (),
     max_rows: int = 100_000,
@@ -54,6 +60,7 @@ def build_payload(
     rows = read_rows(model, X)
     features = FeatureTable.of(model, rows, display)
     cells = check_cells({} if cells is None else cells, len(rows))
+    row_word, numbers = check_row_numbers(row_numbers, len(rows))
     found = find(model, X)
     middles = Middles.of(found, features) if found.kind == "memberships" else None
     clusters = ClusterTable.of(found, features, middles)
@@ -74,12 +81,14 @@ def build_payload(
         "made_by": f"typicality {typicality.__version__}",
         "n_rows": found.n_rows,
         "sample_note": sample_note,
-        "row": encoded(shown, "i4"),
+        "row": encoded(numbers[shown], "i4"),
+        "row_word": clean_text(row_word),
+        "row_words": row_words(row_word, counted_from_zero=row_numbers is None),
         **_axes_payload(chosen),
         **_cells_payload(cells, shown),
         **_findings_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, chosen.features),
+        "clusters": _clusters_payload(clusters, found, chosen.features, numbers),
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, chosen.features),
         "outlier_words": outliers.words,
@@ -142,7 +151,7 @@ def _float_type(values: NDArray[np.floating]) -> str:
 
 
 def _clusters_payload(
-    clusters: ClusterTable, found: Findings, features: Places
+    clusters: ClusterTable, found: Findings, features: Places, numbers: NDArray[np.int32]
 ) -> list[dict[str, Any]]:
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "memberships":
@@ -156,7 +165,7 @@ def _clusters_payload(
             "size": int(clusters.sizes[k]),
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
-            "typical_row": int(clusters.typical_rows[k]),
+            "typical_row": int(numbers[clusters.typical_rows[k]]),
             "profile": [
                 {
                     "axis": int(axis),

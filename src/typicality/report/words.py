@@ -8,7 +8,7 @@ import numpy as np
 from typicality._words import counted, share
 from typicality.report.findings import Findings
 
-__all__ = ["default_notes", "default_title"]
+__all__ = ["default_notes", "default_title", "row_words"]
 
 _METHODS = {
     "AlphaCutClustering": "clusters are dense regions with sparser ones between",
@@ -34,6 +34,13 @@ def default_title(found: Findings) -> str:
     """What a page is called when nobody says."""
     what = "Outliers" if found.kind == "typicality" else "Clusters and outliers"
     return f"{what} in {counted(found.n_rows, 'row')}"
+
+
+def row_words(row_word: str, *, counted_from_zero: bool) -> str:
+    """How rows are called on the page."""
+    if counted_from_zero:
+        return "Rows are counted from 0, as in the data."
+    return f"Rows are called by their {row_word} in the data."
 
 
 def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int) -> list[Any]:

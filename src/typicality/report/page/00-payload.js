@@ -46,6 +46,7 @@ function readPayload() {
 
 const data = readPayload();
 const n = data.row.length;
+const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
 const isSample = n < data.n_rows;
 const features = data.axes.map((axis, index) => ({ ...axis, index })).filter((axis) => axis.feature);
 

@@ -25,7 +25,7 @@ function membershipLines(row) {
 
 function rowInWords(row) {
   const lines = linesOf(row).map(([name, value]) => `${name} ${value}`);
-  return `Row ${data.row[row]}, ${nameOf(state.labels[row])}. ${lines.join(", ")}.`;
+  return `${rowName(row)}, ${nameOf(state.labels[row])}. ${lines.join(", ")}.`;
 }
 
 function swatch(label) {
@@ -39,7 +39,7 @@ function showTooltip(row, x, y) {
   const label = state.labels[row];
   const title = element("p", {
     className: "tooltip-title",
-    children: [swatch(label), element("strong", { text: `Row ${data.row[row]}` }), element("span", { text: nameOf(label) })],
+    children: [swatch(label), element("strong", { text: rowName(row) }), element("span", { text: nameOf(label) })],
   });
   const list = element("dl");
   for (const [name, value] of linesOf(row)) {

@@ -99,7 +99,7 @@ function tableRow(entry, columns) {
     size: grouped.format(entry.size),
     share: percent(entry.share),
     strength: strengthText(entry.strength),
-    typical: Number.isNaN(entry.typical) ? "" : String(entry.typical),
+    typical: Number.isNaN(entry.typical) ? "" : `${data.row_word} ${entry.typical}`,
     level: strengthText(entry.level),
     separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
     profile: profileWords(label),

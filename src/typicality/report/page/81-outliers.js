@@ -36,7 +36,7 @@ function outlierItem(row, place) {
     type: "button",
     className: "outlier-name",
     "data-row": data.row[row],
-    children: [swatch(label), element("strong", { text: `Row ${data.row[row]}` }), element("span", { text: nameOf(label) })],
+    children: [swatch(label), element("strong", { text: rowName(row) }), element("span", { text: nameOf(label) })],
   });
   button.addEventListener("click", () => showRow(row));
   const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
@@ -68,7 +68,7 @@ function reasonsOf(row, place) {
 function showRow(row) {
   const one = new Uint8Array(n);
   one[row] = 1;
-  select(one, `row ${data.row[row]}`);
+  select(one, `${data.row_word} ${data.row[row]}`);
   bringIntoView(row);
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   scatter.box.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });

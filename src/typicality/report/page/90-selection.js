@@ -18,8 +18,8 @@ function csvCell(text) {
 // Names of our own give way to those of the data.
 function csvHeader() {
   const own = [...data.cells.map((cell) => cell.name), ...features.map((axis) => axis.name)];
-  const ours = (name) => (own.includes(name) ? `${name}_typicality` : name);
-  return [ours("row"), ...own, ours("label"), ours(data.strength_name)];
+  const ours = (name) => (own.includes(name) ? `${name}_new` : name);
+  return [ours(data.row_word), ...own, ours("label"), ours(data.strength_name)];
 }
 
 function csvOf(isWanted) {

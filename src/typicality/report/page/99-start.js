@@ -58,7 +58,7 @@ function writeWords() {
   const how = [
     ...HOW[data.kind],
     "\u201csd\u201d counts how many usual spreads of a feature a value is away from the others.",
-    "Rows are counted from 0, as in the data. Selected rows can be downloaded, with their labels as they are on this page.",
+    `${data.row_words} Selected rows can be downloaded, with their labels as they are on this page.`,
   ];
   byId("how").append(...how.map((text) => element("li", { text })));
 }
