@@ -38,14 +38,14 @@ def find_chromium():
 class OpenPage:
     """A page, with what it asked for and what it complained about."""
 
-    page: object
+    tab: object
     requests: list = field(default_factory=list)
     complaints: list = field(default_factory=list)
 
     @classmethod
     def of(cls, context, path):
         opened = cls(context.new_page())
-        page = opened.page
+        page = opened.tab
         page.on("request", lambda request: opened.requests.append(request.url))
         page.on("console", lambda message: opened.complaints.append(message.text))
         page.on("pageerror", lambda error: opened.complaints.append(str(error)))
@@ -54,15 +54,21 @@ class OpenPage:
         page.wait_for_selector("html[data-ready=true]")
         return opened
 
+    @property
+    def page(self):
+        """The page, once what was asked for before is drawn: nothing is read too early."""
+        self.settle()
+        return self.tab
+
     # ---- what the page says ----
 
     def data(self, name):
         self.settle()
-        return self.page.evaluate("name => document.documentElement.dataset[name]", name)
+        return self.tab.evaluate("name => document.documentElement.dataset[name]", name)
 
     def settle(self):
         """Wait until what was asked for is drawn."""
-        self.page.evaluate(
+        self.tab.evaluate(
             "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
@@ -81,17 +87,17 @@ class OpenPage:
     @property
     def level(self):
         self.settle()
-        return float(self.page.input_value("#alpha-value"))
+        return float(self.tab.input_value("#alpha-value"))
 
     @property
     def n_selected(self):
         self.settle()
-        return int(self.page.get_attribute("#selection", "data-count"))
+        return int(self.tab.get_attribute("#selection", "data-count"))
 
     def download(self, button="#download-all"):
         """The table behind a button, as a list of dicts."""
-        with self.page.expect_download() as coming:
-            self.page.click(button)
+        with self.tab.expect_download() as coming:
+            self.tab.click(button)
         text = Path(coming.value.path()).read_text(encoding="utf-8")
         return list(csv.DictReader(io.StringIO(text, newline="")))
 
@@ -102,21 +108,21 @@ class OpenPage:
 
     def drag(self, selector, start, end):
         """Press, move and release the mouse between two places, as shares of a box."""
-        self.page.locator(selector).scroll_into_view_if_needed()
-        box = self.page.locator(selector).bounding_box()
+        self.tab.locator(selector).scroll_into_view_if_needed()
+        box = self.tab.locator(selector).bounding_box()
         places = [
             (box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)
         ]
-        self.page.mouse.move(*places[0])
-        self.page.mouse.down()
-        self.page.mouse.move(*places[1], steps=4)
-        self.page.mouse.up()
+        self.tab.mouse.move(*places[0])
+        self.tab.mouse.down()
+        self.tab.mouse.move(*places[1], steps=4)
+        self.tab.mouse.up()
         self.settle()
 
     def tab_to(self, selector):
         """Press Tab until an element has the focus."""
         for _ in range(80):
-            self.page.keyboard.press("Tab")
-            if self.page.evaluate("s => document.activeElement.matches(s)", selector):
+            self.tab.keyboard.press("Tab")
+            if self.tab.evaluate("s => document.activeElement.matches(s)", selector):
                 return
         raise AssertionError(f"{selector} cannot be reached by Tab")
