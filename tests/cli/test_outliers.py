@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 
+from typicality import OneClusterPCM
+
 
 def test_flags_the_strange_row_and_says_why(flagged, read_csv):
     done, folder = flagged
@@ -53,3 +55,12 @@ def test_rate_must_be_a_rate(run, groups):
     done = run("outliers", groups, "--rate", 5)
     assert done.exit_code == 2
     assert "Invalid value for '--rate': 5.0 is not in the range 0<x<=0.5." in done.stderr
+
+
+def test_rows_are_scored_once_for_the_file_and_the_report(run, groups, tmp_path, monkeypatch):
+    score, asked = OneClusterPCM.score_samples, []
+    monkeypatch.setattr(
+        OneClusterPCM, "score_samples", lambda self, X: asked.append(len(X)) or score(self, X)
+    )
+    assert run("outliers", groups, "-o", tmp_path / "out").exit_code == 0
+    assert asked == [66]

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from typicality._words import counted, listed
 from typicality.report import Report
+from typicality.report.assembly import assemble
+from typicality.report.findings import Findings
+from typicality.report.payload import build_payload
 
 __all__ = ["PageRows", "notes_of", "write_page"]
 
@@ -59,6 +62,7 @@ def write_page(
     *,
     model: Any,
     rows: PageRows,
+    found: Findings | None = None,
     overwrite: bool = False,
     notes: Sequence[tuple[str, str]] = (),
 ) -> None:
@@ -74,6 +78,8 @@ def write_page(
         The fitted estimator.
     rows : PageRows
         What is shown.
+    found : Findings, optional
+        What the estimator says of them, where it was asked already.
     overwrite : bool, default=False
         Whether a file that is there is replaced.
     notes : sequence of (str, str), default=()
@@ -83,9 +89,10 @@ def write_page(
     named.feature_names_in_ = np.asarray(rows.names, dtype=object)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        report = Report.from_estimator(
+        payload = build_payload(
             named,
             rows.scaled,
+            found=found,
             title=record["data"]["file"],
             display=rows.values,
             cells=rows.cells,
@@ -94,7 +101,7 @@ def write_page(
             warnings=record["warnings"],
             random_state=record["seed"],
         )
-    report.save(path, overwrite=overwrite)
+    Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:

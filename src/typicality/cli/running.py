@@ -122,7 +122,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
         with terminal.doing("Drawing the report"):
             names, values, scaled = fitted.names, prepared.X, fitted.scaled
             rows = PageRows(names, values, scaled, notes.columns, notes.numbers)
-            write_page(folder / REPORT, record_of(run), model=fitted.model, rows=rows)
+            write_page(folder / REPORT, record_of(run), model=fitted.model, rows=rows, found=found)
     run = replace(run, seconds=time.perf_counter() - began)
     record = json.dumps(record_of(run), indent=2, ensure_ascii=False)
     # Names of files may hold bytes that are no text; they are kept as they are.

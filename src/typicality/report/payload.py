@@ -50,10 +50,12 @@ def build_payload(
     warnings: Sequence[str] = (),
     max_rows: int = 100_000,
     random_state: Any = 0,
+    found: Findings | None = None,
 ) -> dict[str, Any]:
     """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
 
-    The parameters are those of :meth:`typicality.report.Report.from_estimator`.
+    The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `found`: what
+    the model says of X, where somebody has asked already.
     """
     max_rows = check_max_rows(max_rows)
     notes, warnings = check_sentences(notes, warnings)
@@ -61,7 +63,7 @@ def build_payload(
     features = FeatureTable.of(model, rows, display)
     cells = check_cells({} if cells is None else cells, len(rows))
     row_word, numbers = check_row_numbers(row_numbers, len(rows))
-    found = find(model, X)
+    found = find(model, X) if found is None else found
     middles = Middles.of(found, features) if found.kind == "memberships" else None
     clusters = ClusterTable.of(found, features, middles)
     branches = None

@@ -15,6 +15,7 @@ from typicality.tables.arrays import NumpyFile
 from typicality.tables.base import TableFile, reason_of, size_of
 from typicality.tables.columnar import ArrowFile, ParquetFile
 from typicality.tables.delimited import DelimitedFile
+from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
 __all__ = ["FORMATS", "open_table"]
 
@@ -32,12 +33,7 @@ _SUFFIXES = {
     ".npy": "npy",
     ".npz": "npz",
 }
-_BEGINNINGS = {
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"\x93NUMPY": "npy",
-    b"PK\x03\x04": "npz",
-}
+_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz"}
 _READERS: dict[str, Callable[..., TableFile]] = {
     "csv": DelimitedFile,
     "tsv": DelimitedFile,

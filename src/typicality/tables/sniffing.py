@@ -32,11 +32,12 @@ _ENCODINGS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+PARQUET, ARROW, NUMPY, ZIP = b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04"
 _BEGINNINGS = {
-    b"PAR1": ("a parquet file", "Name it .parquet, or say --format parquet."),
-    b"ARROW1": ("an arrow file", "Name it .arrow, or say --format arrow."),
-    b"\x93NUMPY": ("a NumPy array", "Name it .npy, or say --format npy."),
-    b"PK\x03\x04": ("a zip file, e.g. an Excel workbook", "Save the table as csv."),
+    PARQUET: ("a parquet file", "Name it .parquet, or say --format parquet."),
+    ARROW: ("an arrow file", "Name it .arrow, or say --format arrow."),
+    NUMPY: ("a NumPy array", "Name it .npy, or say --format npy."),
+    ZIP: ("a zip file, e.g. an Excel workbook", "Save the table as csv."),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Save the table as csv."),
     b"\x1f\x8b": ("a gzip file", "Unpack it first."),
     b"BZh": ("a bzip2 file", "Unpack it first."),
