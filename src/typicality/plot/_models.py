@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_has_memberships
+from typicality._words import counted
 
 __all__ = ["Boundary", "SoftModel", "largest", "last_step", "soft_model"]
 
@@ -115,7 +116,7 @@ class SoftModel(ABC):
     def summary(self, labels: Labels) -> str:
         """How many clusters rows are in, and how many rows are in none."""
         n_clusters = len(np.unique(labels[labels >= 0]))
-        clusters = "1 cluster" if n_clusters == 1 else f"{n_clusters} clusters"
+        clusters = counted(n_clusters, "cluster")
         nowhere = int(np.sum(labels < 0))
         belong = "belongs" if nowhere == 1 else "belong"
         rest = f"; {nowhere} of {len(labels)} rows {belong} nowhere (×)" if nowhere else ""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from typicality._checks import check_has_objectives, check_same_length, check_values
+from typicality._words import counted
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import FIRST, SECOND
 from typicality.plot._models import last_step
@@ -149,7 +150,7 @@ class ConvergenceDisplay:
 
     def _title(self) -> str:
         n_iter = len(self.objectives)
-        iterations = "1 iteration" if n_iter == 1 else f"{n_iter} iterations"
+        iterations = counted(n_iter, "iteration")
         return iterations if self.status is None else f"{_ENDS[self.status]} after {iterations}"
 
 

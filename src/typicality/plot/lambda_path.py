@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from typicality._checks import check_has_path
+from typicality._words import counted
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.plot._models import last_step
@@ -87,7 +88,7 @@ class LambdaPathDisplay:
         self.index_ax_.set_ylabel(path.criterion, color=SECOND)
         self.chosen_line_ = ax.axvline(path.lam[path.chosen], color=GUIDE, lw=1, ls="--")
         count = path.n_clusters[path.chosen]
-        clusters = "1 cluster" if count == 1 else f"{count} clusters"
+        clusters = counted(count, "cluster")
         ax.set_title(f"{clusters} at lambda = {path.lam[path.chosen]:.3g}")
         return self
 
