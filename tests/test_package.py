@@ -39,7 +39,7 @@ LAYERS = [
     ["levelsets", "metrics"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "comparison"],
+    ["persistence", "comparison", "validation"],
     ["cli"],
     ["__main__"],
 ]
