@@ -17,6 +17,7 @@ from typicality.datasets import (
     make_crescents,
     make_dense_regions,
     make_discs_banana_ring,
+    make_gaussian_and_outliers,
     make_s2_like,
     make_three_gaussians,
     shapes,
@@ -27,6 +28,7 @@ every_generator = pytest.mark.parametrize(
     [
         make_dense_regions,
         make_discs_banana_ring,
+        make_gaussian_and_outliers,
         make_ball_and_ring,
         make_crescents,
         make_three_gaussians,
@@ -75,6 +77,8 @@ def test_rows_and_labels(generate):
         (make_dense_regions(3, 0, 5, random_state=0), [0, 1, -1], [3, 3, 5]),
         (make_discs_banana_ring(random_state=0), [0, 1, 2, 3, 4, 5, -1], [30] * 4 + [60, 80, 30]),
         (make_discs_banana_ring(0, 2, 3, 1, random_state=0), [4, 5, -1], [2, 3, 1]),
+        (make_gaussian_and_outliers(random_state=0), [0, -1], [400, 30]),
+        (make_gaussian_and_outliers(0, 2, 3, random_state=0), [-1], [5]),
         (make_ball_and_ring(random_state=0), [0, 1], [100, 200]),
         (make_ball_and_ring(0, 7, random_state=0), [1], [7]),
         (make_crescents(random_state=0), [0, 1], [100, 100]),
@@ -187,6 +191,18 @@ def test_three_gaussians_have_the_moments_of_the_paper():
     for label, mean in enumerate(means):
         assert_allclose(X[y == label].mean(axis=0), mean, atol=0.02)
         assert_allclose(np.cov(X[y == label].T), 0.4 * np.eye(2), atol=0.01)
+
+
+def test_the_gaussian_and_its_outliers_are_those_of_the_paper():
+    X, _ = make_gaussian_and_outliers(5000, 4000, 3000, random_state=0)
+    inner, right, left = X[:5000], X[5000:9000], X[9000:]
+    for values in inner.T:
+        assert kstest(values, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(inner.T)[0, 1]) < 0.05
+    assert_uniform(right[:, 0], 3, 10)
+    assert_uniform(left[:, 0], -10, -3)
+    assert_uniform(right[:, 1], -10, 10)
+    assert_uniform(left[:, 1], -10, 10)
 
 
 def means_of(X, y):
@@ -336,6 +352,8 @@ def test_a_file_that_is_no_text_is_refused(like_s2):
         (lambda: make_crescents(noise=np.inf), "noise must be a finite number"),
         (lambda: make_three_gaussians(n_dense=-1), "n_dense must be a whole number"),
         (lambda: make_three_gaussians(0, 0), "make n_dense or n_sparse more than 0"),
+        (lambda: make_gaussian_and_outliers(n_left=-1), "n_left must be a whole number"),
+        (lambda: make_gaussian_and_outliers(0, 0, 0), "make n_inner or n_right or n_left more"),
         (lambda: make_s2_like(2.5), r"n_samples must be a whole number, .* got 2\.5"),
     ],
 )

@@ -5,7 +5,11 @@ order of the labels, noise last. A set that is not ours to ship is loaded from a
 """
 
 from typicality.datasets.files import load_s2
-from typicality.datasets.gaussians import make_s2_like, make_three_gaussians
+from typicality.datasets.gaussians import (
+    make_gaussian_and_outliers,
+    make_s2_like,
+    make_three_gaussians,
+)
 from typicality.datasets.shapes import SIDE as SIDE
 from typicality.datasets.shapes import (
     make_ball_and_ring,
@@ -20,6 +24,7 @@ __all__ = [
     "make_crescents",
     "make_dense_regions",
     "make_discs_banana_ring",
+    "make_gaussian_and_outliers",
     "make_s2_like",
     "make_three_gaussians",
 ]
