@@ -1,6 +1,5 @@
 """Generators: shapes, labels, seeds, and points where they belong, uniform by area."""
 
-import re
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from typicality.datasets import (
     gaussians,
-    load_s2,
     make_ball_and_ring,
     make_crescents,
     make_dense_regions,
@@ -267,71 +265,6 @@ def test_numbers_of_the_generator_are_those_of_s2(s2):
     assert_allclose(ratio[[12, 14]], gaussians.S2_ELONGATED, atol=0.05)
     assert round(distances_to_nearest(means).mean(), 2) == 1.82
     assert round(share_recovered(X, y), 3) == 0.976
-
-
-S2_LINES = ["f0,f1,label", "10,20,1", "30,40,15"] + ["50,60,7"] * 4998
-
-
-@pytest.fixture
-def like_s2(tmp_path):
-    """A folder with a file of the form of S2."""
-    (tmp_path / "s2.csv").write_text("\n".join(S2_LINES))
-    return tmp_path
-
-
-def test_s2_is_read_from_the_folder_of_the_environment(like_s2, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", str(like_s2))
-    X, y = load_s2()
-    assert X.shape == (5000, 2)
-    assert_array_equal(X[:2], [[10.0, 20.0], [30.0, 40.0]])
-    assert_array_equal(y[:3], [0, 14, 6])
-    assert (X.dtype, y.dtype) == (np.float64, np.int_)
-
-
-def test_a_folder_given_goes_before_that_of_the_environment(like_s2, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", "/nowhere")
-    assert len(load_s2(like_s2)[0]) == 5000
-
-
-@pytest.mark.parametrize("value", ["", None])
-def test_without_a_folder_the_error_says_how_to_name_one(value, monkeypatch):
-    monkeypatch.delenv("TYPICALITY_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match="set the environment variable TYPICALITY_DATA"):
-        load_s2(value)
-
-
-def test_a_folder_without_the_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=rf"not in the folder '{re.escape(str(tmp_path))}'"):
-        load_s2(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["x,y", "1,2"],
-        S2_LINES[:1],
-        S2_LINES[:-1],
-        [*S2_LINES, "1,2,3"],
-        [*S2_LINES[:-1], "1,2,16"],
-        [*S2_LINES[:-1], "1,2,nan"],
-        [*S2_LINES[:-1], "1,inf,3"],
-        [*S2_LINES[:-1], "1,2"],
-        [*S2_LINES[:-1], "1,2,three"],
-        ["f0,f1", *["1,2"] * 5000],
-    ],
-    ids=lambda lines: f"{len(lines)} lines, {''.join(lines[-1:])!r}",
-)
-def test_another_file_of_that_name_is_refused(like_s2, lines):
-    (like_s2 / "s2.csv").write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
-        load_s2(like_s2)
-
-
-def test_a_file_that_is_no_text_is_refused(like_s2):
-    (like_s2 / "s2.csv").write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
-        load_s2(like_s2)
 
 
 @pytest.mark.parametrize(
