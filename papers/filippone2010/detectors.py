@@ -17,10 +17,10 @@ __all__ = ["KDE", "PAPER", "PCM", "SVM", "PlainScores", "kde", "pcm", "svm", "sv
 
 
 class PlainScores(OneClusterPCM):
-    """1-PCM, or KDE, with the scores of the paper: a training row takes part in its own.
+    r"""1-PCM, or KDE, with the scores of the paper: a training row takes part in its own.
 
     The library's own leave a training row out of its score. Here it is the logarithm of
-    :math:`s(x) = \\sum_r w_r K(x, x_r)`, of which the typicality of eq. (28) is an increasing
+    :math:`s(x) = \sum_r w_r K(x, x_r)`, of which the typicality of eq. (28) is an increasing
     function, and which does not underflow when gamma is small.
     """
 

@@ -1,4 +1,4 @@
-"""Figure 3: stability of 1-SVM, 1-PCM and KDE on the synthetic set, by the procedure of Table II."""
+"""Figure 3: stability of 1-SVM, 1-PCM and KDE on the synthetic set, as Table II measures it."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,8 +55,7 @@ def measure(setting: Setting) -> Stabilities:
     n_repeats, n_by_rank, n_other = setting.pick((500, 100, 100), (24, 8, 10))
     X, _ = make_gaussian_and_outliers(random_state=SEED)
     others = [
-        make_gaussian_and_outliers(random_state=seed)[0]
-        for seed in range(1, setting.pick(6, 2))
+        make_gaussian_and_outliers(random_state=seed)[0] for seed in range(1, setting.pick(6, 2))
     ]
     common = {"rates": rates, "n_jobs": setting.n_jobs}
     return Stabilities(
@@ -95,7 +94,7 @@ def compare(
 
 
 def _flagged(X: Doubles, sigma: float, nu: float, n_halves: int) -> Doubles:
-    """How many rows of a random half `OneClassSVM.predict` flags; nu times as many are asked for."""
+    """How many rows of a random half `OneClassSVM.predict` flags."""
     rng = np.random.RandomState(_SPLITS)
     halves = [X[rng.permutation(len(X))[: len(X) // 2]] for _ in range(n_halves)]
     return np.array([(svm(sigma, nu).fit_predict(half) < 0).sum() for half in halves], dtype=float)
@@ -111,17 +110,10 @@ def picture(found: Stabilities, setting: Setting) -> Path:
     n_panels = len(found.by_threshold)
     figure, axes = plt.subplots(n_panels, 1, figsize=(7.5, 2.7 * n_panels), layout="constrained")
     for place, (sigma, results) in zip(axes, found.by_threshold.items(), strict=True):
-        draw_boxes(results, place, f"$\\sigma$ = {sigma:g}")
+        StabilityBoxesDisplay.from_results(results, ax=place)
+        place.set(title=f"$\\sigma$ = {sigma:g}", ylim=(-0.03, 1.03))
+        place.set(xlabel="rate of rejection", ylabel="Jaccard index")
     return setting.save(figure, "figure_3")
-
-
-def draw_boxes(results: ByMethod, axes: Any, title: str) -> None:
-    """The boxes of the methods side by side, as the paper has them."""
-    StabilityBoxesDisplay.from_results(results, ax=axes)
-    axes.set(title=title, xlabel="rate of rejection", ylabel="Jaccard index", ylim=(-0.03, 1.03))
-    axes.legend_.remove()
-    handles = list(axes.legend_.legend_handles) if axes.legend_ else None
-    del handles
 
 
 def table(by_sigma: dict[float, ByMethod], rates: tuple[float, ...]) -> str:

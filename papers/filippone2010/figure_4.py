@@ -69,14 +69,11 @@ def picture(found: Gammas, setting: Setting) -> Path:
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
     names = [f"{gamma:g}" for gamma in found.of_gamma]
     for place, rate in zip(axes, RATES, strict=True):
-        scores = {PANEL: found.differences(rate)}
+        scores = {"": found.differences(rate)}
         StabilityBoxesDisplay(scores, settings=names, setting_name="$\\gamma$").plot(ax=place)
         place.axhline(0.0, color="grey", linewidth=0.8)
         place.set(title=f"{rate:.0%} rejected", ylabel="stability of 1-PCM less that of KDE")
     return setting.save(figure, "figure_4")
-
-
-PANEL = "1-PCM - KDE"
 
 
 def table(found: Gammas) -> str:
