@@ -1,5 +1,6 @@
 """1-PCM beside the one-class SVM and KDE: weights, limits, other kernels, the cost of testing."""
 
+import warnings
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from filippone2010.figure_2 import SEED
 from regenerating import Setting
 from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.datasets import make_gaussian_and_outliers
+from typicality.exceptions import ClusteringWarning
 
 SIGMAS = (0.5, 1.0, 5.0)
 NU = 0.1
@@ -64,7 +66,7 @@ def measure(setting: Setting) -> Connections:
     """Compare on the synthetic set."""
     X, y = make_gaussian_and_outliers(random_state=SEED)
     outlier = y < 0
-    whole = OneClusterPCM(sigma=1.0).fit(X)
+    whole = OneClusterPCM(sigma=1.0, tol=1e-14).fit(X)
     limit = {g: OneClusterPCM(sigma=1.0, gamma=g).fit(X).weights_ for g in LARGE_GAMMAS}
     return Connections(
         {sigma: _at_width(X, outlier, sigma) for sigma in setting.pick(SIGMAS, (1.0, 5.0))},
@@ -84,8 +86,7 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
     theirs = svm(sigma, NU).fit(X)
     alphas = _multipliers(theirs, len(X))
     log_density = KernelDensity(bandwidth=sigma).fit(X).score_samples(X)
-    valley = AlphaCutClustering(sigma=sigma, alpha="valley").fit(X)
-    below = valley.typicality_ < valley.alpha_
+    below = _below_valley(X, sigma)
     exponent = 2.0 * (K @ ours.weights_) / ours.eta_
     return AtWidth(
         (float(alphas[outlier].sum()), float(ours.weights_[outlier].sum())),
@@ -99,6 +100,14 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
         below_valley=(int(below.sum()), int((below & outlier).sum())),
         iterations={g: OneClusterPCM(sigma=sigma, gamma=g, **PAPER).fit(X).n_iter_ for g in GAMMAS},
     )
+
+
+def _below_valley(X: Doubles, sigma: float) -> NDArray[np.bool_]:
+    with warnings.catch_warnings():  # that there is no clear valley, which is an answer as well
+        warnings.simplefilter("ignore", ClusteringWarning)
+        model = AlphaCutClustering(sigma=sigma, alpha="valley").fit(X)
+    below: NDArray[np.bool_] = model.typicality_ < model.alpha_
+    return below
 
 
 def _multipliers(model: OneClassSVM, n_rows: int) -> Doubles:

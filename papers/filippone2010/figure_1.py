@@ -107,7 +107,7 @@ def picture(found: Draws, setting: Setting) -> Path:
     """The four panels of the figure."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(7.4, 7.8), layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(7.0, 7.4), layout="constrained")
     *contours, clusters = axes.flat
     for place, letter, sigma in zip(contours, "abc", SHOWN, strict=True):
         _draw_contours(found.others[sigma][0], letter, place)
@@ -123,8 +123,7 @@ def _draw_contours(found: Draw, letter: str, axes: Any) -> None:
     x, y = np.meshgrid(*[np.linspace(0, SIDE, _PIXELS)] * 2)
     grid = np.column_stack([x.ravel(), y.ravel()])
     u = found.model.predict_typicality(grid).reshape(x.shape)
-    axes.contourf(x, y, u, levels=_N_CONTOURS, cmap="Blues", alpha=0.8)
-    axes.contour(x, y, u, levels=_N_CONTOURS, colors="tab:blue", linewidths=0.6)
+    axes.contourf(x, y, u, levels=_N_CONTOURS, cmap="Blues")
     axes.scatter(*found.X.T, s=5, color="black")
     between = f"{u.min():.2f} to {u.max():.2f}"
     axes.set_title(f"({letter}) $\\sigma$ = {found.model.sigma_:g}: typicalities {between}")

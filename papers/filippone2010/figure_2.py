@@ -13,9 +13,9 @@ def picture(setting: Setting) -> Path:
     import matplotlib.pyplot as plt
 
     X, y = make_gaussian_and_outliers(random_state=SEED)
-    figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(4.6, 4.9), layout="constrained")
     axes.scatter(*X[y == 0].T, s=6, color="tab:blue", label="Gaussian (400 rows)")
     axes.scatter(*X[y < 0].T, s=22, marker="x", color="tab:red", label="outliers (20 and 10)")
     axes.set(aspect="equal", xlim=(-10.5, 10.5), ylim=(-10.5, 10.5))
-    axes.legend(loc="upper left", fontsize=8)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return setting.save(figure, "figure_2")

@@ -1,5 +1,6 @@
 """Figure 3: stability of 1-SVM, 1-PCM and KDE on the synthetic set, as Table II measures it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,7 +114,17 @@ def picture(found: Stabilities, setting: Setting) -> Path:
         StabilityBoxesDisplay.from_results(results, ax=place)
         place.set(title=f"$\\sigma$ = {sigma:g}", ylim=(-0.03, 1.03))
         place.set(xlabel="rate of rejection", ylabel="Jaccard index")
+    one_legend(figure, axes.flat)
     return setting.save(figure, "figure_3")
+
+
+def one_legend(figure: Any, axes: Iterable[Any]) -> None:
+    """The legend of the first panel below all of them, instead of one in each."""
+    legends = [place.get_legend() for place in axes]
+    handles, names = legends[0].legend_handles, [text.get_text() for text in legends[0].get_texts()]
+    for legend in legends:
+        legend.remove()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
 
 
 def table(by_sigma: dict[float, ByMethod], rates: tuple[float, ...]) -> str:

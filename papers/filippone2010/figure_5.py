@@ -1,5 +1,6 @@
 """Figure 5: stability and accuracy of 1-SVM, 1-PCM and KDE on three real sets."""
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
 from filippone2010.detectors import KDE, PCM, SVM, kde, pcm, svm
-from filippone2010.figure_3 import RATES, ByMethod, cells, compare
+from filippone2010.figure_3 import RATES, ByMethod, cells, compare, one_legend
 from regenerating import Setting, markdown_table
 from typicality.datasets import load_breast_cancer_original, load_ionosphere
+from typicality.exceptions import FeatureWarning
 from typicality.plot import StabilityBoxesDisplay
 from typicality.validation import novelty_accuracy
 
@@ -84,7 +86,9 @@ def measure(setting: Setting) -> RealSets:
             lacking.append(f"{real.name} in Fig. 5. {missing}")
             continue
         smaller = real._replace(sizes=setting.pick(real.sizes, (real.sizes[0], real.sizes[-1])))
-        found[real.name] = _on_set(smaller, X, is_outlier, setting)
+        with warnings.catch_warnings():  # of features that are constant in the rows of a draw
+            warnings.simplefilter("ignore", FeatureWarning)
+            found[real.name] = _on_set(smaller, X, is_outlier, setting)
     return RealSets(found, lacking)
 
 
@@ -148,6 +152,7 @@ def picture(found: RealSets, setting: Setting) -> Path:
         StabilityBoxesDisplay.from_results(on_set.accuracy, ax=below)
         below.set(title=f"accuracy, $\\nu$ = {real.nu:g}", ylim=(-0.03, 1.03))
         below.set(xlabel="rows of training", ylabel="Jaccard index with the truth")
+    one_legend(figure, axes.flat)
     return setting.save(figure, "figure_5")
 
 
