@@ -94,7 +94,7 @@ def measure(setting: Setting) -> RealSets:
 
 def _on_set(real: RealSet, X: Doubles, is_outlier: Flags, setting: Setting) -> OnSet:
     rates = setting.pick(RATES, (0.01, 0.1))
-    n_splits, n_draws, n_nominal = setting.pick((500, 500, 200), (4, 30, 10))
+    n_splits, n_draws, n_nominal = setting.pick((500, 500, 200), (2, 12, 6))
     accuracy = partial(
         novelty_accuracy,
         X=X,
