@@ -1,6 +1,7 @@
 """Figures 1 to 5: the classification function of one cluster as a surface, and from above."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from matplotlib.figure import Figure as Picture
@@ -21,7 +22,7 @@ from miyamoto2003.examples import (
 from regenerating import Page, Setting, markdown_table
 from typicality.plot import ClassificationFunctionDisplay, MembershipContourDisplay
 
-__all__ = ["FIGURES", "Figure", "report"]
+__all__ = ["FIGURES", "Figure", "fitted", "report"]
 
 _SEED = 0
 
@@ -46,9 +47,11 @@ class Figure:
         """A draw of the data set."""
         return DRAW[self.data](random_state=seed)
 
-    def fitted(self) -> Any:
-        """The best of ten trials on the draw that is shown."""
-        return best(trials(self.model, self.draw()[0]))
+
+@cache
+def fitted(figure: Figure) -> Any:
+    """The best of ten trials on the draw that is shown."""
+    return best(trials(figure.model, figure.draw()[0]))
 
 
 FIGURES = (
@@ -62,7 +65,7 @@ FIGURES = (
 
 def report(page: Page, setting: Setting) -> None:
     """The table of the figures, and the pictures."""
-    fits = [(figure, figure.fitted()) for figure in FIGURES]
+    fits = [(figure, fitted(figure)) for figure in FIGURES]
     page.say(_TEXT)
     header = ("figure", "data", "method", "paper", "ARI", "rows on the wrong side")
     header += ("largest membership of a row",)

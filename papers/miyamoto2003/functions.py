@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from miyamoto2003.examples import CRESCENTS, Doubles
-from miyamoto2003.figures import FIGURES, Figure
+from miyamoto2003.figures import FIGURES, Figure, fitted
 from regenerating import Claim, Page, Setting, Verdict, markdown_table
 
 __all__ = ["Cluster", "clusters", "report", "squared_distances"]
@@ -77,7 +77,7 @@ def clusters(figure: Figure, model: Any, resolution: int) -> list[Cluster]:
 
 def report(page: Page, setting: Setting) -> None:
     """The table, and the claims on prototypical regions and on the two forms."""
-    fits = {figure: figure.fitted() for figure in FIGURES}
+    fits = {figure: fitted(figure) for figure in FIGURES}
     found = {f: clusters(f, model, setting.pick(150, 60)) for f, model in fits.items()}
     page.say(_TEXT)
     header = ("figure", "method", "cluster", "nearest", "rows", "there", "largest", "far")

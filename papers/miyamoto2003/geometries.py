@@ -39,7 +39,7 @@ def report(page: Page, setting: Setting) -> None:
         methods = [m for m in METHODS if m.data == data and m.figure in (1, 2, 5)]
         rows = [
             (words, *(_cell(setting, method, options, n_draws) for method in methods))
-            for words, options in list(shapes.items())[: setting.pick(None, 2)]
+            for words, options in list(shapes.items())[: setting.pick(None, 1)]
         ]
         page.say(markdown_table((data, *(method.words for method in methods)), rows))
 

@@ -51,7 +51,7 @@ def _best_of_ten(model: Any, X: Any) -> Any:
 _MS = (1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 _LAMS = (2.5, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0)
 _WIDTHS = (2.5, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
-_FAST = {"m": (1.15, 2.0), "λ": (10.0, 15.0)}
+_FAST = {"m": (1.15, 2.0), "λ": (5.0, 10.0, 15.0)}
 _FAST_WIDTHS = (10.0, 50.0)
 
 _FORMS = (
@@ -113,7 +113,7 @@ def tried(task: Task) -> Cell:
 
 def report(page: Page, setting: Setting) -> None:
     """Maps of both data sets, and the claim that results depend on the parameters."""
-    n_draws = setting.pick(10, 2)
+    n_draws = setting.pick(10, 1)
     maps = [_map(data, form, n_draws, setting) for data in (BALL, CRESCENTS) for form in _FORMS]
     page.say(_TEXT.format(n_draws=n_draws))
     page.show(setting.save(_picture(maps), "sensitivity"), "Separated draws over the parameters")

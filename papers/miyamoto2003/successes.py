@@ -25,8 +25,8 @@ from typicality import EntropyCMeans
 
 __all__ = ["METHODS", "Attempt", "Method", "attempt", "report"]
 
-_MOST, _FEW = 0.8, 0.2  # of the draws
-_FAST_SEEDS = (0, 1, 2, 3, 13)
+_MOST, _FEW = 0.75, 0.25  # of the draws
+_FAST_SEEDS = (0, 1, 2, 13)
 
 _TEXT = """## How often
 
