@@ -40,6 +40,7 @@ class Page:
 
     def __init__(self, title: str) -> None:
         self.claims: list[Claim] = []
+        self.lacking: list[str] = []
         self._parts = [f"# {title}"]
 
     def say(self, text: str) -> None:
@@ -49,6 +50,10 @@ class Page:
     def show(self, picture: Path, caption: str) -> None:
         """Add a figure, which lies in the folder `figures` beside the page."""
         self._parts.append(f"![{caption}](figures/{picture.name})")
+
+    def lack(self, what: str) -> None:
+        """Say what had to be left out, and why: such a page is not kept."""
+        self.lacking.append(what)
 
     def judge(self, claim: Claim) -> None:
         """Add a claim to the table of verdicts."""
@@ -65,6 +70,10 @@ class Page:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table in Markdown."""
+    """A table in Markdown; bars within cells are spelt so that they stay there."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|")

@@ -1,0 +1,66 @@
+"""The command and the page that all papers share."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from regenerating import Claim, Page, Setting, Verdict, command, markdown_table, regenerate
+
+
+def whole(setting):
+    page = Page("A paper")
+    page.say("What it says.")
+    figure = Figure()
+    figure.subplots().plot([0, 1], [0, 1])
+    page.show(setting.save(figure, "line"), "A line")
+    count = setting.pick(100, 3)
+    page.judge(Claim("Fig. 1", "|x| counts", Verdict.HOLDS, f"{count} draws"))
+    return page
+
+
+def without_data(setting):
+    page = whole(setting)
+    page.lack("Table 2: there is no S2.")
+    return page
+
+
+@pytest.fixture
+def papers(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_PAPERS", tmp_path)
+    return tmp_path
+
+
+def test_a_full_run_is_kept_beside_the_code(papers, capsys):
+    stale = papers / "a_paper" / "figures" / "stale.png"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    regenerate("a_paper", whole, [])
+    text = (papers / "a_paper" / "RESULTS.md").read_text()
+    assert text.startswith("# A paper\n\nWhat it says.\n\n## Verdicts\n\n")
+    assert "| Fig. 1 | \\|x\\| counts | **holds** | 100 draws |" in text
+    assert "![A line](figures/line.png)" in text
+    assert [path.name for path in stale.parent.iterdir()] == ["line.png"]
+    assert "holds: Fig. 1: |x| counts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "count"), [(whole, ["--fast"], 3), (without_data, [], 100)]
+)
+def test_a_run_that_is_not_to_be_kept_goes_elsewhere(papers, make, arguments, count):
+    regenerate("a_paper", make, arguments)
+    assert not (papers / "a_paper").exists()
+    text = (papers / "results" / "a_paper" / "RESULTS.md").read_text()
+    assert f"{count} draws" in text
+
+
+def test_what_is_lacking_is_said(papers, capsys):
+    regenerate("a_paper", without_data, [])
+    assert "stays as it is: Table 2: there is no S2." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_each_keeps_the_order(tmp_path, n_jobs):
+    assert Setting(tmp_path, n_jobs=n_jobs).each(abs, [-3, 2, -1]) == [3, 2, 1]
+
+
+def test_markdown_table():
+    assert markdown_table(("a", "b"), [(1, "x")]) == "| a | b |\n| --- | --- |\n| 1 | x |"
