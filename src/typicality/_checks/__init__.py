@@ -1,5 +1,6 @@
 """The only place that judges user input: errors name the input, the reason and the remedy."""
 
+from typicality._checks.comparing import check_at_least
 from typicality._checks.displays import (
     check_cluster,
     check_grid_resolution,
@@ -8,6 +9,8 @@ from typicality._checks.displays import (
     check_has_path,
     check_has_tree,
     check_plane,
+    check_repeated_scores,
+    check_results,
     check_scores,
     check_surface_axes,
     check_values,
@@ -63,15 +66,24 @@ from typicality._checks.rows import (
     check_variance,
     check_varying_rows,
 )
+from typicality._checks.validating import (
+    check_detector,
+    check_parameter_name,
+    check_rates,
+    check_rows_to_split,
+    check_sizes,
+)
 
 __all__ = [
     "check_algorithm",
     "check_alpha",
+    "check_at_least",
     "check_cells",
     "check_centers",
     "check_choice",
     "check_cluster",
     "check_compressible",
+    "check_detector",
     "check_diagonal",
     "check_display",
     "check_dissimilarities",
@@ -96,16 +108,22 @@ __all__ = [
     "check_n_pairs",
     "check_no_diagonal",
     "check_one_cut",
+    "check_parameter_name",
     "check_plane",
     "check_points",
+    "check_rates",
     "check_reach",
+    "check_repeated_scores",
     "check_reportable",
+    "check_results",
     "check_row_numbers",
     "check_rows",
+    "check_rows_to_split",
     "check_same_length",
     "check_sample_weight",
     "check_scores",
     "check_sentences",
+    "check_sizes",
     "check_spread",
     "check_start_array",
     "check_start_count",

@@ -6,8 +6,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn import config_context, get_config
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
+
+from typicality.exceptions import RepetitionError
+from typicality.validation.hearing import Heard, hearing, tell_once
 
 __all__ = ["Progress", "repeat"]
 
@@ -28,6 +32,8 @@ def repeat(
     """What `work` returns for each of several seeds, which are drawn before any work starts.
 
     Each piece of work runs on one thread, so the values do not depend on how many run side by side.
+    What it warns of is told once all is done, each warning once, with the number of repetitions it
+    came from (those that differ in numbers alone count as one).
 
     Parameters
     ----------
@@ -46,23 +52,40 @@ def repeat(
     -------
     list
         In the order of the seeds.
+
+    Raises
+    ------
+    RepetitionError
+        As soon as a piece of work fails.
     """
-    seeds = check_random_state(random_state).randint(_LARGEST_SEED, size=n_repeats)
+    seeds = check_random_state(random_state).randint(_LARGEST_SEED, size=n_repeats).tolist()
+    config = get_config()
     outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_on_one_thread)(work, int(seed)) for seed in seeds
+        delayed(_once)(work, seed, name=f"Repetition {number:,} of {n_repeats:,}", config=config)
+        for number, seed in enumerate(seeds, start=1)
     )
+    values, heard = [], []
     with _shown(progress, n_repeats) as tell:
-        values = []
         tell(0, n_repeats)
-        for outcome in outcomes:
-            values.append(outcome)
+        for value, warned in outcomes:
+            values.append(value)
+            heard.append(warned)
             tell(len(values), n_repeats)
+    tell_once(heard, n_repeats)
     return values
 
 
-def _on_one_thread(work: Callable[[int], Value], seed: int) -> Value:
-    with threadpool_limits(1):
-        return work(seed)
+def _once(
+    work: Callable[[int], Value], seed: int, *, name: str, config: dict[str, Any]
+) -> tuple[Value, tuple[Heard, ...]]:
+    """One repetition, the same in any process and thread, and what it warned of."""
+    with threadpool_limits(1), config_context(**config), hearing() as heard:
+        try:
+            value = work(seed)
+        except Exception as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise RepetitionError(f"{name} (seed {seed}) failed. {cause}") from error
+    return value, tuple(dict.fromkeys(heard))
 
 
 @contextmanager

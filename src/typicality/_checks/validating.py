@@ -1,0 +1,115 @@
+"""What validation by splitting the rows is given."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import indexable
+
+from typicality._compat import n_rows_of
+from typicality._words import listed
+
+__all__ = [
+    "check_detector",
+    "check_parameter_name",
+    "check_rates",
+    "check_rows_to_split",
+    "check_sizes",
+]
+
+FEWEST_ROWS = 4  # two in each half
+
+
+def check_rows_to_split(X: Any) -> tuple[Any, int]:
+    """Rows that can be taken by number, and how many; what they hold, the estimator judges."""
+    if len(np.shape(X)) != 2:
+        raise ValueError(
+            f"X has shape {np.shape(X)}, expected (n_samples, n_features). Pass the data with one "
+            "row per sample; X.reshape(-1, 1) makes a column of numbers."
+        )
+    (X,) = indexable(X)
+    n_rows = int(n_rows_of(X))
+    if n_rows < FEWEST_ROWS:
+        raise ValueError(
+            f"X has {n_rows} row(s), and halves of two rows need {FEWEST_ROWS}. Pass more rows."
+        )
+    return X, n_rows
+
+
+def check_detector(detector: Any, score: Any) -> None:
+    """An unfitted estimator that can score rows it was not fitted on."""
+    _check_estimator(detector)
+    if callable(score):
+        return
+    if score is not None and not isinstance(score, str):
+        raise ValueError(
+            "score must be the name of a method of the detector, or a function of the fitted "
+            f"detector and rows; got {score!r}."
+        )
+    names = ["score_samples", "decision_function"] if score is None else [score]
+    if not any(hasattr(detector, name) for name in names):
+        raise ValueError(
+            f"{detector!r} has no {' and no '.join(names)} to score new rows with."
+            f"{_remedy(detector)}"
+        )
+
+
+def _check_estimator(detector: Any) -> None:
+    if isinstance(detector, type):
+        raise ValueError(
+            f"detector is the class {detector.__name__}: pass an object, {detector.__name__}()."
+        )
+    if not (hasattr(detector, "fit") and hasattr(detector, "get_params")):
+        raise ValueError(
+            f"detector must be a scikit-learn estimator, with fit and get_params; got {detector!r}."
+        )
+
+
+def _remedy(detector: Any) -> str:
+    parameters = detector.get_params(deep=True)
+    novelty = [n for n, v in parameters.items() if n.split("__")[-1] == "novelty" and v is False]
+    if novelty:
+        return f" Set {novelty[0]}=True: it scores new rows then."
+    return " Take a detector that has, or pass score=, a function of the fitted detector and rows."
+
+
+def check_parameter_name(estimator: Any, name: str | None) -> None:
+    """None, or a parameter that the estimator has."""
+    known = sorted(estimator.get_params(deep=True))
+    if name is None or name in known:
+        return
+    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near += [other for other in known if other.split("__")[-1] == name]
+    hint = f"Did you mean {near[-1]!r}?" if near else f"It has {listed(known)}."
+    raise ValueError(f"rate_parameter: {estimator!r} has no parameter {name!r}. {hint}")
+
+
+def check_rates(rates: Any) -> tuple[float, ...]:
+    """One share of rows to reject, or several."""
+    given = tuple(rates) if isinstance(rates, Iterable) and not isinstance(rates, str) else (rates,)
+    for rate in given:
+        is_number = isinstance(rate, Real) and not isinstance(rate, bool)
+        if not is_number or not 0 < float(rate) <= 0.5:
+            raise ValueError(
+                f"rates must be shares of rows to reject, above 0 and at most 0.5; got {rate!r}."
+            )
+    if not given:
+        raise ValueError("rates is empty. Pass at least one share of rows to reject, e.g. 0.05.")
+    return tuple(float(rate) for rate in given)
+
+
+def check_sizes(sizes: Any, n_normal: int) -> tuple[int, ...]:
+    """One number of training rows or several, fewer than there are normal rows."""
+    given = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else (sizes,)
+    for size in given:
+        whole = isinstance(size, Integral) and not isinstance(size, bool)
+        if not whole or not 2 <= size < n_normal:
+            raise ValueError(
+                f"sizes must be whole numbers from 2 to {n_normal - 1}: there are {n_normal} "
+                f"normal rows, and one at least must be left to judge; got {size!r}."
+            )
+    if not given:
+        raise ValueError("sizes is empty. Pass at least one number of training rows.")
+    return tuple(int(size) for size in given)
