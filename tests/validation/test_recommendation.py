@@ -97,6 +97,11 @@ def test_a_rate_that_flags_few_rows_is_not_recommended_and_warned_of():
     )
 
 
+def test_one_row_is_one_row():
+    (warning,) = advice(ALL_EQUAL, n_flagged=(1, 7, 14)).warnings
+    assert warning.startswith("At a rate of 0.01 only 1 row of a half is flagged, ")
+
+
 def test_the_default_is_kept_where_it_flags_few_rows_itself():
     found = advice(WINNER, n_flagged=(1, 4, 8))
     assert found.keeps_default

@@ -104,10 +104,11 @@ class Recommendation:
         if not few:
             return ()
         rates = enumerated([f"{rate:g}" for rate in few])
-        rows = enumerated([f"{n_flagged}" for n_flagged in few.values()])
+        numbers = enumerated([f"{n_flagged}" for n_flagged in few.values()])
+        rows = "1 row of a half is" if numbers == "1" else f"{numbers} rows of a half are"
         return (
-            f"At a rate of {rates} only {rows} rows of a half are flagged, so single rows decide "
-            "the figures there. Take larger rates, or more rows.",
+            f"At a rate of {rates} only {rows} flagged, so single rows decide the figures there. "
+            "Take larger rates, or more rows.",
         )
 
 
