@@ -68,6 +68,7 @@ from typicality._checks.rows import (
 )
 from typicality._checks.validating import (
     check_detector,
+    check_judge,
     check_parameter_name,
     check_rates,
     check_rows_to_split,
@@ -97,6 +98,7 @@ __all__ = [
     "check_has_objectives",
     "check_has_path",
     "check_has_tree",
+    "check_judge",
     "check_kernel",
     "check_kernel_matrix",
     "check_kernel_of_distance",

@@ -13,6 +13,7 @@ from typicality._words import listed
 
 __all__ = [
     "check_detector",
+    "check_judge",
     "check_parameter_name",
     "check_rates",
     "check_rows_to_split",
@@ -40,7 +41,7 @@ def check_rows_to_split(X: Any) -> tuple[Any, int]:
 
 def check_detector(detector: Any, score: Any) -> None:
     """An unfitted estimator that can score rows it was not fitted on."""
-    _check_estimator(detector)
+    _check_estimator(detector, "detector")
     if callable(score):
         return
     if score is not None and not isinstance(score, str):
@@ -56,14 +57,14 @@ def check_detector(detector: Any, score: Any) -> None:
         )
 
 
-def _check_estimator(detector: Any) -> None:
-    if isinstance(detector, type):
+def _check_estimator(estimator: Any, name: str) -> None:
+    if isinstance(estimator, type):
         raise ValueError(
-            f"detector is the class {detector.__name__}: pass an object, {detector.__name__}()."
+            f"{name} is the class {estimator.__name__}: pass an object, {estimator.__name__}()."
         )
-    if not (hasattr(detector, "fit") and hasattr(detector, "get_params")):
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(
-            f"detector must be a scikit-learn estimator, with fit and get_params; got {detector!r}."
+            f"{name} must be a scikit-learn estimator, with fit and get_params; got {estimator!r}."
         )
 
 
@@ -73,6 +74,22 @@ def _remedy(detector: Any) -> str:
     if novelty:
         return f" Set {novelty[0]}=True: it scores new rows then."
     return " Take a detector that has, or pass score=, a function of the fitted detector and rows."
+
+
+def check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
+    """A rate, or a detector to take it from, or a detector that decides itself; not two of them."""
+    if rate is not None and matched_to is not None:
+        raise ValueError(
+            f"rate={rate!r} and matched_to={matched_to!r} both say how many rows to reject. Give "
+            "one of them."
+        )
+    if rate is not None:
+        check_rates(rate, name="rate")
+        return
+    judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
+    _check_estimator(judge, name)
+    if not hasattr(judge, "predict"):
+        raise ValueError(f"{judge!r} has no predict that says how many rows to reject. Pass rate=.")
 
 
 def check_parameter_name(estimator: Any, name: str | None) -> None:
@@ -86,17 +103,17 @@ def check_parameter_name(estimator: Any, name: str | None) -> None:
     raise ValueError(f"rate_parameter: {estimator!r} has no parameter {name!r}. {hint}")
 
 
-def check_rates(rates: Any) -> tuple[float, ...]:
+def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     """One share of rows to reject, or several."""
     given = tuple(rates) if isinstance(rates, Iterable) and not isinstance(rates, str) else (rates,)
     for rate in given:
         is_number = isinstance(rate, Real) and not isinstance(rate, bool)
         if not is_number or not 0 < float(rate) <= 0.5:
             raise ValueError(
-                f"rates must be shares of rows to reject, above 0 and at most 0.5; got {rate!r}."
+                f"{name}: a share of rows to reject must be above 0 and at most 0.5; got {rate!r}."
             )
     if not given:
-        raise ValueError("rates is empty. Pass at least one share of rows to reject, e.g. 0.05.")
+        raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
     return tuple(float(rate) for rate in given)
 
 

@@ -14,7 +14,8 @@ __all__ = ["Heard", "hearing", "tell_once"]
 
 Heard = tuple[type[Warning], str]
 
-_NUMBER = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
+_DETAIL = re.compile(r"'[^']*'|[-+]?\b\d+([.,]\d+)*(e[-+]?\d+)?", re.IGNORECASE)
+_LISTED = re.compile(r"(\w* ?#)((,| and) \1)*( and # more)?")
 
 # How warnings are shown belongs to the whole process. Repetitions may run in threads side by side,
 # and would restore each other's ways of showing: so the first to listen changes it for all, the
@@ -71,13 +72,18 @@ def _keep_or_show(show: Any) -> Any:
 def tell_once(heard_in_each: Iterable[Iterable[Heard]], n_repeats: int) -> None:
     """Give each warning once, with the number of repetitions it came from.
 
-    Warnings that differ in their numbers alone are one, and told in the words of the first.
+    Warnings that differ in numbers and names alone are one, and told in the words of the first.
     """
     first: dict[Heard, str] = {}
     times: Counter[Heard] = Counter()
     for heard in heard_in_each:
-        kinds = {(category, _NUMBER.sub("#", text)): text for category, text in reversed([*heard])}
+        kinds = {(category, _pattern(text)): text for category, text in reversed([*heard])}
         times.update(kinds.keys())
         first = kinds | first
     for (category, pattern), count in times.items():
         warn(f"{first[category, pattern]} (In {count:,} of {n_repeats:,} repetitions.)", category)
+
+
+def _pattern(text: str) -> str:
+    """The words alone: "Constant: feature 3, feature 5." is "Constant: feature #."."""
+    return _LISTED.sub(r"\1", _DETAIL.sub("#", text))
