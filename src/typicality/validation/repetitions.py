@@ -1,14 +1,16 @@
 """The same piece of work many times over, each with a seed of its own."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context, get_config
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
@@ -33,7 +35,7 @@ def repeat(
 
     Each piece of work runs on one thread, so the values do not depend on how many run side by side.
     What it warns of is told once all is done, each warning once, with the number of repetitions it
-    came from (those that differ in numbers alone count as one).
+    came from (those that differ in numbers and names alone count as one).
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ def repeat(
     n_jobs : int or None, default=None
         How many run side by side, in processes, or wherever the joblib backend has them.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total)``.
+        True shows a bar on stderr, where that is a terminal; a callable is called as
+        ``progress(done, total)``.
 
     Returns
     -------
@@ -79,13 +82,24 @@ def _once(
     work: Callable[[int], Value], seed: int, *, name: str, config: dict[str, Any]
 ) -> tuple[Value, tuple[Heard, ...]]:
     """One repetition, the same in any process and thread, and what it warned of."""
-    with threadpool_limits(1), config_context(**config), hearing() as heard:
+    with _one_thread(), config_context(**config), hearing() as heard:
         try:
             value = work(seed)
         except Exception as error:
             cause = f"{type(error).__name__}: {error}"
             raise RepetitionError(f"{name} (seed {seed}) failed. {cause}") from error
     return value, tuple(dict.fromkeys(heard))
+
+
+def _one_thread() -> Any:
+    # Looking for pools of threads takes as long as a small fit: it is done where there may be new
+    # ones, which come with modules.
+    return _thread_pools(len(sys.modules)).limit(limits=1)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -99,6 +113,7 @@ def _shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
-        with Bar(console=Console(stderr=True), transient=True) as bar:
+        console = Console(stderr=True)
+        with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Repetitions", total=total)
             yield lambda done, total: bar.update(task, completed=done)
