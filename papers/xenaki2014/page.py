@@ -12,7 +12,7 @@ from xenaki2014.claims import boxed_rand, from_tables
 from xenaki2014.printed import TABLES
 from xenaki2014.tables import judged, sections
 
-__all__ = ["make"]
+__all__ = ["make", "tables_at_hand"]
 
 _FIRST = """
 APCM, SAPCM and SeqSAPCM beside k-means, fuzzy and possibilistic c-means. RM, GRM and SR are per
@@ -48,11 +48,11 @@ def make(setting: Setting) -> Page:
         # Some rows end in a cycle or with prototypes that coincide; the tables say so.
         warnings.simplefilter("ignore", ClusteringWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        _fill(page, setting, [3, 4] if setting.fast else _with_s2(page))
+        _fill(page, setting, [3, 4] if setting.fast else tables_at_hand(page))
     return page
 
 
-def _with_s2(page: Page) -> list[int]:
+def tables_at_hand(page: Page) -> list[int]:
     """The numbers of the tables whose data are at hand."""
     try:
         load_s2()
