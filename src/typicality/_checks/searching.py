@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 
-from typicality._checks.validating import check_estimator
+from typicality._checks.validating import check_detector, check_estimator
 
 __all__ = [
     "check_distances_or_rows",
@@ -41,21 +41,26 @@ def check_distances_or_rows(clusterer_is_pairwise: bool, metric: Any) -> None:
 
 
 def check_searchable(estimator: Any, kind: str) -> str:
-    """What an estimator is judged as: "clusters" or "outliers"."""
-    if kind != "auto":
-        return kind
-    if is_outlier_detector(estimator):
-        return "outliers"
+    """What an estimator is judged as, "clusters" or "outliers", and that it can be."""
+    if kind == "auto":
+        kind = _kind_of(estimator)
+    if kind == "clusters":
+        check_predicting_clusterer(estimator)
+    else:
+        check_detector(estimator, None)
+    return kind
+
+
+def _kind_of(estimator: Any) -> str:
     if is_classifier(estimator) or is_regressor(estimator):
         raise ValueError(
             f"estimator is {estimator!r}, which learns from known answers: take "
             "sklearn.model_selection.GridSearchCV for it. Stability is for clusterers and for "
             "detectors of outliers."
         )
-    densities = ("score_samples", "decision_function")
-    if not hasattr(estimator, "predict") and any(hasattr(estimator, name) for name in densities):
-        return "outliers"
-    return "clusters"
+    scores = hasattr(estimator, "score_samples") or hasattr(estimator, "decision_function")
+    is_density = scores and not hasattr(estimator, "predict")
+    return "outliers" if is_outlier_detector(estimator) or is_density else "clusters"
 
 
 def check_settings(estimator: Any, settings: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -12,6 +12,8 @@ __all__ = ["Choice", "choose", "results_table"]
 
 Doubles = NDArray[np.float64]
 
+_ROUNDING = 1e-9
+
 
 class Choice(NamedTuple):
     """The setting that is chosen, and all that count as equally stable."""
@@ -45,7 +47,8 @@ def choose(
         return Choice(0, np.arange(len(means)))
     best = said[np.argmax(means[said])]
     allowed = [max(tolerance, _error(scores[:, best] - scores[:, j])) for j in said]
-    tied = said[means[best] - means[said] <= allowed]
+    # With one bad split of many the mean is behind by one standard error exactly: a tie.
+    tied = said[means[best] - means[said] <= np.array(allowed) + _ROUNDING]
     most = tied if n_clusters is None else tied[n_clusters[tied] == n_clusters[tied].max()]
     return Choice(int(most[0]), tied)
 
