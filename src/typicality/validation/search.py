@@ -65,9 +65,9 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
     kind : {"auto", "clusters", "outliers"}, default="auto"
         What the estimator is judged as. "auto" goes by scikit-learn's tags: detectors of outliers
         as such, all others that have `predict` as clusterers.
-    n_repeats : int, default=20
+    n_repeats : int, default=10
         The number of splits.
-    tolerance : float, default=0.02
+    tolerance : float, default=0.03
         How far a setting may be behind the best to count as equally stable. At 0 only the standard
         error counts.
     rates : float or sequence of float, default=(0.01, 0.05, 0.1)
@@ -139,8 +139,8 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
         *,
         kind: str = "auto",
-        n_repeats: int = 20,
-        tolerance: float = 0.02,
+        n_repeats: int = 10,
+        tolerance: float = 0.03,
         rates: float | Sequence[float] = (0.01, 0.05, 0.1),
         transfer: str = "threshold",
         refit: bool = True,
