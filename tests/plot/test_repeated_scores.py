@@ -67,6 +67,7 @@ def test_curves_over_a_parameter_in_rising_order(ax):
     assert_allclose(line.get_xdata(), [0.1, 1.0, 5.0])
     assert_allclose(line.get_ydata(), SCORES[:, 1].mean() * np.array([0.5, 0.25, 1.0]))
     assert (ax.get_xlabel(), ax.get_xscale()) == ("sigma", "log")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "1", "5"]
 
 
 def test_a_single_curve_needs_no_legend_and_near_settings_no_logarithm(ax):

@@ -5,7 +5,7 @@ them as one keyword, a frozen dataclass: ``table: TableChoice``, ``run: RunChoic
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "run_options",
     "run_options_without_folder",
     "table_options",
+    "table_words",
 ]
 
 Command = Callable[..., Any]
@@ -109,8 +110,20 @@ def command(function: Command) -> click.Command:
 def command_line() -> tuple[str, ...]:
     """The command that was called, as it could be typed: what was left to defaults is left out."""
     ctx = click.get_current_context()
-    words = ["typicality", str(ctx.info_name)]
-    for parameter in ctx.command.params:
+    return ("typicality", str(ctx.info_name), *_typed(ctx, ctx.command.params))
+
+
+def table_words() -> tuple[str, ...]:
+    """FILE and the options of :class:`TableChoice` that were given, for another command on it."""
+    ctx = click.get_current_context()
+    names = {field.name for field in fields(TableChoice)}
+    return _typed(ctx, [parameter for parameter in ctx.command.params if parameter.name in names])
+
+
+def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[str, ...]:
+    """Arguments and options as they could be typed."""
+    words: list[str] = []
+    for parameter in parameters:
         name = str(parameter.name)
         if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
             continue

@@ -13,6 +13,7 @@ from typicality.plot._colours import cluster_colour
 __all__ = ["StabilityCurveDisplay"]
 
 _FAR = 20.0  # times the smallest setting: more is drawn on a logarithmic scale
+_MOST_TICKS = 10
 
 
 class StabilityCurveDisplay:
@@ -152,8 +153,16 @@ class StabilityCurveDisplay:
             (self.lines_[name],) = ax.plot(places, mean, ".-", color=colour, label=name)
         if 0 < _FAR * places[0] <= places[-1]:
             ax.set_xscale("log")
+            _tick_settings(ax, places)
         ax.set_xlabel(self.setting_name)
         ax.set_ylabel(self.score_name)
         if len(self.scores) > 1:
             ax.legend(frameon=False)
         return self
+
+
+def _tick_settings(ax: Any, places: Any) -> None:
+    """Name the settings themselves where they are few, and no numbers between powers of ten."""
+    if len(places) <= _MOST_TICKS:
+        ax.set_xticks(places, [f"{place:g}" for place in places])
+    ax.minorticks_off()

@@ -1,14 +1,16 @@
 """The same piece of work many times over, each with a seed of its own."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context, get_config
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
@@ -80,13 +82,24 @@ def _once(
     work: Callable[[int], Value], seed: int, *, name: str, config: dict[str, Any]
 ) -> tuple[Value, tuple[Heard, ...]]:
     """One repetition, the same in any process and thread, and what it warned of."""
-    with threadpool_limits(1), config_context(**config), hearing() as heard:
+    with _one_thread(), config_context(**config), hearing() as heard:
         try:
             value = work(seed)
         except Exception as error:
             cause = f"{type(error).__name__}: {error}"
             raise RepetitionError(f"{name} (seed {seed}) failed. {cause}") from error
     return value, tuple(dict.fromkeys(heard))
+
+
+def _one_thread() -> Any:
+    # Looking for pools of threads takes as long as a small fit: it is done where there may be new
+    # ones, which come with modules.
+    return _thread_pools(len(sys.modules)).limit(limits=1)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @contextmanager
