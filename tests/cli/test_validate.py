@@ -170,12 +170,13 @@ def test_wrong_use_is_explained(run, file, options, code, words):
     ("lines", "words"),
     [
         (["1,2", "3,5", "2,9"], "few.csv: 3 rows can be used, and at least 20 are needed"),
-        (["1,2"] * 30, "few.csv"),
+        (["1,2"] * 30, "few.csv: all rows are equal, so none of them can be an outlier."),
+        (["1,2", "2,3"] * 15 + ["3,1e300"], "few.csv are too large: squared distances"),
     ],
-    ids=["few", "equal"],
+    ids=["few", "equal", "far"],
 )
 def test_rows_that_cannot_be_split_are_explained(run, tmp_path, lines, words):
     (tmp_path / "few.csv").write_text("a,b\n" + "\n".join(lines) + "\n")
-    done = run("validate", tmp_path / "few.csv")
+    done = run("validate", tmp_path / "few.csv", "--columns", "a,b")
     assert done.exit_code == 3
     assert words in text_of(done.stderr)

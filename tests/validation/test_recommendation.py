@@ -37,7 +37,8 @@ def test_a_clear_winner_is_taken_at_the_default_rate():
     assert (found.chosen.sigma, found.chosen.rate) == (1.0, 0.05)
     assert found.sentences[0] == (
         "Take sigma 1 instead of the default, 2, at a rate of 0.05: of the rows flagged by either "
-        "of two halves, both flag 80 % (0.80 ± 0.00), and with the default 50 % (0.50 ± 0.00)."
+        "of two halves, both flag 80 %, and with the default 50 % (a difference of 0.30 ± 0.01 on "
+        "the same halves)."
     )
     assert found.sentences[1] == (
         "The most stable setting is sigma 1 at a rate of 0.1 (0.85 ± 0.00), but larger rates are "
@@ -64,7 +65,7 @@ def test_what_is_low_everywhere_is_not_to_be_relied_on():
 
 def test_what_is_low_at_the_chosen_rate_alone_is_said():
     means = np.tile([0.1, 0.2, 0.6], (4, 1))
-    assert advice(means).sentences[2].startswith("That is low")
+    assert advice(means).sentences[2].startswith("A stability below 0.3 is low: ")
 
 
 def test_the_best_default_is_said_to_be_the_best():
@@ -115,6 +116,15 @@ def test_small_and_noisy_gains_do_not_count(gain, noise, keeps):
     means = np.full((4, 3), 0.4)
     means[0, 1] += gain
     assert advice(means, noise=noise).keeps_default == keeps
+
+
+def test_few_repetitions_count_for_less():
+    gains = np.array([0.2, 0.0])  # 0.1 ± 0.1 of two, 0.10 ± 0.02 of twenty
+    scores = np.full((4, 20, 3), 0.4)
+    scores[0, :, 1] += np.tile(gains, 10)
+    options = {"n_flagged": N_FLAGGED, "default_sigma": DEFAULT}
+    assert recommend(SIGMAS, RATES, scores[:, :4], **options).keeps_default
+    assert not recommend(SIGMAS, RATES, scores, **options).keeps_default
 
 
 def test_noise_that_settings_share_does_not_hide_a_difference():
