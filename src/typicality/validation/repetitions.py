@@ -33,7 +33,7 @@ def repeat(
 
     Each piece of work runs on one thread, so the values do not depend on how many run side by side.
     What it warns of is told once all is done, each warning once, with the number of repetitions it
-    came from (those that differ in numbers alone count as one).
+    came from (those that differ in numbers and names alone count as one).
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def repeat(
     n_jobs : int or None, default=None
         How many run side by side, in processes, or wherever the joblib backend has them.
     progress : bool or callable, default=False
-        True shows a bar on stderr; a callable is called as ``progress(done, total)``.
+        True shows a bar on stderr, where that is a terminal; a callable is called as
+        ``progress(done, total)``.
 
     Returns
     -------
@@ -99,6 +100,7 @@ def _shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
-        with Bar(console=Console(stderr=True), transient=True) as bar:
+        console = Console(stderr=True)
+        with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Repetitions", total=total)
             yield lambda done, total: bar.update(task, completed=done)
