@@ -2,10 +2,13 @@
 
 import json
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from joblib import parallel_config
+
+from typicality.cli.console import Terminal
 
 QUICK = ["--repeats", "4", "--rates", "0.05,0.1", "--sigma", "0.3,1"]
 
@@ -180,3 +183,17 @@ def test_rows_that_cannot_be_split_are_explained(run, tmp_path, lines, words):
     done = run("validate", tmp_path / "few.csv", "--columns", "a,b")
     assert done.exit_code == 3
     assert words in text_of(done.stderr)
+
+
+def test_fits_are_counted_to_the_last(run, file, monkeypatch):
+    told = []
+
+    @contextmanager
+    def counting(_, total, noun):
+        yield lambda done: told.append((done, total, noun))
+
+    monkeypatch.setattr(Terminal, "counting", counting)
+    run("validate", file, *QUICK, "--missing", "drop", "--compare")
+    n_ours, n_svm = 3 * 4 * 2, 3 * 4 * 2 * 2  # widths, splits, halves, and rates
+    assert told[-1] == (n_ours + n_svm, n_ours + n_svm, "fits")
+    assert told == sorted(told)
