@@ -106,6 +106,7 @@ def test_one_row_is_one_row():
 def test_the_default_is_kept_where_it_flags_few_rows_itself():
     found = advice(WINNER, n_flagged=(1, 4, 8))
     assert found.keeps_default
+    assert found.sentences[1].endswith("but larger rates are more stable by themselves.")
     assert "At a rate of 0.01 and 0.05 only 1 and 4 rows" in found.warnings[0]
 
 
@@ -137,6 +138,11 @@ def test_noise_that_settings_share_does_not_hide_a_difference():
 def test_of_settings_equal_to_the_best_the_nearest_to_the_default_is_taken():
     means = [[0.8, 0.8, 0.8], [0.79, 0.79, 0.79], [0.3, 0.3, 0.3], [0.3, 0.3, 0.3]]
     assert advice(means).chosen.sigma == 1.0
+
+
+def test_what_is_taken_instead_of_the_default_is_better_than_it():
+    means = [[0.1, 0.48, 0.5], [0.1, 0.44, 0.5], [0.1, 0.4, 0.5], [0.1, 0.1, 0.1]]
+    assert advice(means).chosen.sigma == 0.5  # 1.0 is equal to either
 
 
 def test_the_nearest_rate_stands_for_the_default_one():

@@ -132,7 +132,8 @@ def recommend(
     difference at the most (by more where repetitions are few, as Student's distribution has it), or
     by less than 0.05. Repetition k splits the rows alike for all settings, so the difference is
     taken within repetitions. The default is kept where it is equal to
-    the best; else, of those equal to the best, the nearest to the default is chosen.
+    the best; else, of those that are equal to the best and better than the default, the nearest to
+    it is chosen.
 
     The rate says how many rows somebody is willing to look at, and larger ones are more stable for
     no merit of theirs: one larger than the default is never chosen. A smaller one is, where it is
@@ -166,6 +167,9 @@ def recommend(
     candidates = [s for s in of_setting if s == default or _may_be_chosen(s, usual_rate)]
     most_stable = of_setting[max(candidates, key=_stability)]
     equal = [s for s in candidates if _is_noise(most_stable - of_setting[s])]
+    if default not in equal:
+        # What is hardly more stable than the default is no reason to leave it, either.
+        equal = [s for s in equal if not _is_noise(of_setting[s] - of_setting[default])]
     chosen = min(equal, key=lambda s: _how_far(s, default))
     gains = of_setting[chosen] - of_setting[default]
     return Recommendation(
@@ -243,10 +247,10 @@ def _place_among_all(found: Recommendation) -> str:
     chosen, best = found.chosen, found.best
     if best == chosen:
         return "No setting that was tried is more stable."
-    if min(best.n_flagged, chosen.n_flagged) < FEWEST_FLAGGED:
-        return f"{_most_stable(best)}, but too few rows are flagged to go by that."
     if best.rate > chosen.rate:
         return f"{_most_stable(best)}, but larger rates are more stable by themselves."
+    if best.n_flagged < FEWEST_FLAGGED:
+        return f"{_most_stable(best)}, but too few rows are flagged to go by that."
     return f"{_most_stable(best)}, which is not more than noise."
 
 
