@@ -1,5 +1,7 @@
 """Validation by splitting the rows, written as the table of the paper stands."""
 
+from itertools import permutations
+
 import numpy as np
 
 from reference.kernel_space import leave_one_out, one_cluster
@@ -65,3 +67,45 @@ def accuracy_of_a_draw(scored, X, is_outlier, seed, size, rate):
     said = {h for h, s in zip(others, scores, strict=True) if s <= threshold}
     true = set(np.flatnonzero(is_outlier))
     return len(said & true) / len(said | true)
+
+
+def distance_by_permutations(first, second):
+    """The share of rows that differ, under the best of all permutations of the clusters.
+
+    Clusters that one side has too few of are empty; -1 is no cluster, and is not permuted.
+    """
+    n_clusters = max(len(set(labels) - {-1}) for labels in (first, second))
+    first, second = numbered(first), numbered(second)
+    return min(
+        np.mean([a != [*order, -1][b] for a, b in zip(first, second, strict=True)])
+        for order in permutations(range(n_clusters))
+    )
+
+
+def numbered(labels):
+    """The same clusters with the numbers 0, 1, ...; -1 stays."""
+    number = {name: k for k, name in enumerate(sorted(set(labels) - {-1}))} | {-1: -1}
+    return [number[label] for label in labels]
+
+
+def random_labelling(n_rows, n_clusters, share_nowhere, rng):
+    """A label for each row, drawn for itself."""
+    labels = rng.integers(n_clusters, size=n_rows)
+    return np.where(rng.random(n_rows) < share_nowhere, -1, labels)
+
+
+def instability_of_a_split(labelled, X, seed, n_clusters, n_random=300):
+    """lange2004 for one split: distance of labellings over that of random ones.
+
+    labelled: gives the labels of the training rows, and a function that labels other rows.
+    """
+    order = np.random.RandomState(seed).permutation(len(X))
+    X1, X2 = X[order[: len(X) // 2]], X[order[len(X) // 2 :]]
+    _, label_by_1 = labelled(X1)
+    own, _ = labelled(X2)
+    rng = np.random.default_rng(1)
+    by_chance = [
+        distance_by_permutations(*(random_labelling(len(X2), n_clusters, 0.0, rng) for _ in "12"))
+        for _ in range(n_random)
+    ]
+    return distance_by_permutations(label_by_1(X2), own) / np.mean(by_chance)

@@ -37,7 +37,8 @@ def test_a_clear_winner_is_taken_at_the_default_rate():
     assert (found.chosen.sigma, found.chosen.rate) == (1.0, 0.05)
     assert found.sentences[0] == (
         "Take sigma 1 instead of the default, 2, at a rate of 0.05: of the rows flagged by either "
-        "of two halves, both flag 80 % (0.80 ± 0.00), and with the default 50 % (0.50 ± 0.00)."
+        "of two halves, both flag 80 %, and with the default 50 % (a difference of 0.30 ± 0.01 on "
+        "the same halves)."
     )
     assert found.sentences[1] == (
         "The most stable setting is sigma 1 at a rate of 0.1 (0.85 ± 0.00), but larger rates are "
@@ -64,7 +65,7 @@ def test_what_is_low_everywhere_is_not_to_be_relied_on():
 
 def test_what_is_low_at_the_chosen_rate_alone_is_said():
     means = np.tile([0.1, 0.2, 0.6], (4, 1))
-    assert advice(means).sentences[2].startswith("That is low")
+    assert advice(means).sentences[2].startswith("A stability below 0.3 is low: ")
 
 
 def test_the_best_default_is_said_to_be_the_best():
@@ -105,6 +106,7 @@ def test_one_row_is_one_row():
 def test_the_default_is_kept_where_it_flags_few_rows_itself():
     found = advice(WINNER, n_flagged=(1, 4, 8))
     assert found.keeps_default
+    assert found.sentences[1].endswith("but larger rates are more stable by themselves.")
     assert "At a rate of 0.01 and 0.05 only 1 and 4 rows" in found.warnings[0]
 
 
@@ -117,6 +119,15 @@ def test_small_and_noisy_gains_do_not_count(gain, noise, keeps):
     assert advice(means, noise=noise).keeps_default == keeps
 
 
+def test_few_repetitions_count_for_less():
+    gains = np.array([0.2, 0.0])  # 0.1 ± 0.1 of two, 0.10 ± 0.02 of twenty
+    scores = np.full((4, 20, 3), 0.4)
+    scores[0, :, 1] += np.tile(gains, 10)
+    options = {"n_flagged": N_FLAGGED, "default_sigma": DEFAULT}
+    assert recommend(SIGMAS, RATES, scores[:, :4], **options).keeps_default
+    assert not recommend(SIGMAS, RATES, scores, **options).keeps_default
+
+
 def test_noise_that_settings_share_does_not_hide_a_difference():
     shared = np.random.default_rng(1).normal(scale=0.3, size=(20, 1))
     scores = scores_around(WINNER, noise=0.0) + shared
@@ -127,6 +138,11 @@ def test_noise_that_settings_share_does_not_hide_a_difference():
 def test_of_settings_equal_to_the_best_the_nearest_to_the_default_is_taken():
     means = [[0.8, 0.8, 0.8], [0.79, 0.79, 0.79], [0.3, 0.3, 0.3], [0.3, 0.3, 0.3]]
     assert advice(means).chosen.sigma == 1.0
+
+
+def test_what_is_taken_instead_of_the_default_is_better_than_it():
+    means = [[0.1, 0.48, 0.5], [0.1, 0.44, 0.5], [0.1, 0.4, 0.5], [0.1, 0.1, 0.1]]
+    assert advice(means).chosen.sigma == 0.5  # 1.0 is equal to either
 
 
 def test_the_nearest_rate_stands_for_the_default_one():

@@ -66,6 +66,12 @@ from typicality._checks.rows import (
     check_variance,
     check_varying_rows,
 )
+from typicality._checks.searching import (
+    check_distances_or_rows,
+    check_predicting_clusterer,
+    check_searchable,
+    check_settings,
+)
 from typicality._checks.validating import (
     check_detector,
     check_judge,
@@ -88,6 +94,7 @@ __all__ = [
     "check_diagonal",
     "check_display",
     "check_dissimilarities",
+    "check_distances_or_rows",
     "check_distinct_rows",
     "check_exponent",
     "check_extents",
@@ -113,6 +120,7 @@ __all__ = [
     "check_parameter_name",
     "check_plane",
     "check_points",
+    "check_predicting_clusterer",
     "check_rates",
     "check_reach",
     "check_repeated_scores",
@@ -124,7 +132,9 @@ __all__ = [
     "check_same_length",
     "check_sample_weight",
     "check_scores",
+    "check_searchable",
     "check_sentences",
+    "check_settings",
     "check_sizes",
     "check_spread",
     "check_start_array",

@@ -13,6 +13,7 @@ from typicality._words import listed
 
 __all__ = [
     "check_detector",
+    "check_estimator",
     "check_judge",
     "check_parameter_name",
     "check_rates",
@@ -25,23 +26,24 @@ FEWEST_ROWS = 4  # two in each half
 
 def check_rows_to_split(X: Any) -> tuple[Any, int]:
     """Rows that can be taken by number, and how many; what they hold, the estimator judges."""
+    (X,) = indexable(X)
     if len(np.shape(X)) != 2:
         raise ValueError(
             f"X has shape {np.shape(X)}, expected (n_samples, n_features). Pass the data with one "
             "row per sample; X.reshape(-1, 1) makes a column of numbers."
         )
-    (X,) = indexable(X)
     n_rows = int(n_rows_of(X))
     if n_rows < FEWEST_ROWS:
         raise ValueError(
-            f"X has {n_rows} row(s), and halves of two rows need {FEWEST_ROWS}. Pass more rows."
+            f"X has {n_rows} row(s) (n_samples={n_rows}), and halves of two rows need "
+            f"{FEWEST_ROWS}. Pass more rows."
         )
     return X, n_rows
 
 
 def check_detector(detector: Any, score: Any) -> None:
     """An unfitted estimator that can score rows it was not fitted on."""
-    _check_estimator(detector, "detector")
+    check_estimator(detector, "detector")
     if callable(score):
         return
     if score is not None and not isinstance(score, str):
@@ -57,7 +59,7 @@ def check_detector(detector: Any, score: Any) -> None:
         )
 
 
-def _check_estimator(estimator: Any, name: str) -> None:
+def check_estimator(estimator: Any, name: str) -> None:
     if isinstance(estimator, type):
         raise ValueError(
             f"{name} is the class {estimator.__name__}: pass an object, {estimator.__name__}()."
@@ -87,7 +89,7 @@ def check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
         check_rates(rate, name="rate")
         return
     judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
-    _check_estimator(judge, name)
+    check_estimator(judge, name)
     if not hasattr(judge, "predict"):
         raise ValueError(f"{judge!r} has no predict that says how many rows to reject. Pass rate=.")
 

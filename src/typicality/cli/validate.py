@@ -56,7 +56,7 @@ __all__ = ["validate"]
 )
 @click.option(
     "--max-rows",
-    type=click.IntRange(min=10),
+    type=click.IntRange(min=20),
     default=2_000,
     metavar="N",
     help="Of more rows a random sample of this size is split.",

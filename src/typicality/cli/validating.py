@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from typicality import OneClusterPCM
+from typicality._checks.rows import check_magnitudes
 from typicality._words import enumerated
 from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
 from typicality.cli.console import Terminal
@@ -27,6 +28,7 @@ from typicality.cli.validation import Validation
 from typicality.cli.validation_files import FILES, PICTURE, record_of, write_files
 from typicality.cli.validation_summary import say_validation
 from typicality.exceptions import RepetitionError
+from typicality.geometry import Features
 from typicality.preprocessing import ColumnScaler
 from typicality.validation import OutlierStability, outlier_stability
 from typicality.validation.sigma_grid import NamedSigma, named_sigmas, rounded
@@ -211,6 +213,10 @@ def _scaled(rows: PreparedRows, table: TableChoice) -> Doubles:
     Z: Doubles = scaler.fit_transform(rows.X)
     if not np.ptp(Z, axis=0).any():
         raise UnusableError(f"{name}: all rows are equal, so none of them can be an outlier.")
+    try:
+        check_magnitudes(Features.of(Z), Z.dtype)
+    except ValueError as error:
+        raise UnusableError(str(error).replace(" X ", f" {name} ")) from error
     return Z
 
 

@@ -18,6 +18,7 @@ _ABOUT = (
     "Mean Jaccard index of the rows that two halves flag: 1 where both flag the same rows, 0 where "
     "none is flagged by both."
 )
+_ABOUT_SVM = "On the same halves, with nu the rate; by its scores, never by its own predictions."
 _TRANSFERS = {
     "threshold": "score below its threshold",
     "rank": "score lowest, as many of them",
@@ -35,6 +36,7 @@ def say_validation(
     if found.svm:
         terminal.say(Text("\nOne-class SVM with the same kernels", style="bold"))
         terminal.say(_table(found, found.svm, is_ours=False))
+        terminal.say(_ABOUT_SVM)
     terminal.say(Text("\nRecommendation", style="bold"))
     advice, *reasons = found.recommendation.sentences
     terminal.say(advice)

@@ -69,8 +69,10 @@ def _keep_or_show(show: Any) -> Any:
     return showwarning
 
 
-def tell_once(heard_in_each: Iterable[Iterable[Heard]], n_repeats: int) -> None:
-    """Give each warning once, with the number of repetitions it came from.
+def tell_once(
+    heard_in_each: Iterable[Iterable[Heard]], n_repeats: int, *, among: str = "repetitions"
+) -> None:
+    """Give each warning once, with the number of repetitions (or of others) it came from.
 
     Warnings that differ in numbers and names alone are one, and told in the words of the first.
     """
@@ -81,7 +83,7 @@ def tell_once(heard_in_each: Iterable[Iterable[Heard]], n_repeats: int) -> None:
         times.update(kinds.keys())
         first = kinds | first
     for (category, pattern), count in times.items():
-        warn(f"{first[category, pattern]} (In {count:,} of {n_repeats:,} repetitions.)", category)
+        warn(f"{first[category, pattern]} (In {count:,} of {n_repeats:,} {among}.)", category)
 
 
 def _pattern(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from typicality._words import enumerated
 
@@ -14,7 +15,7 @@ __all__ = ["FEWEST_FLAGGED", "Recommendation", "Setting", "recommend"]
 Doubles = NDArray[np.float64]
 
 FEWEST_FLAGGED = 5  # the figures of settings that flag fewer rows of a half are coarse
-_NOISE = 2.0  # standard errors of a difference
+_CONFIDENCE = 0.975  # on either side: two standard errors, and more where repetitions are few
 _MATTERS = 0.05  # a smaller difference is of no use to anybody
 _LOW, _HIGH = 0.3, 0.7
 
@@ -23,8 +24,8 @@ _NONE_STABLE = (
     "not rely on single flagged rows; more rows, other columns or another scale may help."
 )
 _UNSTABLE = (
-    "That is low: which rows are flagged depends on which rows were seen. Do not rely on single "
-    "flagged rows."
+    f"A stability below {_LOW:g} is low: which rows are flagged depends on which rows were seen. "
+    "Do not rely on single flagged rows."
 )
 _IN_BETWEEN = (
     "With other rows from the same source some of the rows flagged would be others; the surest are "
@@ -79,12 +80,16 @@ class Recommendation:
         The most stable of all.
     settings : tuple of Setting
         All that were tried, by bandwidth and rate.
+    gain : tuple of float
+        By how much the chosen one is more stable than the default on the same halves, and the
+        standard error of that.
     """
 
     chosen: Setting
     default: Setting
     best: Setting
     settings: tuple[Setting, ...]
+    gain: tuple[float, float]
 
     @property
     def keeps_default(self) -> bool:
@@ -124,9 +129,11 @@ def recommend(
     """A recommendation from the stability of outlier detection over bandwidths and rates.
 
     Two settings are equal within noise where their means differ by two standard errors of the
-    difference at the most, or by less than 0.05. (Repetition k splits the rows alike for all
-    settings: the difference is taken within repetitions.) The default is kept where it is equal to
-    the best; else, of those equal to the best, the nearest to the default is chosen.
+    difference at the most (by more where repetitions are few, as Student's distribution has it), or
+    by less than 0.05. Repetition k splits the rows alike for all settings, so the difference is
+    taken within repetitions. The default is kept where it is equal to
+    the best; else, of those that are equal to the best and better than the default, the nearest to
+    it is chosen.
 
     The rate says how many rows somebody is willing to look at, and larger ones are more stable for
     no merit of theirs: one larger than the default is never chosen. A smaller one is, where it is
@@ -160,11 +167,17 @@ def recommend(
     candidates = [s for s in of_setting if s == default or _may_be_chosen(s, usual_rate)]
     most_stable = of_setting[max(candidates, key=_stability)]
     equal = [s for s in candidates if _is_noise(most_stable - of_setting[s])]
+    if default not in equal:
+        # What is hardly more stable than the default is no reason to leave it, either.
+        equal = [s for s in equal if not _is_noise(of_setting[s] - of_setting[default])]
+    chosen = min(equal, key=lambda s: _how_far(s, default))
+    gains = of_setting[chosen] - of_setting[default]
     return Recommendation(
-        chosen=min(equal, key=lambda s: _how_far(s, default)),
+        chosen=chosen,
         default=default,
         best=max(of_setting, key=_stability),
         settings=tuple(of_setting),
+        gain=(float(gains.mean()), _standard_error(gains)),
     )
 
 
@@ -193,8 +206,8 @@ def _may_be_chosen(setting: Setting, usual_rate: float) -> bool:
 
 
 def _is_noise(differences: Doubles) -> bool:
-    mean = float(differences.mean())
-    return mean < _MATTERS or mean <= _NOISE * _standard_error(differences)
+    mean, error = float(differences.mean()), _standard_error(differences)
+    return mean < _MATTERS or mean <= stdtrit(len(differences) - 1, _CONFIDENCE) * error
 
 
 def _how_far(setting: Setting, default: Setting) -> tuple[float, float, float]:
@@ -210,13 +223,15 @@ def _how_far(setting: Setting, default: Setting) -> tuple[float, float, float]:
 
 
 def _advice(found: Recommendation) -> str:
-    chosen = found.chosen
-    share = f"{100 * chosen.stability:.0f} %"
-    means = f"of the rows flagged by either of two halves, both flag {share} ({_figure(chosen)})"
+    chosen, default = found.chosen, found.default
+    share = f"of the rows flagged by either of two halves, both flag {_percent(chosen)}"
     if found.keeps_default:
-        return f"Keep the default, sigma {chosen.sigma:.4g}, at a rate of {chosen.rate:g}: {means}."
-    default = f"{100 * found.default.stability:.0f} % ({_figure(found.default)})"
-    return f"Take {_change(chosen, found.default)}: {means}, and with the default {default}."
+        kept = f"Keep the default, sigma {chosen.sigma:.4g}, at a rate of {chosen.rate:g}"
+        return f"{kept}: {share} ({_figure(chosen.stability, chosen.standard_error)})."
+    return (
+        f"Take {_change(chosen, default)}: {share}, and with the default {_percent(default)} (a "
+        f"difference of {_figure(*found.gain)} on the same halves)."
+    )
 
 
 def _change(chosen: Setting, default: Setting) -> str:
@@ -232,17 +247,17 @@ def _place_among_all(found: Recommendation) -> str:
     chosen, best = found.chosen, found.best
     if best == chosen:
         return "No setting that was tried is more stable."
-    if min(best.n_flagged, chosen.n_flagged) < FEWEST_FLAGGED:
-        return f"{_most_stable(best)}, but too few rows are flagged to go by that."
     if best.rate > chosen.rate:
         return f"{_most_stable(best)}, but larger rates are more stable by themselves."
+    if best.n_flagged < FEWEST_FLAGGED:
+        return f"{_most_stable(best)}, but too few rows are flagged to go by that."
     return f"{_most_stable(best)}, which is not more than noise."
 
 
 def _most_stable(best: Setting) -> str:
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
-        f"({_figure(best)})"
+        f"({_figure(best.stability, best.standard_error)})"
     )
 
 
@@ -254,5 +269,9 @@ def _meaning(found: Recommendation) -> str:
     return _IN_BETWEEN if found.chosen.stability < _HIGH else _STABLE
 
 
-def _figure(setting: Setting) -> str:
-    return f"{setting.stability:.2f} ± {setting.standard_error:.2f}"
+def _percent(setting: Setting) -> str:
+    return f"{100 * setting.stability:.0f} %"
+
+
+def _figure(mean: float, error: float) -> str:
+    return f"{mean:.2f} ± {error:.2f}"

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
 
-__all__ = ["Progress", "repeat"]
+__all__ = ["Progress", "repeat", "shown"]
 
 Value = TypeVar("Value")
 Progress = Callable[[int, int], None]
@@ -68,7 +68,7 @@ def repeat(
         for number, seed in enumerate(seeds, start=1)
     )
     values, heard = [], []
-    with _shown(progress, n_repeats) as tell:
+    with shown(progress, n_repeats) as tell:
         tell(0, n_repeats)
         for value, warned in outcomes:
             values.append(value)
@@ -103,7 +103,7 @@ def _thread_pools(n_modules: int) -> ThreadpoolController:
 
 
 @contextmanager
-def _shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
+def shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
     """A function to tell of progress with: the caller's, a bar's, or one that does nothing."""
     if callable(progress):
         yield progress

@@ -1,0 +1,68 @@
+"""What is given to clusterings by halves, and to searches for the most stable setting."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
+
+from typicality._checks.validating import check_detector, check_estimator
+
+__all__ = [
+    "check_distances_or_rows",
+    "check_predicting_clusterer",
+    "check_searchable",
+    "check_settings",
+]
+
+
+def check_predicting_clusterer(clusterer: Any) -> None:
+    """An estimator that can label rows it was not fitted on."""
+    check_estimator(clusterer, "clusterer")
+    if not hasattr(clusterer, "predict"):
+        raise ValueError(
+            f"{clusterer!r} has no predict to label new rows with. Wrap it: "
+            f"PredictByNearest({clusterer!r}), from typicality.validation."
+        )
+
+
+def check_distances_or_rows(clusterer_is_pairwise: bool, metric: Any) -> None:
+    """A matrix of distances is one for the clusterer and for its neighbours, or for neither."""
+    if clusterer_is_pairwise and metric != "precomputed":
+        raise ValueError(
+            "The clusterer takes a square matrix instead of rows, and neighbours are sought among "
+            f"rows (metric={metric!r}). Pass metric='precomputed' where it is a matrix of "
+            "distances; for one of similarities there is no remedy here."
+        )
+    if metric == "precomputed" and not clusterer_is_pairwise:
+        raise ValueError(
+            "metric='precomputed' takes X for a square matrix of distances, and the clusterer "
+            "takes it for rows. Set both, or neither."
+        )
+
+
+def check_searchable(estimator: Any, kind: str) -> str:
+    """What an estimator is judged as, "clusters" or "outliers", and that it can be."""
+    if kind == "auto":
+        kind = _kind_of(estimator)
+    if kind == "clusters":
+        check_predicting_clusterer(estimator)
+    else:
+        check_detector(estimator, None)
+    return kind
+
+
+def _kind_of(estimator: Any) -> str:
+    if is_classifier(estimator) or is_regressor(estimator):
+        raise ValueError(
+            f"estimator is {estimator!r}, which learns from known answers: take "
+            "sklearn.model_selection.GridSearchCV for it. Stability is for clusterers and for "
+            "detectors of outliers."
+        )
+    scores = hasattr(estimator, "score_samples") or hasattr(estimator, "decision_function")
+    is_density = scores and not hasattr(estimator, "predict")
+    return "outliers" if is_outlier_detector(estimator) or is_density else "clusters"
+
+
+def check_settings(estimator: Any, settings: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The estimator in every setting; names of parameters that it does not have are an error."""
+    return [clone(estimator).set_params(**clone(dict(setting), safe=False)) for setting in settings]
