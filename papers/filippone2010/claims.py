@@ -368,7 +368,7 @@ def _testing(found: Connections) -> Claim:
         Verdict.of(testing.n_support < testing.n_training / 2, min(whole, small) < 1),
         f"as a sum, {testing.n_training:,} kernel values a row against {testing.n_support} support "
         f"vectors; by the fast sums of this library the scores of new rows in the plane take "
-        f"{_times(whole)} the time of 1-SVM's, and {_times(small)} it after `compress()`",
+        f"{_share(whole)} of the time of 1-SVM's, and {_share(small)} of it after `compress()`",
     )
 
 
@@ -380,6 +380,7 @@ def _named(values: dict[str, float]) -> str:
     return ", ".join(f"{value:+.2f} on {name}" for name, value in values.items())
 
 
-def _times(speedup: float) -> str:
+def _share(speedup: float) -> str:
     """A ratio of times that does not pretend to be exact."""
-    return f"1/{speedup:.0f} of" if speedup >= 1.5 else f"{1 / speedup:.1f} times"
+    below = [n for n in (50, 10, 2, 1) if speedup > n]
+    return f"less than 1/{below[0]}" if below else "more than all"
