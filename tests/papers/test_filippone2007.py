@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import pytest
+
 from filippone2007.page import measure, write
 from regenerating import Setting, Verdict
 
