@@ -34,8 +34,8 @@ _N_DRAWS = {"apart": 10}  # of each number
 _N_DRAWS_HARDER, _N_DRAWS_QUICK = 2, 1
 _METHODS: dict[str, tuple[Any, str]] = {
     "KMeans(n_init=10)": (KMeans(n_init=10), "n_clusters"),
-    "GaussianMixture(n_init=3)": (GaussianMixture(n_init=3), "n_components"),
-    "FuzzyCMeans(n_init=3)": (FuzzyCMeans(n_init=3), "n_clusters"),
+    "GaussianMixture(n_init=2)": (GaussianMixture(n_init=2), "n_components"),
+    "FuzzyCMeans(n_init=2)": (FuzzyCMeans(n_init=2), "n_clusters"),
 }
 _WIDTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # times the median distance; "auto" is 1/2
 _N_SETS = 5
@@ -46,9 +46,10 @@ _N_SETS = 5
 
 def show_numbers(kind: Kind, seeds: range, report: Report) -> list[Verdict]:
     """A table of right choices; the verdicts on the promise are for blobs that stand apart."""
-    found = {
-        name: {n: _found(kind, n, seeds, *m) for n in _NUMBERS} for name, m in _METHODS.items()
-    }
+    found: dict[str, dict[int, list[int]]] = {}
+    for name, (estimator, parameter) in _METHODS.items():
+        report.progress(f"blobs {kind.name}, {name}")
+        found[name] = {n: _found(kind, n, seeds, estimator, parameter) for n in _NUMBERS}
     rows = [
         [str(n), *[_right(found[name][n], n) for name in found], *_wrong(found, n)]
         for n in _NUMBERS
@@ -163,7 +164,6 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of wide kernels, and of prototypes that coincide
         for kind in KINDS:
-            report.progress(f"blobs {kind.name}")
             n_draws = _N_DRAWS.get(kind.name, _N_DRAWS_HARDER)
             n_draws = _N_DRAWS_QUICK if options.quick else n_draws
             seeds = range(options.first, options.first + n_draws)
