@@ -87,6 +87,19 @@ def test_a_matched_rate_is_that_of_the_other(known):
     assert "the rate of Counting(nu=0.3)" in str(matched)
 
 
+def test_scores_may_be_minus_infinity(known):
+    X, truth = known
+
+    def score(model, rows):
+        far = np.abs(rows - X[~truth].mean(axis=0)).max(axis=1) > 1.5
+        return np.where(far, -np.inf, 0.0)
+
+    result = novelty_accuracy(
+        OneClusterPCM(), X, truth, sizes=30, rate=0.05, n_repeats=3, random_state=0, score=score
+    )
+    assert (result.scores > 0.3).all()
+
+
 def test_flags_of_either_kind_and_the_words(known):
     X, truth = known
     options = {"sizes": [10], "rate": 0.1, "n_repeats": 2, "random_state": 0}

@@ -1,6 +1,8 @@
 """Stability of clusterings."""
 
 import json
+import tracemalloc
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -96,6 +98,21 @@ def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters
     ]
     expected = random_distance(40, *n_clusters, nowhere=nowhere)
     assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / np.sqrt(120)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 5])
+def test_random_labellings_of_few_rows(n_rows):
+    labellings = [*product(range(2), repeat=n_rows)]
+    exact = np.mean([distance_by_permutations(*pair) for pair in product(labellings, repeat=2)])
+    assert_allclose(random_distance(n_rows, 2, 2), exact, rtol=0.02)
+
+
+def test_random_labellings_of_many_clusters_take_little_memory():
+    tracemalloc.start()
+    random_distance(700, 300, 300)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * 8 * 300**2
 
 
 # ---- stability ----------------------------------------------------------------------------------

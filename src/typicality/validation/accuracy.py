@@ -209,9 +209,15 @@ def _accuracy(task: _Task, training: Indices, rng: np.random.RandomState) -> flo
     if rate is None:
         rejected = model.predict(unseen) == -1
     else:
-        threshold = np.quantile(scores_of(model, rows, task.score), rate)
+        threshold = _quantile(scores_of(model, rows, task.score), rate)
         rejected = scores_of(model, unseen, task.score) <= threshold
     return jaccard_score(rejected, task.is_outlier[others])
+
+
+def _quantile(scores: NDArray[np.float64], rate: float) -> float:
+    # Logarithms of densities may be -inf, and there is no way half from there.
+    method: Any = "linear" if np.isfinite(scores).all() else "lower"
+    return float(np.quantile(scores, rate, method=method))
 
 
 def _rate_of_other(task: _Task, training: Indices, rng: np.random.RandomState) -> float:

@@ -169,7 +169,7 @@ def clustering_stability(
 
     Implements :cite:`lange2004`, as :cite:`filippone2010`, section V-B, tells it. Differs from the
     paper: halves may differ in the number of clusters, and leave rows out; the distance of random
-    labellings is taken from 200 draws of their table.
+    labellings is the mean of draws of their table, known to half a per cent.
 
     Parameters
     ----------
