@@ -1,5 +1,10 @@
 """Settings chosen by stability."""
 
+import doctest
+import inspect
+import re
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -278,6 +283,22 @@ def test_a_mixture_can_be_judged_as_either(apart):
     outliers = select_by_stability(GaussianMixture(), apart, grid, kind="outliers", **options)
     assert isinstance(clusters.results_[0], ClusteringStability)
     assert isinstance(outliers.results_[0], OutlierStability)
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["clusters", "nearest", "search"])
+def test_examples_in_docstrings(name):
+    results = doctest.testmod(import_module(f"typicality.validation.{name}"))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("estimator", [PredictByNearest, StabilitySearch])
+def test_every_parameter_is_documented(estimator):
+    documented = re.findall(r"^    (\w+) : ", estimator.__doc__, flags=re.MULTILINE)
+    assert set(inspect.signature(estimator).parameters) <= set(documented)
 
 
 # ---- what is refused ----------------------------------------------------------------------------
