@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 from sklearn.svm import OneClassSVM
 
@@ -123,6 +124,8 @@ def test_flags_of_either_kind_and_the_words(known):
         (OneClusterPCM(), {"matched_to": KernelDensity()}, "KernelDensity.. has no predict"),
         (OneClusterPCM(), {"matched_to": OneClassSVM}, "matched_to is the class OneClassSVM"),
         (KernelDensity(), {}, "has no predict.*Pass rate="),
+        (GaussianMixture(), {}, "has no predict that says which rows.*Pass rate="),
+        (OneClusterPCM(), {"matched_to": GaussianMixture()}, "has no predict that says which"),
         (OneClusterPCM(), {"n_repeats": -1}, "n_repeats must be"),
     ],
 )
@@ -137,3 +140,5 @@ def test_a_truth_for_every_row(known):
         novelty_accuracy(OneClusterPCM(), X, truth[1:], sizes=10)
     with pytest.raises(ValueError, match="is_outlier must be truth values"):
         novelty_accuracy(OneClusterPCM(), X, truth.astype(int), sizes=10)
+    with pytest.raises(ValueError, match="no outlier to be found"):
+        novelty_accuracy(OneClusterPCM(), X, np.zeros(64, bool), sizes=10)

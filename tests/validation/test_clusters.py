@@ -28,6 +28,7 @@ from typicality import (
     AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
+    OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
 )
@@ -225,7 +226,11 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
     plain = clustering_stability(PredictByNearest(DBSCAN(3.0)), apart, **options)
     frame = pd.DataFrame(apart, columns=["a", "b"])
     of_frame = clustering_stability(PredictByNearest(DBSCAN(3.0)), frame, **options)
+    of_frame_of_kernel = clustering_stability(
+        kernel, pd.DataFrame(rbf_kernel(apart, gamma=0.05)), **options
+    )
     assert of_kernel.stability == 1.0
+    assert_array_equal(of_frame_of_kernel.distances, of_kernel.distances)
     assert_array_equal(of_distances.scores, plain.scores)
     assert_array_equal(of_frame.scores, plain.scores)
 
@@ -259,6 +264,7 @@ def test_progress_is_told(apart):
     [
         (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
         (KMeans, "is the class KMeans"),
+        (OneClusterPCM(), "tells outliers, and no clusters: outlier_stability is for it"),
         ("k-means", "must be a scikit-learn estimator"),
     ],
 )

@@ -252,6 +252,11 @@ def test_rows_that_cannot_be_split_are_refused(X, message):
         outlier_stability(OneClusterPCM(), X)
 
 
+def test_a_matrix_that_is_not_square_is_refused(few):
+    with pytest.raises(ValueError, match=r"shape \(57, 2\).* takes a square matrix"):
+        outlier_stability(OneClassSVM(kernel="precomputed"), few)
+
+
 @pytest.fixture(scope="module")
 def result(few):
     return outlier_stability(

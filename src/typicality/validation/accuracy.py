@@ -12,11 +12,10 @@ from sklearn.utils import check_random_state
 from typicality._checks import (
     check_at_least,
     check_detector,
-    check_flags,
     check_judge,
     check_rows_to_split,
-    check_same_length,
     check_sizes,
+    check_truth,
 )
 from typicality._words import counted
 from typicality.metrics import jaccard_score
@@ -161,11 +160,10 @@ def novelty_accuracy(
     >>> result.scores.shape
     (10, 2)
     """
-    X, n_rows = check_rows_to_split(X)
-    truth = check_flags(is_outlier, "is_outlier")
-    check_same_length(n_rows, "X", len(truth), "is_outlier")
     check_judge(detector, rate, matched_to)
     check_detector(detector, score)
+    X, n_rows = check_rows_to_split(X, detector)
+    truth = check_truth(is_outlier, n_rows)
     sizes = check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
     n_repeats = check_at_least(n_repeats, "n_repeats", 1)
     task = _Task(detector, X, truth, sizes, rate, matched_to, score)
