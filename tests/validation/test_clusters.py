@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
 from sklearn.datasets import make_blobs
@@ -247,7 +248,9 @@ def test_the_result_in_words_and_numbers(apart):
 def test_the_picture_has_one_box(apart):
     result = clustering_stability(KMeans(4, n_init=1), apart, n_repeats=4, random_state=0)
     assert_allclose(
-        result.plot().boxes_[""]["medians"][0].get_ydata(), np.median(result.scores), rtol=1e-12
+        result.plot(ax=Figure().add_subplot()).boxes_[""]["medians"][0].get_ydata(),
+        np.median(result.scores),
+        rtol=1e-12,
     )
 
 

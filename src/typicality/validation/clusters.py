@@ -45,6 +45,7 @@ class ClusteringStability(RepeatedScores):
     """
 
     setting_name: ClassVar[str] = "clusters"
+    setting_is_found: ClassVar[bool] = True
     score_name: ClassVar[str] = "stability"
 
     distances: Doubles
@@ -162,6 +163,9 @@ def clustering_stability(
       labellings leave out the same shares of rows.
     - *A single cluster in both halves* says nothing: everything agrees with it. The score is NaN,
       with a warning, and so is the mean where most repetitions are so.
+    - *Clusters of very different sizes* agree by chance more than the random labellings do, whose
+      clusters are of one size: 9 of 10 rows in one of two clusters, drawn at random, have a
+      stability of 0.6. Compare it between settings with alike sizes.
     - *Soft clusterers* are judged by the labels that `predict` gives.
 
     The same `random_state` gives the same splits for every clusterer and setting. Results do not

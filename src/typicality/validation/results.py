@@ -33,6 +33,7 @@ class RepeatedScores(ABC):
     """
 
     setting_name: ClassVar[str]
+    setting_is_found: ClassVar[bool] = False  # one that was not asked for: results may differ in it
     score_name: ClassVar[str]
 
     estimator: str

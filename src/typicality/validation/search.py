@@ -256,6 +256,8 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
             for setting, known in zip(settings, scores, strict=True)
             if not np.isnan(known).all()
         }
+        if not told:
+            raise ValueError("All settings have a single cluster: there is nothing to draw.")
         return StabilityDisplay.from_scores(told, ax=ax)
 
     def __sklearn_tags__(self) -> Any:
