@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_clusterer
-from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, FeatureAgglomeration, KMeans
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    OPTICS,
+    AgglomerativeClustering,
+    FeatureAgglomeration,
+    KMeans,
+    SpectralClustering,
+)
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.mixture import GaussianMixture
@@ -77,11 +85,26 @@ def test_distances_instead_of_rows(assign):
     assert_array_equal(matrix.predict(pairwise_distances(new, LINE)), rows.predict(new))
 
 
+def test_distances_for_clusterers_whose_tags_do_not_tell():
+    X = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)[0]
+    distances = pairwise_distances(X)
+    rows = PredictByNearest(HDBSCAN(copy=True)).fit(X)
+    hdbscan = HDBSCAN(metric="precomputed", copy=True)
+    matrix = PredictByNearest(hdbscan, metric="precomputed").fit(distances)
+    assert_array_equal(matrix.labels_, rows.labels_)
+    assert_array_equal(matrix.predict(distances), matrix.labels_)
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
         (PredictByNearest(DBSCAN(metric="precomputed")), "takes a square matrix"),
         (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both, or neither"),
+        (PredictByNearest(OPTICS(metric="precomputed")), "Pass metric='precomputed'"),
+        (
+            PredictByNearest(SpectralClustering(affinity="precomputed"), metric="precomputed"),
+            "takes a matrix of similarities",
+        ),
     ],
 )
 def test_a_matrix_is_one_for_both_or_for_neither(model, words):

@@ -114,7 +114,7 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_distances_or_rows(get_tags(self.clusterer).input_tags.pairwise, self.metric)
+        check_distances_or_rows(self.clusterer, self.metric)
         rows = validate_data(self, X, accept_sparse="csr")
         # As given: the clusterer may choose columns by name.
         self.clusterer_ = clone(self.clusterer).fit(X)
