@@ -152,7 +152,9 @@ def test_quiet_prints_nothing(run, file):
     [
         (["--sigma", "0.5,wide"], 2, "--sigma 'wide' is neither a number nor a rule; there are"),
         (["--sigma", "knm"], 2, "did you mean 'knn'?"),
-        (["--sigma", "-1"], 2, "--sigma must be above 0 and finite; got -1."),
+        (["--sigma", "-1"], 2, "--sigma must be above 0 and finite, and so must be its square"),
+        (["--sigma", "1e200", "--compare"], 2, "and so must be its square; got 1e200."),
+        (["--sigma", "1e-200", "--compare"], 2, "and so must be its square; got 1e-200."),
         (["--sigma", ","], 2, "--sigma is empty"),
         (["--rates", "0.05,0.7"], 2, "above 0 and at most 0.5; got '0.7'."),
         (["--rates", "few"], 2, "above 0 and at most 0.5; got 'few'."),
