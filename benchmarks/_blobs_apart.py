@@ -38,7 +38,7 @@ def draw_blobs(kind: Kind, n_blobs: int, seed: int) -> NDArray[np.float64]:
     """
     rng = np.random.default_rng([n_blobs, seed])
     n_features = _N_FEATURES[seed % len(_N_FEATURES)]
-    unequal = (seed // len(_N_FEATURES)) % 2 == 1
+    unequal = (seed + seed // len(_N_FEATURES)) % 2 == 1
     sizes = rng.integers(_N_ROWS // 4, 2 * _N_ROWS, n_blobs) if unequal else [_N_ROWS] * n_blobs
     rows: NDArray[np.float64] = make_blobs(
         [int(size) for size in sizes],

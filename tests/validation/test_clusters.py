@@ -126,7 +126,7 @@ CLUSTERERS = {
     "entropy": EntropyCMeans(3),
     "possibilistic": PossibilisticCMeans(3),
     "alpha-cut": AlphaCutClustering(assign="all"),
-    "sequential": SequentialPCM(assign="all"),
+    "sequential": SequentialPCM(lam=0.2, assign="all"),
     "hdbscan": PredictByNearest(HDBSCAN(copy=True), assign="all"),
     "dbscan": PredictByNearest(DBSCAN(eps=3.0)),
     "pipeline": make_pipeline(StandardScaler(), KMeans(3)),
@@ -220,6 +220,13 @@ def test_the_result_in_words_and_numbers(apart):
     assert_allclose(result.instabilities, result.distances / result.random_distances)
     assert result.stability == 1.0 - result.instability == result.to_frame()["mean"].item()
     assert result.typical_n_clusters == 4.0
+
+
+def test_the_picture_has_one_box(apart):
+    result = clustering_stability(KMeans(4, n_init=1), apart, n_repeats=4, random_state=0)
+    assert_allclose(
+        result.plot().boxes_[""]["medians"][0].get_ydata(), np.median(result.scores), rtol=1e-12
+    )
 
 
 def test_progress_is_told(apart):

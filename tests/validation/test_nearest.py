@@ -19,7 +19,6 @@ LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])
     [
         PredictByNearest(DBSCAN()),
         PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True), assign="all"),
-        PredictByNearest(AgglomerativeClustering(3), n_neighbors=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -1,5 +1,10 @@
 """Settings chosen by stability."""
 
+import doctest
+import inspect
+import re
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +43,7 @@ CENTRES = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [18, 0], [0, 18], [18, 18], 
         ),
     ]
 )
+@pytest.mark.filterwarnings("ignore:All rows have the same score")  # of four, in halves
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -117,7 +123,7 @@ def test_the_number_of_blobs_that_stand_apart_is_found():
         sizes = np.random.RandomState(seed).randint(15, 45, size=number)
         X, _ = make_blobs(sizes, centers=centres, random_state=seed)
         search = select_by_stability(
-            KMeans(n_init=5), X, {"n_clusters": range(2, 11)}, n_repeats=3, random_state=seed
+            KMeans(n_init=4), X, {"n_clusters": range(2, 11)}, n_repeats=2, random_state=seed
         )
         found.append(search.best_params_["n_clusters"])
     assert np.sum(np.array(found) == numbers) >= 9
@@ -277,6 +283,22 @@ def test_a_mixture_can_be_judged_as_either(apart):
     outliers = select_by_stability(GaussianMixture(), apart, grid, kind="outliers", **options)
     assert isinstance(clusters.results_[0], ClusteringStability)
     assert isinstance(outliers.results_[0], OutlierStability)
+
+
+# ---- words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["clusters", "nearest", "search"])
+def test_examples_in_docstrings(name):
+    results = doctest.testmod(import_module(f"typicality.validation.{name}"))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("estimator", [PredictByNearest, StabilitySearch])
+def test_every_parameter_is_documented(estimator):
+    documented = re.findall(r"^    (\w+) : ", estimator.__doc__, flags=re.MULTILINE)
+    assert set(inspect.signature(estimator).parameters) <= set(documented)
 
 
 # ---- what is refused ----------------------------------------------------------------------------

@@ -178,10 +178,12 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         kind = check_searchable(self.estimator, self.kind)
         candidates = check_settings(self.estimator, settings)
         rng = check_random_state(self.random_state)
-        # Rows that it cannot use are told at once, in the words of the estimator.
+        seed = int(rng.randint(_LARGEST_SEED))
+        # Rows that it cannot use are told at once, in the words of the estimator; what it warns
+        # of, the repetitions tell.
         with hearing():
             seeded_clone(candidates[0], rng).fit(X)
-        results = self._judge_all(X, candidates, kind, seed=int(rng.randint(_LARGEST_SEED)))
+        results = self._judge_all(X, candidates, kind, seed=seed)
         scores = np.column_stack([result.scores.mean(axis=1) for result in results])
         means = np.array([result.mean.mean() for result in results])
         n_clusters = None
