@@ -314,6 +314,7 @@ def test_every_parameter_is_documented(estimator):
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, kind="rows"), "'kind' parameter"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, tolerance=-1), "'tolerance' parameter"),
         (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=0.7), "rates"),
+        (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=[0.7]), "rates.*got 0.7"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}), "NaN"),
     ],
 )

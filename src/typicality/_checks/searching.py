@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 
 from typicality._checks.validating import check_detector, check_estimator
@@ -10,19 +12,38 @@ from typicality._checks.validating import check_detector, check_estimator
 __all__ = [
     "check_distances_or_rows",
     "check_predicting_clusterer",
+    "check_row_labels",
     "check_searchable",
     "check_settings",
 ]
+
+Labels = NDArray[np.int_]
 
 
 def check_predicting_clusterer(clusterer: Any) -> None:
     """An estimator that can label rows it was not fitted on."""
     check_estimator(clusterer, "clusterer")
+    if is_outlier_detector(clusterer):
+        raise ValueError(
+            f"{clusterer!r} tells outliers, and no clusters: outlier_stability is for it."
+        )
     if not hasattr(clusterer, "predict"):
         raise ValueError(
             f"{clusterer!r} has no predict to label new rows with. Wrap it: "
             f"PredictByNearest({clusterer!r}), from typicality.validation."
         )
+
+
+def check_row_labels(clusterer: Any, n_rows: int) -> Labels:
+    """The labels that a fitted clusterer gives the rows it was fitted on."""
+    labels = np.asarray(getattr(clusterer, "labels_", None))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{clusterer!r} has no labels_ of the {n_rows} rows it was fitted on. Wrap a clusterer "
+            "of rows; of a Pipeline its last step alone: "
+            "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
+        )
+    return labels
 
 
 def check_distances_or_rows(clusterer_is_pairwise: bool, metric: Any) -> None:

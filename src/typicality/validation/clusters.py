@@ -169,7 +169,7 @@ def clustering_stability(
 
     Implements :cite:`lange2004`, as :cite:`filippone2010`, section V-B, tells it. Differs from the
     paper: halves may differ in the number of clusters, and leave rows out; the distance of random
-    labellings is taken from 200 draws of their table.
+    labellings is the mean of draws of their table, known to half a per cent.
 
     Parameters
     ----------
@@ -202,8 +202,8 @@ def clustering_stability(
     >>> clustering_stability(KMeans(3, n_init=10), X, random_state=0).stability
     1.0
     """
-    X, n_rows = check_rows_to_split(X)
     check_predicting_clusterer(clusterer)
+    X, n_rows = check_rows_to_split(X, clusterer)
     n_repeats = check_at_least(n_repeats, "n_repeats", 1)
     outcomes = repeat(
         partial(_split_once, _Task(clusterer, X, n_rows)),

@@ -162,8 +162,8 @@ def outlier_stability(
     >>> result.scores.shape
     (10, 3)
     """
-    X, n_rows = check_rows_to_split(X)
     check_detector(detector, score)
+    X, n_rows = check_rows_to_split(X, detector)
     rates = check_rates(rates)
     check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)
