@@ -2,6 +2,8 @@
 
 import warnings
 
+from sklearn.exceptions import ConvergenceWarning
+
 from miyamoto2003 import figures, functions, geometries, ordinary, sensitivity, successes
 from regenerating import Page, Setting
 from typicality.exceptions import ClusteringWarning
@@ -22,8 +24,9 @@ def make(setting: Setting) -> Page:
     page = Page("miyamoto2003: fuzzy c-means with kernels")
     page.say(_FIRST)
     with warnings.catch_warnings():
-        # Where prototypes coincide the tables say so.
+        # Where prototypes coincide the tables say so; at the brink of that iterations are slow.
         warnings.simplefilter("ignore", ClusteringWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         for section in _SECTIONS:
             section.report(page, setting)
     return page

@@ -35,7 +35,8 @@ separate the draw; *ten starts*: draws that are separated by the lowest objectiv
 *annealing*: by one start with λ rising to its value, which is ours. The last three columns are for
 the failures of ten starts, beside the result of the same iteration from the true labels: where the
 wrong one has the lower objective no number of starts can help; where the iteration leaves the true
-labels the right partition is no solution at all."""
+labels the right partition is no solution at all. Annealing does not look for the lowest objective:
+it follows one solution while λ rises, and so ends at the right one in some of these draws."""
 
 
 class Method(NamedTuple):
