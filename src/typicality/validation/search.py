@@ -45,14 +45,14 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
     the one that comes first in the grid: list them in the order you prefer them. A setting that
     gives a single cluster says nothing, and is never chosen unless all do.
 
-    *What it is good for.* The number of clusters, where they stand apart: then it is right in 9 of
-    10 draws or more (docs/benchmarks). Clusters that touch are often merged, because fewer clusters
-    are then more stable. Use restarts (`n_init`), else a bad start looks like instability.
+    *What it is good for.* The number of clusters, where they stand apart (docs/benchmarks has the
+    shares). Clusters that touch are often merged, because fewer clusters are then more stable. Use
+    restarts (`n_init`), else a bad start looks like instability.
 
-    .. warning:: Stability alone is no reason to trust a setting. For detectors wide kernels are
-        more stable whether or not they find the outliers: on the sets of docs/benchmarks, `sigma`
-        chosen so was not better than ``sigma="auto"``. Use it to rule out settings that are
-        unstable, not to find the best.
+    .. warning:: Stable does not mean right. For detectors wide kernels are more stable, whether or
+        not they find the outliers better: on the sets of docs/benchmarks, `sigma` chosen so was
+        about as good as ``sigma="auto"``, and for noise around clusters far from the best, which
+        was the least stable. Use it to rule out settings that are unstable, not to find the best.
 
     Parameters
     ----------
