@@ -1,12 +1,16 @@
 """Shared data."""
 
 import os
+import socket
+import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from typicality.datasets import load_s2
+from typicality.datasets import load_breast_cancer_original, load_ionosphere, load_s2
 
 settings.register_profile("typicality", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("typicality")
@@ -35,15 +39,82 @@ def many_dimensions():
     ), labels
 
 
-@pytest.fixture(scope="session")
-def s2():
-    """The set S2, which the project does not ship."""
+FOLDER_VARIABLE = "TYPICALITY_DATA"
+
+
+@contextmanager
+def network_off():
+    """Nothing can be reached, and nobody waits to try again."""
+
+    def refuse(*args, **kwargs):
+        raise OSError("no network here")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "create_connection", refuse)
+        patch.setattr(socket, "getaddrinfo", refuse)
+        patch.setattr(time, "sleep", lambda seconds: None)
+        yield
+
+
+@pytest.fixture
+def no_network():
+    """Whatever a test asks of the network is refused at once."""
+    with network_off():
+        yield
+
+
+def loaded_or_skipped(load):
+    """A set that the project does not ship, from a folder or from scikit-learn's cache."""
     try:
-        return load_s2()
+        with network_off():
+            return load()
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
 
 
+@pytest.fixture(scope="session")
+def s2():
+    """The set S2."""
+    return loaded_or_skipped(load_s2)
+
+
+@pytest.fixture(scope="session")
+def breast_cancer():
+    """Breast Cancer Wisconsin (Original), the complete rows."""
+    return loaded_or_skipped(load_breast_cancer_original)
+
+
+@pytest.fixture(scope="session")
+def ionosphere():
+    """Ionosphere."""
+    return loaded_or_skipped(load_ionosphere)
+
+
+@pytest.fixture(scope="session")
+def data_file():
+    """Paths of other files in the folder of real data, by their names."""
+
+    def find(name):
+        path = Path(os.environ.get(FOLDER_VARIABLE, "")) / name
+        if not path.is_file():
+            pytest.skip(f"{name} is not in the folder that {FOLDER_VARIABLE} names")
+        return path
+
+    return find
+
+
 def pytest_report_header():
     """Say which folder of real data is in use."""
-    return f"TYPICALITY_DATA: {os.environ.get('TYPICALITY_DATA', 'not set')}"
+    return f"{FOLDER_VARIABLE}: {os.environ.get(FOLDER_VARIABLE, 'not set')}"
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many tests want real data that are not here, and how to have them run."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    n_without_data = sum(FOLDER_VARIABLE in reason for reason in reasons)
+    if n_without_data:
+        terminalreporter.write_line(
+            f"Tests skipped for want of real data: {n_without_data}. Set {FOLDER_VARIABLE} to the "
+            "folder with s2.csv, ionosphere.csv and breast_cancer_wisconsin_original_*.csv.",
+            yellow=True,
+        )

@@ -69,6 +69,7 @@ PUBLIC_MODULES = [
     "typicality.solve",
     "typicality.solve.initial",
     "typicality.tables",
+    "typicality.validation",
 ]
 
 

@@ -1,38 +1,32 @@
-"""Figure 1 of filippone2010: typicalities at three resolutions, and six clusters of any shape.
+"""Figure 1: typicalities at three resolutions, and six clusters of any shape."""
 
-`python papers/filippone2010/figure_1.py` prints the numbers over several draws, and draws the first
-one to `papers/results/filippone2010_figure_1.png`.
-"""
-
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
+from filippone2010.detectors import PAPER
+from regenerating import Setting
 from typicality import AlphaCutClustering
 from typicality.datasets import SIDE, make_discs_banana_ring
 from typicality.plot import MembershipContourDisplay
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
+SIGMA = 0.5  # of the clusters
+SHOWN = (1.0, 2.0, 0.5)  # in the order of the paper
+N_CLUSTERS = 6
 
-_RESULTS = Path(__file__).resolve().parents[1] / "results"
-_N_DRAWS = 50
-_SIGMA = 0.5  # of the clusters
 _REJECTION_RATE = 0.1
-_MIN_CLUSTER_SIZE = 5
-_PIXELS = 250
-_LEVELS = 12
+_LARGE = 20  # rows of a cluster that is not a chance group of noise
+_N_LEVELS = 60
+_PIXELS = 200
+_N_CONTOURS = 12
 
 Doubles = NDArray[np.float64]
 
 
-class Run(NamedTuple):
+class Draw(NamedTuple):
     """A draw of the data, and the model."""
 
     X: Doubles
@@ -45,91 +39,98 @@ class Run(NamedTuple):
         return float(adjusted_rand_score(self.y, self.model.labels_))
 
     @property
-    def n_large(self) -> int:
-        """The number of clusters with ``min_cluster_size=5``."""
-        tree, alpha = self.model.tree_, self.model.alpha_
-        return tree.n_clusters_at(alpha, min_cluster_size=_MIN_CLUSTER_SIZE)
+    def shapes_inside(self) -> float:
+        """The share of the rows of the shapes that are in clusters."""
+        return float((self.model.labels_ >= 0)[self.y >= 0].mean())
+
+    @property
+    def outliers_inside(self) -> float:
+        """The share of the outliers that are in clusters."""
+        return float((self.model.labels_ >= 0)[self.y < 0].mean())
+
+    @property
+    def most_clusters(self) -> int:
+        """The most clusters of 20 rows or more that any level has."""
+        u = self.model.typicality_
+        levels = np.linspace(u.min(), u.max(), _N_LEVELS)
+        tree = self.model.tree_
+        return max(tree.n_clusters_at(level, min_cluster_size=_LARGE) for level in levels)
 
 
-def run(seed: int, sigma: float = _SIGMA) -> Run:
+class Draws(NamedTuple):
+    """All draws at the paper's width, and a few at others."""
+
+    all: list[Draw]
+    others: dict[float, list[Draw]]
+
+    @property
+    def n_right(self) -> int:
+        """In how many draws there are six clusters."""
+        return _n_right(self.all)
+
+    @property
+    def right_widths(self) -> list[float]:
+        """The widths at which all draws have six."""
+        return [sigma for sigma, draws in self.others.items() if _n_right(draws) == len(draws)]
+
+    @property
+    def resolution(self) -> dict[float, int]:
+        """The most clusters at any level of the first draw, for the widths that are shown."""
+        return {sigma: self.others[sigma][0].most_clusters for sigma in sorted(SHOWN)}
+
+
+def _n_right(draws: list[Draw]) -> int:
+    return sum(found.model.n_clusters_ == N_CLUSTERS for found in draws)
+
+
+def fit_draw(seed: int, *, sigma: float = SIGMA) -> Draw:
     """Fit a draw with the paper's settings."""
     X, y = make_discs_banana_ring(random_state=seed)
-    model = AlphaCutClustering(
-        sigma=sigma, rejection_rate=_REJECTION_RATE, criterion="memberships", tol=0.01
+    model = AlphaCutClustering(sigma=sigma, rejection_rate=_REJECTION_RATE, **PAPER)
+    return Draw(X, y, model.fit(X))
+
+
+def measure(setting: Setting) -> Draws:
+    """Fit all draws."""
+    widths = setting.pick((0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0), (0.4, 0.5, 1.0, 2.0))
+    n_others = setting.pick(10, 1)
+    return Draws(
+        [fit_draw(seed) for seed in range(setting.pick(50, 5))],
+        {sigma: [fit_draw(seed, sigma=sigma) for seed in range(n_others)] for sigma in widths},
     )
-    return Run(X, y, model.fit(X))
 
 
 # ---- the picture --------------------------------------------------------------------------------
 
 
-def draw(seed: int, path: Path) -> None:
+def picture(found: Draws, setting: Setting) -> Path:
     """The four panels of the figure."""
-    figure, axes = plt.subplots(2, 2, figsize=(9, 9.4), layout="constrained")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(7.0, 7.4), layout="constrained")
     *contours, clusters = axes.flat
-    for place, letter, sigma in zip(contours, "abc", (1.0, 2.0, 0.5), strict=True):
-        _draw_contours(run(seed, sigma), letter, place)
-    _draw_clusters(run(seed), clusters)
+    for place, letter, sigma in zip(contours, "abc", SHOWN, strict=True):
+        _draw_contours(found.others[sigma][0], letter, place)
+    _draw_clusters(found.all[0], clusters)
     for place in axes.flat:
         place.set(aspect="equal", xlim=(0, SIDE), ylim=(0, SIDE), xticks=[], yticks=[])
         place.set(xlabel="", ylabel="")
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+        place.title.set_fontsize(10)
+    return setting.save(figure, "figure_1")
 
 
-def _draw_contours(found: Run, letter: str, axes: Any) -> None:
-    x, y, grid = _plane()
+def _draw_contours(found: Draw, letter: str, axes: Any) -> None:
+    x, y = np.meshgrid(*[np.linspace(0, SIDE, _PIXELS)] * 2)
+    grid = np.column_stack([x.ravel(), y.ravel()])
     u = found.model.predict_typicality(grid).reshape(x.shape)
-    axes.contourf(x, y, u, levels=_LEVELS, cmap="Blues", alpha=0.8)
-    axes.contour(x, y, u, levels=_LEVELS, colors="tab:blue", linewidths=0.6)
+    axes.contourf(x, y, u, levels=_N_CONTOURS, cmap="Blues")
     axes.scatter(*found.X.T, s=5, color="black")
     between = f"{u.min():.2f} to {u.max():.2f}"
     axes.set_title(f"({letter}) $\\sigma$ = {found.model.sigma_:g}: typicalities {between}")
 
 
-def _draw_clusters(found: Run, axes: Any) -> None:
+def _draw_clusters(found: Draw, axes: Any) -> None:
     model, size = found.model, {"grid_resolution": _PIXELS}
     MembershipContourDisplay.from_estimator(model, found.X, **size, ax=axes)
     rejected = f"{_REJECTION_RATE:.0%} rejected"
     axes.set_title(f"(d) $\\sigma$ = {model.sigma_:g}, {rejected}: {model.n_clusters_} clusters")
-
-
-def _plane() -> tuple[Doubles, Doubles, Doubles]:
-    x, y = np.meshgrid(*[np.linspace(0, SIDE, _PIXELS)] * 2)
-    return x, y, np.column_stack([x.ravel(), y.ravel()])
-
-
-# ---- the numbers --------------------------------------------------------------------------------
-
-
-def show(runs: list[Run]) -> None:
-    """Counts over all draws."""
-    print(f"{len(runs)} draws")
-    print("clusters", _counts(found.model.n_clusters_ for found in runs))
-    print(f"clusters of {_MIN_CLUSTER_SIZE} rows or more", _counts(found.n_large for found in runs))
-    print("iterations", _counts(found.model.n_iter_ for found in runs))
-    _show_spread("typicality of the cut", [found.model.alpha_ for found in runs])
-    _show_spread("adjusted Rand index", [found.ari for found in runs])
-    inside = [(found.model.labels_ >= 0)[found.y >= 0].mean() for found in runs]
-    _show_spread("share of the rows of the shapes in clusters", inside)
-    noise = [(found.model.labels_ >= 0)[found.y < 0].mean() for found in runs]
-    _show_spread("share of the outliers in clusters", noise)
-
-
-def _counts(values: Iterable[int]) -> str:
-    return ", ".join(f"{value} in {count}" for value, count in sorted(Counter(values).items()))
-
-
-def _show_spread(name: str, values: list[float]) -> None:
-    print(f"{name}: mean {np.mean(values):.4f}, {np.min(values):.4f} to {np.max(values):.4f}")
-
-
-def main() -> None:
-    runs = [run(seed) for seed in range(_N_DRAWS)]
-    show(runs)
-    draw(0, _RESULTS / "filippone2010_figure_1.png")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,6 +15,13 @@ class Verdict(StrEnum):
     IN_PART = "holds in part"
     FAILS = "does not hold"
 
+    @classmethod
+    def of(cls, *parts: bool) -> "Verdict":
+        """The verdict on a claim of several parts, each of which is found true or false."""
+        if all(parts):
+            return cls.HOLDS
+        return cls.IN_PART if any(parts) else cls.FAILS
+
 
 class Claim(NamedTuple):
     """A claim of a paper, and what was found.

@@ -52,6 +52,7 @@ _MODULES = (
     "report",
     "solve",
     "tables",
+    "validation",
 )
 
 __all__ = [

@@ -2,15 +2,20 @@
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as effective_n_threads
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _get_feature_names as feature_names
+from sklearn.utils.validation import _num_samples as n_rows_of
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "StrOptions",
     "check_feature_names_in",
     "effective_n_threads",
     "feature_names",
     "fit_context",
+    "n_rows_of",
+    "safe_split",
 ]

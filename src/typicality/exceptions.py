@@ -14,6 +14,7 @@ __all__ = [
     "FragmentedClustersWarning",
     "IndefiniteKernelWarning",
     "ModelFileError",
+    "RepetitionError",
     "TableError",
 ]
 
@@ -75,3 +76,7 @@ class IndefiniteKernelWarning(ClusteringWarning):
 
 class ModelFileError(ValueError):
     """A folder is no model that can be used, or a model cannot be kept in one."""
+
+
+class RepetitionError(RuntimeError):
+    """One of many repetitions failed; the message names it, its seed and the cause."""

@@ -57,6 +57,14 @@ def test_progress_is_shown_and_taken_away(attach):
     assert sys.stdout.getvalue() == ""
 
 
+def test_what_is_done_is_counted(attach):
+    attach()
+    with Terminal().counting(1_200, "fits") as tell:
+        tell(1_100)
+    assert "1,100 of 1,200 fits" in sys.stderr.getvalue()
+    assert sys.stdout.getvalue() == ""
+
+
 @pytest.mark.parametrize("quiet", [{"quiet": True}, {"quiet": True, "as_json": True}])
 def test_quiet(attach, quiet):
     attach()
@@ -64,8 +72,8 @@ def test_quiet(attach, quiet):
     terminal.say("words")
     terminal.say_path("words ", "path")
     terminal.warn(["words"])
-    with terminal.doing("words"):
-        pass
+    with terminal.doing("words"), terminal.counting(3, "fits") as tell:
+        tell(1)
     assert sys.stdout.getvalue() + sys.stderr.getvalue() == ""
 
 

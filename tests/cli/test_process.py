@@ -16,7 +16,14 @@ HEAVY = ["numpy", "scipy", "sklearn", "numba", "pyarrow", "pandas", "matplotlib"
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["cluster", "--help"], ["compare", "--help"], ["score", "-h"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["cluster", "--help"],
+        ["compare", "--help"],
+        ["validate", "--help"],
+        ["score", "-h"],
+    ],
     ids=" ".join,
 )
 def test_help_loads_nothing_heavy(arguments):

@@ -20,6 +20,8 @@ from typicality.plot import (
     LambdaPathDisplay,
     MembershipContourDisplay,
     MembershipHistogramDisplay,
+    StabilityBoxesDisplay,
+    StabilityCurveDisplay,
     StabilityDisplay,
 )
 from typicality.solve import LambdaPath
@@ -38,6 +40,8 @@ FLAT = {
     "convergence": lambda ax: ConvergenceDisplay.from_estimator(fitted("fuzzy"), ax=ax),
     "path": lambda ax: LambdaPathDisplay(PATH).plot(ax=ax),
     "stability": lambda ax: StabilityDisplay.from_scores({"a": [0.1, 0.2]}, ax=ax),
+    "boxes": lambda ax: StabilityBoxesDisplay({"a": [[0.1], [0.2]]}, settings=["b"]).plot(ax=ax),
+    "curve": lambda ax: StabilityCurveDisplay({"a": [[0.1, 0.2]]}, settings=[1, 2]).plot(ax=ax),
 }
 
 

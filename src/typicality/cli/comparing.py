@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from typicality import __version__
-from typicality._files import atomic_folder
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
 from typicality.cli.results import as_cells
-from typicality.cli.run_folder import require_free
+from typicality.cli.run_folder import folder_if_named
 from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
 from typicality.cli.summary import about_data
 from typicality.comparison import Comparison, compare_methods
@@ -76,7 +74,7 @@ def run_comparison(
     _check_methods(choice.methods)
     with (
         within(jobs=run.jobs, memory=run.memory),
-        _folder(run) as folder,
+        folder_if_named(run.output, force=run.force, ours=_FILES) as folder,
         open_chosen(table) as opened,
     ):
         with terminal.doing(f"Reading {opened.name}") as tell:
@@ -98,17 +96,6 @@ def _check_methods(names: tuple[str, ...]) -> None:
         chosen_methods(names or None)
     except ValueError as error:
         raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
-
-
-@contextmanager
-def _folder(run: RunChoice) -> Iterator[Path | None]:
-    """The folder to write to, if any; refused before any work where it is there already."""
-    if run.output is None:
-        yield None
-        return
-    require_free(Path(run.output), force=run.force)
-    with atomic_folder(run.output, overwrite=run.force, ours=_FILES) as folder:
-        yield folder
 
 
 def _compared(

@@ -66,6 +66,24 @@ class Terminal:
             task = progress.add_task(words, total=None)
             yield lambda words: progress.update(task, description=words)
 
+    @contextmanager
+    def counting(self, total: int, noun: str) -> Iterator[Callable[[int], None]]:
+        """Show on a terminal a bar, how many of so many things are done, and the time left.
+
+        The block gets a function that tells how many are done.
+        """
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        if not (self._warns and self._err.is_terminal):
+            yield lambda _: None
+            return
+        columns = (BarColumn(), TextColumn("{task.completed:,} of {task.total:,} " + noun))
+        with Progress(
+            *columns, TimeRemainingColumn(), console=self._err, transient=True
+        ) as progress:
+            task = progress.add_task(noun, total=total)
+            yield lambda done: progress.update(task, completed=done)
+
     @property
     def _out(self) -> "Console":
         return _console(sys.stdout)

@@ -10,7 +10,7 @@ from typicality._words import enumerated
 __all__ = ["LazyGroup", "main"]
 
 # In the order of a first acquaintance, which is how --help lists them.
-_COMMANDS = ("demo", "cluster", "outliers", "score", "compare", "report")
+_COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "compare", "report")
 
 
 class LazyGroup(click.Group):

@@ -5,7 +5,7 @@ them as one keyword, a frozen dataclass: ``table: TableChoice``, ``run: RunChoic
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "run_options",
     "run_options_without_folder",
     "table_options",
+    "table_words",
 ]
 
 Command = Callable[..., Any]
@@ -109,14 +110,26 @@ def command(function: Command) -> click.Command:
 def command_line() -> tuple[str, ...]:
     """The command that was called, as it could be typed: what was left to defaults is left out."""
     ctx = click.get_current_context()
-    words = ["typicality", str(ctx.info_name)]
-    for parameter in ctx.command.params:
+    return ("typicality", str(ctx.info_name), *_typed(ctx, ctx.command.params))
+
+
+def table_words() -> tuple[str, ...]:
+    """FILE and the options of :class:`TableChoice` that were given, for another command on it."""
+    ctx = click.get_current_context()
+    names = {field.name for field in fields(TableChoice)}
+    return _typed(ctx, [parameter for parameter in ctx.command.params if parameter.name in names])
+
+
+def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[str, ...]:
+    """Arguments and options as they could be typed."""
+    words: list[str] = []
+    for parameter in parameters:
         name = str(parameter.name)
         if ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT:
             continue
         value = ctx.params[name]
         if isinstance(parameter, click.Argument):
-            words.append(str(value))
+            words.append(_no_option(str(value)))
         elif getattr(parameter, "is_flag", False):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
@@ -125,9 +138,15 @@ def command_line() -> tuple[str, ...]:
     return tuple(words)
 
 
+def _no_option(path: str) -> str:
+    """A path that is not taken for an option; "-" alone is standard input."""
+    return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
 def _quoted(value: str) -> str:
-    """A name as `comma_separated` reads it."""
-    return f'"{value}"' if "," in value else value
+    """A name as `comma_separated` reads it: quotation marks are doubled within others."""
+    inner = value.replace('"', '""')
+    return f'"{inner}"' if "," in value or inner != value else value
 
 
 file_argument = click.argument("file", metavar="FILE")

@@ -1,6 +1,6 @@
 """The folder of a run: what it is called, what is in it, how it is opened."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typicality._files import atomic_folder
 from typicality.cli.run_record import read_record
 from typicality.exceptions import ModelFileError
 
-__all__ = ["SavedRun", "folder_for", "new_folder", "open_run", "require_free"]
+__all__ = ["SavedRun", "folder_for", "folder_if_named", "new_folder", "open_run", "require_free"]
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
 _OURS = (
@@ -64,6 +64,22 @@ def new_folder(path: Path, *, force: bool) -> Iterator[Path]:
     """A folder that takes its name when all files are written; it is removed if anything fails."""
     require_free(path, force=force)
     with atomic_folder(path, overwrite=force, ours=_OURS) as folder:
+        yield folder
+
+
+@contextmanager
+def folder_if_named(
+    output: str | None, *, force: bool, ours: Collection[str]
+) -> Iterator[Path | None]:
+    """The same for a command that writes only where it is told to: None where it is not.
+
+    Where something is there already, that is told before any work.
+    """
+    if output is None:
+        yield None
+        return
+    require_free(Path(output), force=force)
+    with atomic_folder(output, overwrite=force, ours=ours) as folder:
         yield folder
 
 

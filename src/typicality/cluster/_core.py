@@ -20,16 +20,24 @@ from typicality.solve.alternation import Alternation
 from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["core_attributes", "plain_density", "solve_one_cluster", "warn_about_core"]
+__all__ = ["core_attributes", "solve_one_cluster", "warn_about_core"]
 
 
 def solve_one_cluster(
-    space: Any, progress: FitProgress, *, gamma: float, criterion: str, eta_update: str = "never"
+    space: Any,
+    progress: FitProgress,
+    *,
+    gamma: float,
+    weights: str,
+    criterion: str,
+    eta_update: str = "never",
 ) -> PicardResult[State]:
-    """Iterate from the mean of all rows.
+    """Iterate from the mean of all rows; with uniform weights that mean is the result.
 
-    Implements :cite:`filippone2010`, table I.
+    Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
+    if weights == "uniform":
+        return _plain_density(space, gamma=gamma)
     update = spread_update(eta_update, gamma=gamma, total_variance=space.total_variance)
     alternation: Alternation[Any] = Alternation(space, update)
     by_weights = criterion == "weights"
@@ -39,7 +47,7 @@ def solve_one_cluster(
     return result
 
 
-def plain_density(space: Any, *, gamma: float) -> PicardResult[State]:
+def _plain_density(space: Any, *, gamma: float) -> PicardResult[State]:
     """The mean of all rows as it is: the kernel density estimate."""
     state = _start(space, gamma)
     objective, _ = space.objective_and_mass(state.rule, state.prototypes)

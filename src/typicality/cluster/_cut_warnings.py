@@ -23,6 +23,34 @@ _ABOVE_ONE = 1.01  # more than rounding
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
+def warn_about_cut(model: Any, sample_weight: NDArray[np.floating] | None) -> None:
+    """What deserves a second look in the clusters of a fitted model, as they were asked for."""
+    tree, node_labels = model.tree_, model._cut.node_labels
+    if model.n_clusters_ == 0:
+        warn_about_no_cluster(tree.node_alpha.max(), model.alpha_, model.min_cluster_size)
+    elif model.rejection_rate is not None:
+        warn_about_small_pieces(node_labels, tree.weight)
+    elif model.alpha == "auto":
+        _warn_about_selection(model, sample_weight)
+    elif model.alpha == "valley":
+        if not warn_about_no_valley(tree.valley):
+            warn_about_small_share(node_labels, tree.weight, below=0.25)
+    else:
+        empty_space = float(model._regions.landscape.typicality(np.zeros(1))[0])
+        warn_about_low_level(float(model.alpha), empty_space)
+        warn_about_small_pieces(node_labels, tree.weight)
+
+
+def _warn_about_selection(model: Any, sample_weight: NDArray[np.floating] | None) -> None:
+    tree, node_labels = model.tree_, model._cut.node_labels
+    if model.n_clusters_ > 1:
+        warn_about_copies(sample_weight, tree.weight)
+    warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
+    if model.assign == "core":
+        warn_about_small_share(node_labels, tree.weight, below=0.5)
+        warn_about_dense_rows_left_out(node_labels, tree)
+
+
 def warn_about_no_valley(valley: Valley) -> bool:
     """Typicalities of one mode have no valley between modes; whether that was said."""
     shallow = valley.depth < _SHALLOW_VALLEY

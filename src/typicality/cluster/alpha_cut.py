@@ -13,16 +13,7 @@ from typicality._checks import check_kernel_of_distance, check_one_cut
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
-from typicality.cluster._cut_warnings import (
-    warn_about_copies,
-    warn_about_dense_rows_left_out,
-    warn_about_group_left_out,
-    warn_about_low_level,
-    warn_about_no_cluster,
-    warn_about_no_valley,
-    warn_about_small_pieces,
-    warn_about_small_share,
-)
+from typicality.cluster._cut_warnings import warn_about_cut
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
 from typicality.cluster._spaces import OpenSpace, open_space
@@ -78,6 +69,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     gamma : float, default=1.0
         The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
         kernel density estimate.
+    weights : {"typicality", "uniform"}, default="typicality"
+        "uniform" gives all rows the same pull, in one iteration: clusters of the kernel density
+        estimate. Then `gamma` says no more than which typicality a density has.
     alpha : float in [0, 1), "valley" or "auto", default="auto"
         The level of the cut, a typicality; that of empty space is not zero, so small levels cut
         nothing. "valley" takes the most persistent valley of the density of typicalities, which
@@ -149,6 +143,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     See Also
     --------
     OneClusterPCM : The same model of the density, as a detector with a calibrated threshold.
+    sklearn.neighbors.KernelDensity : The density of ``weights="uniform"``, normalised.
     sklearn.cluster.HDBSCAN : The tree of a density by nearest neighbours.
 
     Examples
@@ -167,6 +162,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SpaceEstimator._parameter_constraints,
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
+        "weights": [StrOptions({"typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
         "rejection_rate": [None, Interval(Real, 0, 1, closed="left")],
         "labelling": [StrOptions({"neighbours", "complete"})],
@@ -182,6 +178,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         kernel: str | Kernel | Callable[..., Any] = "gaussian",
         sigma: float | str = "auto",
         gamma: float = 1.0,
+        weights: str = "typicality",
         alpha: float | str = "auto",
         rejection_rate: float | None = None,
         labelling: str = "neighbours",
@@ -197,6 +194,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         self.kernel = kernel
         self.sigma = sigma
         self.gamma = gamma
+        self.weights = weights
         self.alpha = alpha
         self.rejection_rate = rejection_rate
         self.labelling = labelling
@@ -246,7 +244,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             data=training.for_callbacks,
             attributes=lambda state: self._prediction_attributes(opened, nodes, rows, state),
         )
-        result = solve_one_cluster(space, progress, gamma=self.gamma, criterion=self.criterion)
+        result = solve_one_cluster(
+            space, progress, gamma=self.gamma, weights=self.weights, criterion=self.criterion
+        )
         # All is computed before anything is published: a fit that fails leaves the model as it was.
         model = self._prediction_attributes(opened, nodes, rows, result.state)
         regions: Regions = model["_regions"]
@@ -369,30 +369,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
     def _warn(self, space: Any, result: PicardResult[State], training: TrainingRows) -> None:
-        tree: AlphaTree = self.tree_
-        landscape: Landscape = self._regions.landscape
         warn_about_core(self, space, result, instead="")
-        warn_about_lonely_row(landscape.weights, space.mean.weights[:, 0], tree.row_of)
-        if self.n_clusters_ == 0:
-            warn_about_no_cluster(tree.node_alpha.max(), self.alpha_, self.min_cluster_size)
-        elif self.rejection_rate is not None:
-            warn_about_small_pieces(self._cut.node_labels, tree.weight)
-        elif self.alpha == "auto":
-            self._warn_about_selection(training)
-        elif self.alpha == "valley":
-            if not warn_about_no_valley(tree.valley):
-                warn_about_small_share(self._cut.node_labels, tree.weight, below=0.25)
-        else:
-            empty_space = float(landscape.typicality(np.zeros(1))[0])
-            warn_about_low_level(float(self.alpha), empty_space)
-            warn_about_small_pieces(self._cut.node_labels, tree.weight)
-
-    def _warn_about_selection(self, training: TrainingRows) -> None:
-        tree: AlphaTree = self.tree_
-        node_labels = self._cut.node_labels
-        if self.n_clusters_ > 1:
-            warn_about_copies(training.sample_weight, tree.weight)
-        warn_about_group_left_out(node_labels, tree, self.min_cluster_size)
-        if self.assign == "core":
-            warn_about_small_share(node_labels, tree.weight, below=0.5)
-            warn_about_dense_rows_left_out(node_labels, tree)
+        nodes = self._regions.landscape.weights
+        warn_about_lonely_row(nodes, space.mean.weights[:, 0], self.tree_.row_of)
+        warn_about_cut(self, training.sample_weight)

@@ -11,12 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_compressible
 from typicality._compat import Interval, StrOptions, fit_context
-from typicality.cluster._core import (
-    core_attributes,
-    plain_density,
-    solve_one_cluster,
-    warn_about_core,
-)
+from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, feature_labels, small_copy
 from typicality.cluster._spaces import OpenSpace, open_space
@@ -230,16 +225,14 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
             data=training.for_callbacks,
             attributes=lambda state: self._prediction_attributes(state, opened),
         )
-        if self.weights == "uniform":
-            result = plain_density(opened.space, gamma=self.gamma)
-        else:
-            result = solve_one_cluster(
-                opened.space,
-                progress,
-                gamma=self.gamma,
-                criterion=self.criterion,
-                eta_update=self.eta_update,
-            )
+        result = solve_one_cluster(
+            opened.space,
+            progress,
+            gamma=self.gamma,
+            weights=self.weights,
+            criterion=self.criterion,
+            eta_update=self.eta_update,
+        )
         self._take_schema(training.schema)
         self._publish(opened, result)
         progress.finish()

@@ -1,4 +1,4 @@
-"""Clusters that are normal distributions, some close to each other."""
+"""Clusters that are normal distributions: close to each other, or among outliers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,8 @@ from sklearn.utils import check_random_state
 from typicality.datasets._labelled import Labelled, Seed, check_counts, labelled
 
 THREE_MEANS, THREE_VARIANCE = ((4.1, 3.7), (2.8, 0.8), (3.5, 5.7)), 0.4
+
+NEAR, FAR = 3.0, 10.0  # from where to where outliers lie on either side, in standard deviations
 
 # S2 in units of 100,000: 15 clusters, of which three are elongated.
 S2_SMALLEST_SHARE = 300 / 350  # of rows, next to the largest
@@ -52,6 +54,40 @@ def make_three_gaussians(
         for mean, n_rows in zip(THREE_MEANS, counts, strict=True)
     ]
     return labelled(clusters, [0, 1, 2])
+
+
+def make_gaussian_and_outliers(
+    n_inner: int = 400, n_right: int = 20, n_left: int = 10, *, random_state: Seed = None
+) -> Labelled:
+    r"""One round cluster in the plane, and outliers beside it, more to the right than to the left.
+
+    The cluster is normal, with mean zero and the covariance :math:`I`. Outliers are uniform on
+    [3, 10] x [-10, 10] and on [-10, -3] x [-10, 10].
+
+    Implements :cite:`filippone2010`, Fig. 2, the set of its study of stability (Fig. 3).
+
+    Parameters
+    ----------
+    n_inner : int, default=400
+        Rows in the cluster.
+    n_right, n_left : int, default=20, 10
+        Outliers to the right and to the left of the cluster.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : array of shape (n_inner + n_right + n_left, 2)
+        The rows: the cluster, outliers to the right, outliers to the left.
+    y : array of shape (n_inner + n_right + n_left,)
+        0 for the cluster, -1 for outliers.
+    """
+    check_counts(n_inner=n_inner, n_right=n_right, n_left=n_left)
+    rng = check_random_state(random_state)
+    inner = rng.normal(size=(n_inner, 2))
+    right = rng.uniform((NEAR, -FAR), (FAR, FAR), size=(n_right, 2))
+    left = rng.uniform((-FAR, -FAR), (-NEAR, FAR), size=(n_left, 2))
+    return labelled([inner, right, left], [0, -1, -1])
 
 
 def make_s2_like(n_samples: int = 5000, *, random_state: Seed = None) -> Labelled:

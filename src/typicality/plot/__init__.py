@@ -12,6 +12,8 @@ from typicality.plot.lambda_path import LambdaPathDisplay
 from typicality.plot.membership_contour import MembershipContourDisplay
 from typicality.plot.membership_histogram import MembershipHistogramDisplay
 from typicality.plot.stability import StabilityDisplay
+from typicality.plot.stability_boxes import StabilityBoxesDisplay
+from typicality.plot.stability_curve import StabilityCurveDisplay
 
 __all__ = [
     "ClassificationFunctionDisplay",
@@ -20,5 +22,7 @@ __all__ = [
     "LambdaPathDisplay",
     "MembershipContourDisplay",
     "MembershipHistogramDisplay",
+    "StabilityBoxesDisplay",
+    "StabilityCurveDisplay",
     "StabilityDisplay",
 ]

@@ -1,6 +1,5 @@
 """Generators: shapes, labels, seeds, and points where they belong, uniform by area."""
 
-import re
 from itertools import combinations
 
 import numpy as np
@@ -12,11 +11,11 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from typicality.datasets import (
     gaussians,
-    load_s2,
     make_ball_and_ring,
     make_crescents,
     make_dense_regions,
     make_discs_banana_ring,
+    make_gaussian_and_outliers,
     make_s2_like,
     make_three_gaussians,
     shapes,
@@ -27,6 +26,7 @@ every_generator = pytest.mark.parametrize(
     [
         make_dense_regions,
         make_discs_banana_ring,
+        make_gaussian_and_outliers,
         make_ball_and_ring,
         make_crescents,
         make_three_gaussians,
@@ -75,6 +75,8 @@ def test_rows_and_labels(generate):
         (make_dense_regions(3, 0, 5, random_state=0), [0, 1, -1], [3, 3, 5]),
         (make_discs_banana_ring(random_state=0), [0, 1, 2, 3, 4, 5, -1], [30] * 4 + [60, 80, 30]),
         (make_discs_banana_ring(0, 2, 3, 1, random_state=0), [4, 5, -1], [2, 3, 1]),
+        (make_gaussian_and_outliers(random_state=0), [0, -1], [400, 30]),
+        (make_gaussian_and_outliers(0, 2, 3, random_state=0), [-1], [5]),
         (make_ball_and_ring(random_state=0), [0, 1], [100, 200]),
         (make_ball_and_ring(0, 7, random_state=0), [1], [7]),
         (make_crescents(random_state=0), [0, 1], [100, 100]),
@@ -189,6 +191,18 @@ def test_three_gaussians_have_the_moments_of_the_paper():
         assert_allclose(np.cov(X[y == label].T), 0.4 * np.eye(2), atol=0.01)
 
 
+def test_the_gaussian_and_its_outliers_are_those_of_the_paper():
+    X, _ = make_gaussian_and_outliers(5000, 4000, 3000, random_state=0)
+    inner, right, left = X[:5000], X[5000:9000], X[9000:]
+    for values in inner.T:
+        assert kstest(values, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(inner.T)[0, 1]) < 0.05
+    assert_uniform(right[:, 0], 3, 10)
+    assert_uniform(left[:, 0], -10, -3)
+    assert_uniform(right[:, 1], -10, 10)
+    assert_uniform(left[:, 1], -10, 10)
+
+
 def means_of(X, y):
     return np.array([X[y == label].mean(axis=0) for label in np.unique(y)])
 
@@ -253,71 +267,6 @@ def test_numbers_of_the_generator_are_those_of_s2(s2):
     assert round(share_recovered(X, y), 3) == 0.976
 
 
-S2_LINES = ["f0,f1,label", "10,20,1", "30,40,15"] + ["50,60,7"] * 4998
-
-
-@pytest.fixture
-def like_s2(tmp_path):
-    """A folder with a file of the form of S2."""
-    (tmp_path / "s2.csv").write_text("\n".join(S2_LINES))
-    return tmp_path
-
-
-def test_s2_is_read_from_the_folder_of_the_environment(like_s2, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", str(like_s2))
-    X, y = load_s2()
-    assert X.shape == (5000, 2)
-    assert_array_equal(X[:2], [[10.0, 20.0], [30.0, 40.0]])
-    assert_array_equal(y[:3], [0, 14, 6])
-    assert (X.dtype, y.dtype) == (np.float64, np.int_)
-
-
-def test_a_folder_given_goes_before_that_of_the_environment(like_s2, monkeypatch):
-    monkeypatch.setenv("TYPICALITY_DATA", "/nowhere")
-    assert len(load_s2(like_s2)[0]) == 5000
-
-
-@pytest.mark.parametrize("value", ["", None])
-def test_without_a_folder_the_error_says_how_to_name_one(value, monkeypatch):
-    monkeypatch.delenv("TYPICALITY_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match="set the environment variable TYPICALITY_DATA"):
-        load_s2(value)
-
-
-def test_a_folder_without_the_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=rf"not in the folder '{re.escape(str(tmp_path))}'"):
-        load_s2(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["x,y", "1,2"],
-        S2_LINES[:1],
-        S2_LINES[:-1],
-        [*S2_LINES, "1,2,3"],
-        [*S2_LINES[:-1], "1,2,16"],
-        [*S2_LINES[:-1], "1,2,nan"],
-        [*S2_LINES[:-1], "1,inf,3"],
-        [*S2_LINES[:-1], "1,2"],
-        [*S2_LINES[:-1], "1,2,three"],
-        ["f0,f1", *["1,2"] * 5000],
-    ],
-    ids=lambda lines: f"{len(lines)} lines, {''.join(lines[-1:])!r}",
-)
-def test_another_file_of_that_name_is_refused(like_s2, lines):
-    (like_s2 / "s2.csv").write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
-        load_s2(like_s2)
-
-
-def test_a_file_that_is_no_text_is_refused(like_s2):
-    (like_s2 / "s2.csv").write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(ValueError, match="is not S2 as load_s2 reads it"):
-        load_s2(like_s2)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -336,6 +285,8 @@ def test_a_file_that_is_no_text_is_refused(like_s2):
         (lambda: make_crescents(noise=np.inf), "noise must be a finite number"),
         (lambda: make_three_gaussians(n_dense=-1), "n_dense must be a whole number"),
         (lambda: make_three_gaussians(0, 0), "make n_dense or n_sparse more than 0"),
+        (lambda: make_gaussian_and_outliers(n_left=-1), "n_left must be a whole number"),
+        (lambda: make_gaussian_and_outliers(0, 0, 0), "make n_inner or n_right or n_left more"),
         (lambda: make_s2_like(2.5), r"n_samples must be a whole number, .* got 2\.5"),
     ],
 )

@@ -1,0 +1,224 @@
+"""Accuracy of outlier detection where the truth is known: trained on normal rows alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from typicality._checks import (
+    check_at_least,
+    check_detector,
+    check_judge,
+    check_rows_to_split,
+    check_sizes,
+    check_truth,
+)
+from typicality._words import counted
+from typicality.metrics import jaccard_score
+from typicality.validation.detectors import Score, rows_of, scores_of, seeded_clone
+from typicality.validation.repetitions import Progress, repeat
+from typicality.validation.results import RepeatedScores, words_of
+
+__all__ = ["NoveltyAccuracy", "novelty_accuracy"]
+
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoveltyAccuracy(RepeatedScores):
+    """How well outliers are told that were not trained on; see :func:`novelty_accuracy`.
+
+    Parameters
+    ----------
+    estimator : str
+        The detector in words.
+    n_rows : int
+        The number of rows, normal ones and outliers.
+    scores : array of shape (n_repeats, n_sizes)
+        The Jaccard indices, from 0 to 1.
+    sizes : tuple of int
+        The numbers of training rows.
+    n_outliers : int
+        The number of outliers among the rows.
+    rejection : str
+        How rows were rejected, in words.
+    """
+
+    setting_name: ClassVar[str] = "training rows"
+    score_name: ClassVar[str] = "accuracy (Jaccard index)"
+
+    sizes: tuple[int, ...]
+    n_outliers: int
+    rejection: str
+
+    @property
+    def settings(self) -> tuple[int, ...]:
+        return self.sizes
+
+    @property
+    def title(self) -> str:
+        return (
+            f"Accuracy of {self.estimator}: {counted(self.n_outliers, 'outlier')} in "
+            f"{counted(self.n_rows, 'row')}, rejection by {self.rejection}, "
+            f"{counted(self.n_repeats, 'repetition')}"
+        )
+
+
+class _Task(NamedTuple):
+    """All that a repetition is told."""
+
+    detector: Any
+    X: Any
+    is_outlier: Flags
+    sizes: tuple[int, ...]
+    rate: float | None
+    matched_to: Any
+    score: Score
+
+
+def novelty_accuracy(
+    detector: Any,
+    X: Any,
+    is_outlier: ArrayLike,
+    *,
+    sizes: int | Sequence[int],
+    rate: float | None = None,
+    matched_to: Any = None,
+    score: Score = None,
+    n_repeats: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress = False,
+) -> NoveltyAccuracy:
+    """How well a detector that was trained on normal rows tells outliers from other normal rows.
+
+    In each repetition some of the normal rows are drawn, the detector is fitted on them, and judges
+    all other rows, normal ones and outliers. The accuracy is the Jaccard index of the rows it
+    rejects and the true outliers, 1 at best.
+
+    Rejected are rows that score no higher than a threshold, the quantile of the scores of the
+    training rows at a rate (between two of them by linear interpolation): one that is given, or
+    that of another detector. With neither, the detector decides itself, by `predict`.
+
+    The same `random_state` gives the same training rows for every detector, and those of a larger
+    size contain those of a smaller one. Results do not depend on `n_jobs`.
+
+    Implements :cite:`filippone2010`, section V-B, the accuracy of figure 5. There rows are rejected
+    by 1-PCM at the rate of a one-class SVM (`matched_to`), with training scores in which a row has
+    a part itself: ``score="predict_typicality"`` of :class:`~typicality.OneClusterPCM`, whose
+    `score_samples` leaves it out.
+
+    Parameters
+    ----------
+    detector : estimator
+        Any detector with `fit` and with `score_samples` or `decision_function`; with `predict`
+        where that decides.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        The rows, normal ones and outliers.
+    is_outlier : array-like of shape (n_samples,)
+        The truth: True for an outlier; or +1 and -1, -1 for an outlier.
+    sizes : int or sequence of int
+        The numbers of training rows.
+    rate : float, optional
+        The share of training rows that score no higher than the threshold.
+    matched_to : estimator, optional
+        A detector whose rate is taken: it is fitted on the same training rows, and the rate is the
+        share of them that its `predict` flags.
+    score : str or callable, optional
+        As in :func:`outlier_stability`.
+    n_repeats : int, default=100
+        The number of draws.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws, and of detectors whose own `random_state` is None.
+    n_jobs : int or None, default=None
+        How many repetitions run side by side; any joblib backend will do.
+    progress : bool or callable, default=False
+        True shows a bar on stderr; a callable is called as ``progress(done, total)``.
+
+    Returns
+    -------
+    NoveltyAccuracy
+        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_frame`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import OneClusterPCM
+    >>> from typicality.validation import novelty_accuracy
+    >>> X = np.random.RandomState(0).normal(size=(120, 2))
+    >>> X[100:] += 10.0
+    >>> detector = OneClusterPCM(sigma=2.0)
+    >>> truth = np.arange(120) >= 100
+    >>> result = novelty_accuracy(
+    ...     detector, X, truth, sizes=[20, 50], rate=0.05, n_repeats=10, random_state=0
+    ... )
+    >>> result.scores.shape
+    (10, 2)
+    """
+    check_judge(detector, rate, matched_to)
+    check_detector(detector, score)
+    X, n_rows = check_rows_to_split(X, detector)
+    truth = check_truth(is_outlier, n_rows)
+    sizes = check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
+    n_repeats = check_at_least(n_repeats, "n_repeats", 1)
+    task = _Task(detector, X, truth, sizes, rate, matched_to, score)
+    scores = repeat(
+        partial(_train_once, task),
+        n_repeats,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return NoveltyAccuracy(
+        words_of(detector),
+        n_rows,
+        np.array(scores),
+        sizes,
+        int(np.count_nonzero(truth)),
+        _rejection_words(task),
+    )
+
+
+def _rejection_words(task: _Task) -> str:
+    if task.matched_to is not None:
+        return f"the rate of {words_of(task.matched_to)}"
+    return "predict" if task.rate is None else f"a rate of {task.rate:g}"
+
+
+def _train_once(task: _Task, seed: int) -> list[float]:
+    """The accuracy at each size, for one order of the normal rows."""
+    rng = check_random_state(seed)
+    order = rng.permutation(np.flatnonzero(~task.is_outlier))
+    return [_accuracy(task, np.sort(order[:size]), rng) for size in task.sizes]
+
+
+def _accuracy(task: _Task, training: Indices, rng: np.random.RandomState) -> float:
+    others = np.delete(np.arange(len(task.is_outlier)), training)
+    model = seeded_clone(task.detector, rng)
+    rows = rows_of(model, task.X, training, trained_on=training)
+    unseen = rows_of(model, task.X, others, trained_on=training)
+    model.fit(rows)
+    rate = task.rate if task.matched_to is None else _rate_of_other(task, training, rng)
+    if rate is None:
+        rejected = model.predict(unseen) == -1
+    else:
+        threshold = _quantile(scores_of(model, rows, task.score), rate)
+        rejected = scores_of(model, unseen, task.score) <= threshold
+    return jaccard_score(rejected, task.is_outlier[others])
+
+
+def _quantile(scores: NDArray[np.float64], rate: float) -> float:
+    # Logarithms of densities may be -inf, and there is no way half from there.
+    method: Any = "linear" if np.isfinite(scores).all() else "lower"
+    return float(np.quantile(scores, rate, method=method))
+
+
+def _rate_of_other(task: _Task, training: Indices, rng: np.random.RandomState) -> float:
+    other = seeded_clone(task.matched_to, rng)
+    rows = rows_of(other, task.X, training, trained_on=training)
+    return float(np.mean(other.fit(rows).predict(rows) == -1))

@@ -1,0 +1,145 @@
+"""Scores of many repetitions, and what is said of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RepeatedScores", "words_of"]
+
+Doubles = NDArray[np.float64]
+
+
+def words_of(estimator: Any) -> str:
+    """An estimator as Python writes it, on one line."""
+    return " ".join(repr(estimator).split())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RepeatedScores(ABC):
+    """A score of several settings, each measured many times; base of the results of validation.
+
+    Parameters
+    ----------
+    estimator : str
+        The estimator in words.
+    n_rows : int
+        The number of rows.
+    scores : array of shape (n_repeats, n_settings)
+        A row for each repetition, a column for each setting.
+    """
+
+    setting_name: ClassVar[str]
+    setting_is_found: ClassVar[bool] = False  # one that was not asked for: results may differ in it
+    score_name: ClassVar[str]
+
+    estimator: str
+    n_rows: int
+    scores: Doubles
+
+    @property
+    @abstractmethod
+    def settings(self) -> tuple[Any, ...]:
+        """What the columns of `scores` stand for."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What was done, in a line."""
+
+    @property
+    def n_repeats(self) -> int:
+        """The number of repetitions."""
+        return len(self.scores)
+
+    @property
+    def mean(self) -> Doubles:
+        """The mean of each setting."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def quartiles(self) -> Doubles:
+        """The lower quartile, the median and the upper quartile of each, of shape (3, n)."""
+        return np.asarray(np.percentile(self.scores, (25, 50, 75), axis=0))
+
+    @property
+    def deviation(self) -> Doubles:
+        """The standard deviation of each setting over the repetitions; NaN where there is one."""
+        if self.n_repeats == 1:
+            return np.full(len(self.settings), np.nan)
+        return np.asarray(self.scores.std(axis=0, ddof=1))
+
+    @property
+    def standard_error(self) -> Doubles:
+        """How far the mean of each may be off by chance: deviation over the root of n_repeats.
+
+        Of the choice of halves or subsets alone: all repetitions share the same rows, and other
+        rows from the same source may give a mean that is farther away.
+        """
+        return np.asarray(self.deviation / np.sqrt(self.n_repeats))
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """A box of scores for each setting.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        StabilityBoxesDisplay
+        """
+        from typicality.plot import StabilityBoxesDisplay
+
+        return StabilityBoxesDisplay.from_results({"": self}, ax=ax)
+
+    def summary(self) -> dict[str, list[Any]]:
+        """The numbers of each setting, by their names."""
+        lower, median, upper = self.quartiles.tolist()
+        return {
+            self.setting_name: list(self.settings),
+            "mean": self.mean.tolist(),
+            "standard error": self.standard_error.tolist(),
+            "lower quartile": lower,
+            "median": median,
+            "upper quartile": upper,
+        }
+
+    def to_frame(self) -> Any:
+        """The summary as a pandas DataFrame, a row for each setting."""
+        import pandas as pd
+
+        return pd.DataFrame(self.summary()).set_index(self.setting_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All there is, the single scores among it, ready for JSON."""
+        told = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return told | {"summary": _plain(self.summary())}
+
+    def __repr__(self) -> str:
+        settings, *numbers = self.summary().items()
+        columns = [[settings[0], *map(str, settings[1])]]
+        columns += [[name, *(f"{value:.3f}" for value in values)] for name, values in numbers]
+        widths = [max(map(len, column)) for column in columns]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in zip(*columns, strict=True)
+        ]
+        return "\n".join([self.title, "", *lines])
+
+
+def _plain(value: Any) -> Any:
+    """Lists and numbers; None for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

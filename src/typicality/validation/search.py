@@ -1,0 +1,317 @@
+"""Parameters chosen by stability, with the interface of scikit-learn's searches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import check_rates, check_searchable, check_settings
+from typicality._compat import HasMethods, Interval, StrOptions, fit_context
+from typicality.exceptions import RepetitionError
+from typicality.validation.choosing import choose, results_table
+from typicality.validation.clusters import clustering_stability
+from typicality.validation.delegation import ChosenEstimator
+from typicality.validation.detectors import seeded_clone
+from typicality.validation.hearing import hearing, tell_once
+from typicality.validation.outliers import TRANSFERS, outlier_stability
+from typicality.validation.repetitions import Progress, shown
+from typicality.validation.results import words_of
+
+__all__ = ["StabilitySearch", "select_by_stability"]
+
+_LARGEST_SEED = np.iinfo(np.int32).max
+
+
+class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
+    """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.
+
+    Every setting of the grid is judged by :func:`clustering_stability` or, for detectors, by the
+    mean of :func:`outlier_stability` over the rates, on the same splits. No known classes are
+    needed.
+
+    *Ties.* Settings count as equally stable where they are behind the best by no more than
+    `tolerance`, or by no more than one standard error of the difference (over the splits, which are
+    the same for all). Of equally stable settings of a clusterer the one with the most clusters is
+    chosen (by the median number that was found, whatever parameter is varied), because blobs that
+    stand apart are as stable when some of them are merged. Among those, and for detectors, it is
+    the one that comes first in the grid: list them in the order you prefer them. A setting that
+    gives a single cluster says nothing, and is never chosen unless all do.
+
+    *What it is good for.* The number of clusters, where they stand apart (docs/benchmarks has the
+    shares). Clusters that touch are often merged, because fewer clusters are then more stable. Use
+    restarts (`n_init`), else a bad start looks like instability.
+
+    .. warning:: Stable does not mean right. For detectors wide kernels are more stable, whether or
+        not they find the outliers better: on the sets of docs/benchmarks, `sigma` chosen so was
+        about as good as ``sigma="auto"``, and for noise around clusters far from the best, which
+        was the least stable. Use it to rule out settings that are unstable, not to find the best.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer with `fit` and `predict` (see :class:`PredictByNearest`), or a detector with
+        `fit` and `score_samples` or `decision_function`. It is cloned.
+    param_grid : dict of str to sequence, or list of such dicts
+        The values to try for each parameter, as for
+        :class:`sklearn.model_selection.GridSearchCV`; of several parameters all combinations.
+    kind : {"auto", "clusters", "outliers"}, default="auto"
+        What the estimator is judged as. "auto" goes by scikit-learn's tags: detectors of outliers
+        as such, all others that have `predict` as clusterers.
+    n_repeats : int, default=10
+        The number of splits.
+    tolerance : float, default=0.03
+        How far a setting may be behind the best to count as equally stable. At 0 only the standard
+        error counts.
+    rates : float or sequence of float, default=(0.01, 0.05, 0.1)
+        For detectors, as in :func:`outlier_stability`.
+    transfer : {"threshold", "rank"}, default="threshold"
+        For detectors, as in :func:`outlier_stability`.
+    refit : bool, default=True
+        Whether the chosen setting is fitted on all rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits, and of estimators whose own `random_state` is None.
+    n_jobs : int or None, default=None
+        How many repetitions run side by side. Results do not depend on it.
+    progress : bool or callable, default=False
+        True shows a bar on stderr; a callable is called as ``progress(done, total)``.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The setting that was chosen.
+    best_index_ : int
+        Its number in the grid.
+    best_score_ : float
+        Its mean stability.
+    best_estimator_ : estimator
+        The estimator with this setting, fitted on all rows, with ``refit=True``.
+    tied_ : array of int
+        The numbers of the settings that count as equally stable, the chosen one among them.
+    cv_results_ : dict of str to array
+        For each setting `params`, `param_*`, `split*_test_score`, `mean_test_score`,
+        `std_test_score`, `rank_test_score` (1 for the largest mean, before ties are looked at) and,
+        for clusterers, `median_n_clusters`.
+    results_ : tuple of ClusteringStability or OutlierStability
+        All that was measured, for each setting.
+    n_splits_ : int
+        The number of splits.
+    n_features_in_ : int
+        The number of features, where the estimator tells it.
+    feature_names_in_ : array of str
+        Their names, where X has them.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from typicality.validation import StabilitySearch
+    >>> X, _ = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> search = StabilitySearch(KMeans(n_init=10), {"n_clusters": range(2, 7)}, random_state=0)
+    >>> search.fit(X).best_params_
+    {'n_clusters': 3}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods("fit")],
+        "param_grid": [dict, list],
+        "kind": [StrOptions({"auto", "clusters", "outliers"})],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "rates": ["array-like", Interval(Real, 0, 0.5, closed="right")],
+        "transfer": [StrOptions(set(TRANSFERS))],
+        "refit": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "progress": ["boolean", callable],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        kind: str = "auto",
+        n_repeats: int = 10,
+        tolerance: float = 0.03,
+        rates: float | Sequence[float] = (0.01, 0.05, 0.1),
+        transfer: str = "threshold",
+        refit: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.kind = kind
+        self.n_repeats = n_repeats
+        self.tolerance = tolerance
+        self.rates = rates
+        self.transfer = transfer
+        self.refit = refit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Judge every setting, and fit the chosen one on all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        settings = list(ParameterGrid(self.param_grid))
+        kind = check_searchable(self.estimator, self.kind)
+        check_rates(self.rates)
+        candidates = check_settings(self.estimator, settings)
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(_LARGEST_SEED))
+        # Rows that it cannot use are told at once, in the words of the estimator; what it warns
+        # of, the repetitions tell.
+        with hearing():
+            seeded_clone(candidates[0], rng).fit(X)
+        results = self._judge_all(X, candidates, kind, seed=seed)
+        scores = np.column_stack([result.scores.mean(axis=1) for result in results])
+        means = np.array([result.mean.mean() for result in results])
+        n_clusters = None
+        if kind == "clusters":
+            n_clusters = np.array([result.typical_n_clusters for result in results])
+        choice = choose(scores, means, tolerance=self.tolerance, n_clusters=n_clusters)
+        if self.refit:
+            chosen = seeded_clone(candidates[choice.chosen], rng)
+            self.best_estimator_ = chosen.fit(X)
+        self.results_ = tuple(results)
+        self.cv_results_ = results_table(settings, scores, means)
+        if n_clusters is not None:
+            self.cv_results_["median_n_clusters"] = n_clusters
+        self.tied_ = choice.tied
+        self.best_index_ = choice.chosen
+        self.best_params_ = settings[choice.chosen]
+        self.best_score_ = float(means[choice.chosen])
+        self.n_splits_ = self.n_repeats
+        return self
+
+    def _judge_all(self, X: Any, candidates: list[Any], kind: str, *, seed: int) -> list[Any]:
+        """The stability of every candidate on the same splits; each warning is told once."""
+        results, heard_of_each = [], []
+        n_splits = len(candidates) * self.n_repeats
+        with shown(self.progress, n_splits) as tell:
+            for number, candidate in enumerate(candidates):
+                told = partial(_tell_on, tell, number * self.n_repeats, n_splits)
+                with hearing() as heard:
+                    results.append(self._judge(X, candidate, kind, seed, told))
+                heard_of_each.append(heard)
+        tell_once(heard_of_each, len(candidates), among="settings")
+        return results
+
+    def _judge(self, X: Any, candidate: Any, kind: str, seed: int, told: Progress) -> Any:
+        measure: Callable[..., Any] = clustering_stability
+        if kind == "outliers":
+            measure = partial(outlier_stability, rates=self.rates, transfer=self.transfer)
+        try:
+            return measure(
+                candidate,
+                X,
+                n_repeats=self.n_repeats,
+                random_state=seed,
+                n_jobs=self.n_jobs,
+                progress=told,
+            )
+        except RepetitionError as error:
+            raise RepetitionError(f"{words_of(candidate)}: {error}") from error
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """A box of scores for each setting.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        from typicality.plot import StabilityDisplay
+
+        check_is_fitted(self)
+        settings = [_in_words(setting) for setting in self.cv_results_["params"]]
+        scores = [result.scores.mean(axis=1) for result in self.results_]
+        told = {
+            setting: known[~np.isnan(known)]
+            for setting, known in zip(settings, scores, strict=True)
+            if not np.isnan(known).all()
+        }
+        if not told:
+            raise ValueError("All settings have a single cluster: there is nothing to draw.")
+        return StabilityDisplay.from_scores(told, ax=ax)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.transformer_tags = deepcopy(inner.transformer_tags)
+        tags.input_tags = deepcopy(inner.input_tags)
+        return tags
+
+
+def _tell_on(tell: Progress, before: int, total: int, done: int, _: int) -> None:
+    tell(before + done, total)
+
+
+def _in_words(setting: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in setting.items())
+
+
+def select_by_stability(
+    estimator: Any,
+    X: ArrayLike,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    **options: Any,
+) -> StabilitySearch:
+    """The most stable setting of an estimator: a fitted :class:`StabilitySearch`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer or a detector.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        The rows.
+    param_grid : dict of str to sequence, or list of such dicts
+        The values to try for each parameter.
+    **options
+        Further parameters of :class:`StabilitySearch`.
+
+    Returns
+    -------
+    StabilitySearch
+        With `best_params_`, `best_estimator_`, `predict`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from typicality import FuzzyCMeans
+    >>> from typicality.validation import select_by_stability
+    >>> X, _ = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> chosen = select_by_stability(
+    ...     FuzzyCMeans(n_init=3), X, {"n_clusters": range(2, 6)}, random_state=0
+    ... )
+    >>> chosen.best_params_
+    {'n_clusters': 3}
+    """
+    search: StabilitySearch = StabilitySearch(estimator, param_grid, **options).fit(X)
+    return search

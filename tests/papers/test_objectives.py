@@ -1,0 +1,141 @@
+"""The one-class SVM is SVDD where the kernel is radial; 1-PCM has its objective, turned round."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from sklearn.svm import OneClassSVM
+
+from filippone2010.objectives import (
+    both_solutions,
+    one_cluster_objective,
+    svdd_objective,
+    svm_weights,
+)
+from reference import svdd
+from typicality.datasets import make_gaussian_and_outliers
+from typicality.kernels import Cauchy, Gaussian, Laplacian, Polynomial
+
+NU = 0.2
+RADIAL = [Gaussian(0.5), Gaussian(5.0), Laplacian(1.0), Cauchy(1.0)]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_gaussian_and_outliers(50, 7, 3, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def both(rows):
+    return both_solutions(rows, sigma=1.0, nu=NU)
+
+
+# ---- one-class SVM and SVDD ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [*RADIAL, Polynomial(2)], ids=str)
+def test_the_reference_solves_the_dual_of_svdd(kernel, rows):
+    K = kernel(rows, rows)
+    ceiling = 1 / (len(K) * NU)
+    weights = svdd.weights(K, NU)
+    assert_allclose(weights.sum(), 1)
+    assert weights.min() >= 0
+    assert weights.max() <= ceiling
+    d = svdd.sqdist(K, weights)
+    inside, outside = weights == 0, weights == ceiling
+    on_the_sphere = d[~inside & ~outside]
+    assert np.ptp(on_the_sphere) <= 1e-7 * d.max()
+    assert d[inside].max(initial=0) <= on_the_sphere.min() + 1e-7
+    assert d[outside].min(initial=np.inf) >= on_the_sphere.max() - 1e-7
+
+
+@pytest.mark.parametrize("kernel", RADIAL, ids=str)
+@pytest.mark.parametrize("nu", [0.05, NU, 0.6])
+def test_for_radial_kernels_the_one_class_svm_is_svdd(kernel, nu, rows):
+    K = kernel(rows, rows)
+    sphere, plane = svdd.weights(K, nu), svm_weights(K, nu)
+    difference = plane - sphere
+    assert difference @ K @ difference <= 1e-10  # the centres, which are means in another space
+    assert_allclose(plane, sphere, atol=1e-5)
+    assert_allclose(svdd_objective(plane, K), svdd_objective(sphere, K), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", RADIAL, ids=str)
+def test_for_radial_kernels_both_rank_rows_alike(kernel, rows, rng):
+    K, new = kernel(rows, rows), rng.uniform(-6, 6, size=(50, 2))
+    a = svdd.weights(K, NU)
+    machine = OneClassSVM(kernel="precomputed", nu=NU, tol=1e-10).fit(K)
+    of_new = kernel(new, rows)
+    sqdist = 1 - 2 * of_new @ a + a @ K @ a
+    scores = machine.decision_function(of_new) / (NU * len(rows))
+    assert_allclose(np.ptp(scores + sqdist / 2), 0, atol=1e-5)
+    assert_array_equal(np.argsort(scores), np.argsort(-sqdist))
+
+
+def test_for_another_kernel_they_are_two_methods(rows):
+    K = Polynomial(2, gamma=0.1)(rows, rows)
+    sphere, plane = svdd.weights(K, NU), svm_weights(K, NU)
+    difference = plane - sphere
+    assert difference @ K @ difference > 0.01 * np.diag(K).mean()
+    assert svdd_objective(plane, K) > 0.9 * svdd_objective(sphere, K)  # both are negative
+    longest = np.argmax(np.diag(K))
+    assert np.argmax(svdd.sqdist(K, sphere)) == longest
+    assert np.argmax(K @ plane) == longest  # the least typical of the one, the most of the other
+
+
+# ---- one-cluster PCM ----------------------------------------------------------------------------
+
+
+def perturbed(weights, rng, size):
+    """Other weights that sum to one, all positive, in a random direction."""
+    other = weights * np.exp(size * rng.normal(size=len(weights)))
+    return other / other.sum()
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.1, 1.0])
+def test_one_cluster_pcm_minimises_its_objective(both, size, rng):
+    lowest = one_cluster_objective(both.u, both.K, both.eta)
+    around = [
+        one_cluster_objective(perturbed(both.u, rng, size), both.K, both.eta) for _ in range(50)
+    ]
+    assert min(around) > lowest
+
+
+def test_a_general_solver_finds_the_same_weights(rows):
+    solutions = both_solutions(rows[::2], sigma=1.0, nu=NU)
+    n, diag = len(solutions.K), np.diag(solutions.K)
+
+    def slope(u):
+        return diag - 2 * solutions.K @ u + solutions.eta * (np.log(u) + 1)
+
+    found = minimize(
+        one_cluster_objective,
+        np.full(n, 1 / n),
+        args=(solutions.K, solutions.eta),
+        jac=lambda u, *_: slope(u),
+        method="SLSQP",
+        bounds=[(1e-9, 1)] * n,
+        constraints={"type": "eq", "fun": lambda u: u.sum() - 1},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert found.success
+    assert_allclose(found.x, solutions.u, atol=1e-6)
+
+
+def test_the_objectives_are_each_other_turned_round_but_for_the_entropy(both, rng):
+    weights = rng.dirichlet(np.ones(len(both.u)))
+    without_entropy = one_cluster_objective(weights, both.K, 0.0)
+    assert without_entropy == -svdd_objective(weights, both.K)
+    entropy = -np.sum(weights * np.log(weights))
+    assert_allclose(
+        one_cluster_objective(weights, both.K, both.eta), without_entropy - both.eta * entropy
+    )
+
+
+def test_the_roles_of_the_weights_are_dual(both):
+    of_alpha, of_u = both.correlations
+    assert of_alpha < -0.5
+    assert of_u > 0.9
+    assert both.alpha[50:].sum() > 0.5  # the outliers, a sixth of the rows
+    assert both.u[50:].sum() < 1 / 6
+    assert both.sqdist_of_centres > 0
