@@ -31,7 +31,7 @@ _TEXT = """## Sensitivity
 The share of {n_draws} draws that are separated, over c and m or λ. A cross marks settings at which
 in most draws the centres coincide, or all memberships are one half to within a few per cent; the
 library warns of both. A star is the setting of the paper. The width c decides: outside its window
-no m and no λ helps, while within it λ may be several times larger or smaller."""
+no m and no λ helps, while within it any λ from 10 to 30 will do."""
 
 _WINDOWS = "Values at which {share:.0%} of the draws or more are separated, for each c:"
 
