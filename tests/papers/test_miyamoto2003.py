@@ -30,7 +30,6 @@ def test_verdicts(fast, kept_verdicts):
     page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert kept_verdicts("miyamoto2003") == VERDICTS
-
     for name in ("figure_1", "figure_2", "figure_3", "figure_4", "figure_5", "sensitivity"):
         assert f"(figures/{name}.png)" in page.text
 
