@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.neighbors import KernelDensity
-from sklearn.svm import OneClassSVM
 
 from filippone2010.detectors import PAPER, svm, svm_gamma
 from filippone2010.figure_2 import SEED
+from filippone2010.objectives import one_cluster_objective, svdd_objective, svm_weights
 from regenerating import Setting
 from typicality import AlphaCutClustering, OneClusterPCM
 from typicality.datasets import make_gaussian_and_outliers
@@ -54,6 +54,9 @@ class Connections(NamedTuple):
     """All of it."""
 
     at: dict[float, AtWidth]
+    svdd: tuple[float, float]  # how far the SVM is from SVDD: Gaussian kernel, polynomial one
+    sign_error: float  # of 1-PCM's objective as minus that of SVDD less eta times the entropy
+    svdd_objectives: tuple[float, float, float]  # with the weights of 1-SVM, equal ones, 1-PCM's
     share_of_outliers: float
     limit: dict[float, float]  # the largest |n w - 1|, by gamma, at sigma 1
     constraint_error: float  # of u / sum u, as weights of the constrained problem
@@ -70,6 +73,9 @@ def measure(setting: Setting) -> Connections:
     limit = {g: OneClusterPCM(sigma=1.0, gamma=g).fit(X).weights_ for g in LARGE_GAMMAS}
     return Connections(
         {sigma: _at_width(X, outlier, sigma) for sigma in setting.pick(SIGMAS, (1.0, 5.0))},
+        (_distance_from_svdd(rbf_kernel(X)), _distance_from_svdd(polynomial_kernel(X, degree=2))),
+        _sign_error(X, whole),
+        _svdd_objectives(X, whole),
         float(outlier.mean()),
         {g: float(abs(len(X) * weights - 1.0).max()) for g, weights in limit.items()},
         float(abs(whole.weights_ - whole.typicality_ / whole.typicality_.sum()).max()),
@@ -83,8 +89,7 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
     K = rbf_kernel(X, gamma=svm_gamma(sigma))
     ours = OneClusterPCM(sigma=sigma).fit(X)
     plain = OneClusterPCM(sigma=sigma, weights="uniform").fit(X)
-    theirs = svm(sigma, NU).fit(X)
-    alphas = _multipliers(theirs, len(X))
+    alphas = svm_weights(K, NU)
     log_density = KernelDensity(bandwidth=sigma).fit(X).score_samples(X)
     below = _below_valley(X, sigma)
     exponent = 2.0 * (K @ ours.weights_) / ours.eta_
@@ -96,10 +101,40 @@ def _at_width(X: Doubles, outlier: NDArray[np.bool_], sigma: float) -> AtWidth:
         first_order_error=float(1.0 - (exponent / np.expm1(exponent)).min()),
         eta=ours.eta_,
         squared_radius=_squared_radius(K, alphas),
-        support_vectors=len(theirs.support_),
+        support_vectors=int(np.count_nonzero(alphas)),
         below_valley=(int(below.sum()), int((below & outlier).sum())),
         iterations={g: OneClusterPCM(sigma=sigma, gamma=g, **PAPER).fit(X).n_iter_ for g in GAMMAS},
     )
+
+
+def _distance_from_svdd(K: Doubles) -> float:
+    """How far the SVM's weights are from those of SVDD, over the mean of the diagonal.
+
+    They are the solution if and only if the gradient of its objective is at no weight that may
+    shrink larger than at one that may grow.
+    """
+    weights = svm_weights(K, NU)
+    gradient = 2.0 * K @ weights - np.diag(K)
+    ceiling = 1.0 / (len(K) * NU)
+    grows, shrinks = weights < ceiling * (1.0 - 1e-6), weights > ceiling * 1e-6
+    violation = max(0.0, float(gradient[shrinks].max() - gradient[grows].min()))
+    return violation / float(np.diag(K).mean())
+
+
+def _sign_error(X: Doubles, model: OneClusterPCM) -> float:
+    K, u = rbf_kernel(X, gamma=svm_gamma(model.sigma_)), model.weights_
+    entropy = -float(u @ np.log(u))
+    turned_round = -svdd_objective(u, K) - model.eta_ * entropy
+    return abs(one_cluster_objective(u, K, model.eta_) - turned_round)
+
+
+def _svdd_objectives(X: Doubles, model: OneClusterPCM) -> tuple[float, float, float]:
+    K = rbf_kernel(X, gamma=svm_gamma(model.sigma_))
+    equal = np.full(len(X), 1.0 / len(X))
+    theirs, plain, ours = (
+        svdd_objective(weights, K) for weights in (svm_weights(K, NU), equal, model.weights_)
+    )
+    return theirs, plain, ours
 
 
 def _below_valley(X: Doubles, sigma: float) -> NDArray[np.bool_]:
@@ -108,13 +143,6 @@ def _below_valley(X: Doubles, sigma: float) -> NDArray[np.bool_]:
         model = AlphaCutClustering(sigma=sigma, alpha="valley").fit(X)
     below: NDArray[np.bool_] = model.typicality_ < model.alpha_
     return below
-
-
-def _multipliers(model: OneClassSVM, n_rows: int) -> Doubles:
-    """The Lagrange multipliers of all rows; they sum to one."""
-    alphas = np.zeros(n_rows)
-    alphas[model.support_] = model.dual_coef_[0] / model.dual_coef_.sum()
-    return alphas
 
 
 def _squared_radius(K: Doubles, alphas: Doubles) -> float:

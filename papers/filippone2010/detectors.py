@@ -32,15 +32,15 @@ class PlainScores(OneClusterPCM):
     def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.float64]:
         """The logarithm of s, by its definition."""
         sqdist = cdist(np.asarray(X, dtype=np.float64), self.rows_, "sqeuclidean")
-        log_s: NDArray[np.float64] = logsumexp(
-            -sqdist / (2.0 * self.sigma_**2), axis=1, b=self.weights_
-        )
+        w = self.weights_
+        log_w = np.log(w, where=w > 0, out=np.full(len(w), -np.inf))
+        log_s: NDArray[np.float64] = logsumexp(log_w - sqdist / (2.0 * self.sigma_**2), axis=1)
         return log_s
 
 
 def pcm(sigma: float, gamma: float = 1.0) -> PlainScores:
     """1-PCM."""
-    return PlainScores(sigma=sigma, gamma=gamma)
+    return PlainScores(sigma=sigma, gamma=gamma, max_iter=10_000)
 
 
 def kde(sigma: float) -> PlainScores:

@@ -48,7 +48,7 @@ def measure(setting: Setting) -> Gammas:
     X, _ = make_gaussian_and_outliers(random_state=SEED)
     common = {
         "rates": RATES,
-        "n_repeats": setting.pick(1000, 16),
+        "n_repeats": setting.pick(1000, 12),
         "random_state": _SPLITS,
         "n_jobs": setting.n_jobs,
     }

@@ -74,12 +74,13 @@ def _iris() -> tuple[Doubles, Flags]:
 BREAST = RealSet("Breast", _breast, 10.0, 0.1, (10, 20, 50, 100, 200, 300))
 IONOSPHERE = RealSet("Ionosphere", _ionosphere, 1.0, 0.2, (10, 20, 50, 100, 150))
 IRIS = RealSet("Iris", _iris, 0.5, 0.2, (10, 20, 40, 60, 80))
+SETS = (BREAST, IONOSPHERE, IRIS)
 
 
 def measure(setting: Setting) -> RealSets:
     """Measure on each set that can be loaded."""
     found, lacking = {}, []
-    for real in (BREAST, IONOSPHERE, IRIS):
+    for real in SETS:
         try:
             X, is_outlier = real.load()
         except FileNotFoundError as missing:
@@ -94,7 +95,7 @@ def measure(setting: Setting) -> RealSets:
 
 def _on_set(real: RealSet, X: Doubles, is_outlier: Flags, setting: Setting) -> OnSet:
     rates = setting.pick(RATES, (0.01, 0.1))
-    n_splits, n_draws, n_nominal = setting.pick((500, 500, 200), (4, 30, 10))
+    n_splits, n_draws, n_nominal = setting.pick((500, 500, 200), (2, 12, 6))
     accuracy = partial(
         novelty_accuracy,
         X=X,

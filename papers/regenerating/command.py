@@ -2,8 +2,11 @@
 
 import argparse
 import shutil
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -11,6 +14,7 @@ from typing import Any, TypeVar
 
 import matplotlib as mpl
 from joblib import Parallel, delayed
+from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from regenerating.page import Page
@@ -18,7 +22,7 @@ from regenerating.page import Page
 __all__ = ["Setting", "regenerate"]
 
 _PAPERS = Path(__file__).resolve().parents[1]
-_DPI = 110  # pictures stay below 150 kB
+_DPI, _N_COLOURS = 110, 256  # pictures stay below 150 kB
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -50,8 +54,10 @@ class Setting:
         """What `work` returns for each item, side by side, each on one thread.
 
         Work and items go to other processes: functions of a module, not those within a function.
+        Warnings that are ignored here are ignored there.
         """
-        return list(Parallel(self.n_jobs)(delayed(_on_one_thread)(work, item) for item in items))
+        one = partial(_on_one_thread, work, list(warnings.filters))
+        return list(Parallel(self.n_jobs)(delayed(one)(item) for item in items))
 
     def save(self, figure: Any, name: str) -> Path:
         """Write a figure of matplotlib to the folder `figures`, and close it."""
@@ -59,13 +65,16 @@ class Setting:
 
         path = self.folder / "figures" / f"{name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=_DPI)
+        drawn = BytesIO()
+        figure.savefig(drawn, dpi=_DPI)
         plt.close(figure)
+        Image.open(drawn).convert("RGB").quantize(_N_COLOURS).save(path, optimize=True)
         return path
 
 
-def _on_one_thread(work: Callable[[Item], Value], item: Item) -> Value:
-    with threadpool_limits(1):
+def _on_one_thread(work: Callable[[Item], Value], filters: list[Any], item: Item) -> Value:
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.filters[:] = filters  # type: ignore[index]
         return work(item)
 
 
@@ -100,7 +109,8 @@ def _publish(page: Page, made: Path, folder: Path) -> Path:
     """Put the page and its figures in place of those of an earlier run."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "figures", ignore_errors=True)
-    shutil.copytree(made, folder, dirs_exist_ok=True)
+    if (made / "figures").exists():
+        shutil.copytree(made / "figures", folder / "figures")
     target = folder / "RESULTS.md"
     target.write_text(page.text, encoding="utf-8")
     return target

@@ -1,76 +1,155 @@
 """The number of clusters along lambda on Iris, Wine and S2: a table and a picture."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from regenerating import Claim, Page, Setting, Verdict, markdown_table
 from typicality import SequentialPCM
 from typicality.metrics import rand_score
 from typicality.plot import LambdaPathDisplay
-from xenaki2014.printed import TABLES
+from xenaki2014.data import LOADERS
+from xenaki2014.printed import TABLES, Row
 
-_PICTURE = Path(__file__).parents[1] / "results" / "xenaki2014_sweeps.png"
-_N_VALUES = 60
+__all__ = ["Sweep", "report"]
 
+_CRUDE = 3.0  # a parameter may be called crude where a factor of three does no harm
+_P = 0.5
+_OURS = "SeqSAPCM"
 
-def sweeps(data: Mapping[str, Any]) -> list[str]:
-    """The table, in Markdown; the picture goes to papers/results."""
-    figure = Figure(figsize=(8, 3.2 * len(data)), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(len(data), 1))
-    lines = [
-        '| | λ, m in the paper | m at each λ, by the paper\'s start | λ, m, RM by `lam="auto"` |',
-        "|---|---|---|---|",
-    ]
-    for ax, (name, (X, truth)) in zip(axes, data.items(), strict=True):
-        model = SequentialPCM(assign="all").fit(X)
-        path = model.lambda_path_
-        lams = np.geomspace(path.lam[0], path.lam[-1], _N_VALUES)
-        counts = np.array([_n_clusters(X, lam) for lam in lams])
-        row = next(r for rows in TABLES.values() for r in rows if _is_sequential(r, name))
-        _draw(ax, name, model, lams, counts, row)
-        rand = 100 * rand_score(truth, model.labels_)
-        chosen = f"{model.lam_:.3f}, {model.n_clusters_}, {rand:.2f}"
-        windows = _windows(lams, counts)
-        lines.append(f"| {name} | {row.lam}, {row.m_final} | {windows} | {chosen} |")
-    _PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(_PICTURE, dpi=120)
-    return lines
+_TEXT = """## Lambda
+
+SeqSAPCM at {n_values} values of λ, each on its own, and what `SequentialPCM(lam="auto")` chooses.
+The windows of the right number are narrow, and end in a collapse to no cluster."""
 
 
-def _n_clusters(X: NDArray[np.float64], lam: float) -> int:
-    return int(SequentialPCM(lam=lam, init="paper", assign="all").fit(X).n_clusters_)
+class Step(NamedTuple):
+    """What a value of lambda gives: the number of clusters, and the largest spread."""
+
+    lam: float
+    n_clusters: int
+    largest_spread: float
 
 
-def _is_sequential(row: Any, name: str) -> bool:
-    return bool(row.data == name and row.method == "SeqSAPCM")
+class Sweep(NamedTuple):
+    """A data set along lambda, and the model that chose lambda itself."""
+
+    row: Row
+    steps: list[Step]
+    automatic: SequentialPCM
+
+    def window(self) -> tuple[float, float]:
+        """The run of values around the paper's that give the paper's number."""
+        near = np.argmin([abs(np.log(step.lam / self.row.lam)) for step in self.steps])
+        first = last = int(near)
+        while first > 0 and self.steps[first - 1].n_clusters == self.row.m_final:
+            first -= 1
+        while last + 1 < len(self.steps) and self.steps[last + 1].n_clusters == self.row.m_final:
+            last += 1
+        return self.steps[first].lam, self.steps[last].lam
+
+    def collapse(self) -> tuple[Step, Step]:
+        """The last value of lambda with clusters, and the next, without."""
+        empty = next(i for i, step in enumerate(self.steps) if step.n_clusters == 0)
+        return self.steps[empty - 1], self.steps[empty]
 
 
-def _windows(lams: NDArray[np.float64], counts: NDArray[np.int_]) -> str:
+def _step(task: tuple[str, float]) -> Step:
+    name, lam = task
+    X, _ = LOADERS[name]()
+    model = SequentialPCM(lam=lam, init="paper", assign="all").fit(X)
+    return Step(lam, int(model.n_clusters_), float(np.max(model.eta_, initial=0.0)))
+
+
+def _sweep(name: str, setting: Setting, n_values: int) -> Sweep:
+    X, _ = LOADERS[name]()
+    row = next(r for rows in TABLES.values() for r in rows if (r.data, r.method) == (name, _OURS))
+    automatic = SequentialPCM(assign="all").fit(X)
+    path = automatic.lambda_path_
+    lams = np.geomspace(path.lam[0], path.lam[-1], n_values).tolist()
+    return Sweep(row, setting.each(_step, [(name, lam) for lam in lams]), automatic)
+
+
+def report(page: Page, setting: Setting, names: Iterable[str]) -> None:
+    """The table, the picture, and the claims on lambda."""
+    n_values = setting.pick(60, 16)
+    sweeps = {name: _sweep(name, setting, n_values) for name in names}
+    page.say(_TEXT.format(n_values=n_values))
+    header = ("", "λ, m in the paper", "m at each λ, by the paper's start")
+    header += ('λ, m, RM by `lam="auto"`',)
+    page.say(markdown_table(header, [_line(name, sweep) for name, sweep in sweeps.items()]))
+    page.show(setting.save(_picture(sweeps), "sweeps"), "The number of clusters along lambda")
+    page.judge(_crude(sweeps))
+    page.judge(_collapse(sweeps))
+
+
+def _line(name: str, sweep: Sweep) -> tuple[str, ...]:
+    model, row = sweep.automatic, sweep.row
+    rand = 100 * rand_score(LOADERS[name]()[1], model.labels_)
+    chosen = f"{model.lam_:.3f}, {model.n_clusters_}, {rand:.2f}"
+    return name, f"{row.lam}, {row.m_final}", _runs(sweep.steps), chosen
+
+
+def _runs(steps: list[Step]) -> str:
     """The numbers of clusters, each with the values of lambda that give it."""
-    steps = zip(counts.tolist(), lams.tolist(), strict=True)
-    runs = [(m, [lam for _, lam in run]) for m, run in groupby(steps, key=lambda step: step[0])]
-    return "; ".join(f"{m}: {lams[0]:.3f}-{lams[-1]:.3f}" for m, lams in runs)
+    runs = [(m, list(run)) for m, run in groupby(steps, key=lambda step: step.n_clusters)]
+    return "; ".join(f"{m}: {run[0].lam:.3f}-{run[-1].lam:.3f}" for m, run in runs)
 
 
-def _draw(
-    ax: Any,
-    name: str,
-    model: SequentialPCM,
-    lams: NDArray[np.float64],
-    counts: NDArray[np.int_],
-    row: Any,
-) -> None:
-    display = LambdaPathDisplay.from_estimator(model, ax=ax)
+def _crude(sweeps: dict[str, Sweep]) -> Claim:
+    windows = {name: sweep.window() for name, sweep in sweeps.items()}
+    widths = {name: high / low for name, (low, high) in windows.items()}
+    evidence = "the right number for λ from " + ", ".join(
+        f"{low:.3f} to {high:.3f} on {name} (a factor of {widths[name]:.1f})"
+        for name, (low, high) in windows.items()
+    )
+    n_wide = sum(width >= _CRUDE for width in widths.values())
+    verdict = Verdict.HOLDS if n_wide == len(widths) else Verdict.FAILS
+    words = "a crude estimate of the single parameter λ is enough"
+    return Claim("abstract, λ", words, verdict, evidence)
+
+
+def _collapse(sweeps: dict[str, Sweep]) -> Claim:
+    """Beyond eta / (e p (1 - p)) all memberships are zero; in practice they are long before."""
+    bound = 1 / (np.e * _P * (1 - _P))
+    shares = {}
+    for name, sweep in sweeps.items():
+        last, empty = sweep.collapse()
+        shares[name] = empty.lam / last.largest_spread
+    evidence = f"the bound is λ = {bound:.2f} η; all clusters are lost from λ / η of " + ", ".join(
+        f"{share:.2f} on {name}" for name, share in shares.items()
+    )
+    holds = max(shares.values()) <= bound
+    words = "beyond a value of λ no row is compatible with any cluster"
+    verdict = Verdict.HOLDS if holds else Verdict.FAILS
+    return Claim("section 2, sparsity", words, verdict, evidence)
+
+
+# ---- picture ------------------------------------------------------------------------------------
+
+
+def _picture(sweeps: dict[str, Sweep]) -> Figure:
+    figure = Figure(figsize=(8, 3.2 * len(sweeps)), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(len(sweeps), 1))
+    for ax, (name, sweep) in zip(axes, sweeps.items(), strict=True):
+        _draw(ax, name, sweep)
+    return figure
+
+
+def _draw(ax: Any, name: str, sweep: Sweep) -> None:
+    display = LambdaPathDisplay.from_estimator(sweep.automatic, ax=ax)
+    lams: NDArray[np.float64] = np.array([step.lam for step in sweep.steps])
+    counts = np.array([step.n_clusters for step in sweep.steps])
     ax.lines[0].set_label('path of lam="auto"')
     ax.step(lams, counts, where="mid", color="0.6", lw=1, zorder=0, label="each λ on its own")
-    ax.plot(row.lam, row.m_final, "k*", markersize=11, label="paper")
+    ax.plot(sweep.row.lam, sweep.row.m_final, "k*", markersize=11, label="paper")
     ax.set_title(f"{name}: {ax.get_title()}")
-    ax.set_ylim(0, 1.1 * max(counts.max(), model.lambda_path_.n_clusters.max()) + 0.5)
+    highest = max(counts.max(), sweep.automatic.lambda_path_.n_clusters.max())
+    ax.set_ylim(0, 1.1 * highest + 0.5)
     # On the upper of the two axes, so that no line crosses it.
     display.index_ax_.legend(
         handles=ax.get_legend_handles_labels()[0], loc="lower left", fontsize=8

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_clusterer, is_outlier_detector
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
@@ -240,8 +241,15 @@ def test_progress_counts_the_splits_of_all_settings(apart):
 
 
 def test_the_picture_has_a_box_for_each_setting(chosen):
-    display = chosen.plot()
+    display = chosen.plot(ax=Figure().add_subplot())
     assert list(display.scores) == [f"n_clusters={k}" for k in range(2, 6)]
+
+
+@pytest.mark.filterwarnings("ignore:Neither half")
+def test_single_clusters_give_no_picture(apart):
+    search = StabilitySearch(KMeans(), {"n_clusters": [1]}, n_repeats=1, random_state=0).fit(apart)
+    with pytest.raises(ValueError, match="All settings have a single cluster: there is nothing"):
+        search.plot()
 
 
 # ---- detectors ----------------------------------------------------------------------------------
@@ -314,6 +322,7 @@ def test_every_parameter_is_documented(estimator):
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, kind="rows"), "'kind' parameter"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, tolerance=-1), "'tolerance' parameter"),
         (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=0.7), "rates"),
+        (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=[0.7]), "rates.*got 0.7"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}), "NaN"),
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_searchable, check_settings
+from typicality._checks import check_rates, check_searchable, check_settings
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 from typicality.exceptions import RepetitionError
 from typicality.validation.choosing import choose, results_table
@@ -176,6 +176,7 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         """
         settings = list(ParameterGrid(self.param_grid))
         kind = check_searchable(self.estimator, self.kind)
+        check_rates(self.rates)
         candidates = check_settings(self.estimator, settings)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(_LARGEST_SEED))
@@ -255,6 +256,8 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
             for setting, known in zip(settings, scores, strict=True)
             if not np.isnan(known).all()
         }
+        if not told:
+            raise ValueError("All settings have a single cluster: there is nothing to draw.")
         return StabilityDisplay.from_scores(told, ax=ax)
 
     def __sklearn_tags__(self) -> Any:
