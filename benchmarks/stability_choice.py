@@ -32,14 +32,15 @@ _RESULTS = Path(__file__).resolve().parent / "results" / "stability_choice.md"
 _FIRST = 90_000
 _NUMBERS = range(2, 9)
 _TRIED = range(2, 11)
-_N_DRAWS, _N_HARDER = 10, 2  # of each number
+_N_HARDER = 2  # draws of each number, of harder kinds
 
 
 class Method(NamedTuple):
-    """A clusterer, and the parameter that is chosen."""
+    """A clusterer, the parameter that is chosen, and how many draws of each number it sees."""
 
     estimator: Any
     parameter: str
+    n_draws: int
 
     @property
     def name(self) -> str:
@@ -48,9 +49,9 @@ class Method(NamedTuple):
 
 
 _METHODS = (
-    Method(KMeans(n_init=10), "n_clusters"),
-    Method(GaussianMixture(n_init=5), "n_components"),
-    Method(FuzzyCMeans(n_init=2), "n_clusters"),
+    Method(KMeans(n_init=10), "n_clusters", 10),
+    Method(GaussianMixture(n_init=2), "n_components", 4),
+    Method(FuzzyCMeans(n_init=2), "n_clusters", 4),
 )
 _WIDTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # times the median distance; "auto" is 1/2
 _N_SETS = 5
@@ -59,11 +60,12 @@ _N_SETS = 5
 # ---- the number of clusters ---------------------------------------------------------------------
 
 
-def show_numbers(kind: Kind, seeds: range, report: Report) -> list[Verdict]:
+def show_numbers(kind: Kind, first: int, at_most: int, report: Report) -> list[Verdict]:
     """A table of right choices, and whether they keep the promise for blobs that stand apart."""
     found: dict[str, dict[int, list[int]]] = {}
     for method in _METHODS:
         report.progress(f"blobs {kind.name}, {method.name}")
+        seeds = range(first, first + min(method.n_draws, at_most))
         found[method.name] = {n: _found(kind, n, seeds, method) for n in _NUMBERS}
     rows = [
         [str(n), *[_right(found[name][n], n) for name in found], *_wrong(found, n)]
@@ -191,9 +193,8 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of wide kernels, and of prototypes that coincide
         for kind in KINDS:
-            n_draws = _N_DRAWS if kind is KINDS[0] else _N_HARDER
-            seeds = range(options.first, options.first + (1 if options.quick else n_draws))
-            verdicts = show_numbers(kind, seeds, report)
+            most = _METHODS[0].n_draws if kind is KINDS[0] else _N_HARDER
+            verdicts = show_numbers(kind, options.first, 1 if options.quick else most, report)
             report.verdicts(verdicts if kind is KINDS[0] else [])
         show_real(report)
         report.progress("widths of kernels")
