@@ -12,12 +12,14 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
 
 from _blobs_apart import KINDS, Kind, draw_blobs
 from _report import Report, Verdict, machine
@@ -30,13 +32,27 @@ _RESULTS = Path(__file__).resolve().parent / "results" / "stability_choice.md"
 _FIRST = 90_000
 _NUMBERS = range(2, 9)
 _TRIED = range(2, 11)
-_N_DRAWS = {"apart": 10}  # of each number
-_N_DRAWS_HARDER, _N_DRAWS_QUICK = 2, 1
-_METHODS: dict[str, tuple[Any, str]] = {
-    "KMeans(n_init=10)": (KMeans(n_init=10), "n_clusters"),
-    "GaussianMixture(n_init=3)": (GaussianMixture(n_init=3), "n_components"),
-    "FuzzyCMeans(n_init=3)": (FuzzyCMeans(n_init=3), "n_clusters"),
-}
+_N_HARDER = 2  # draws of each number, of harder kinds
+
+
+class Method(NamedTuple):
+    """A clusterer, the parameter that is chosen, and how many draws of each number it sees."""
+
+    estimator: Any
+    parameter: str
+    n_draws: int
+
+    @property
+    def name(self) -> str:
+        """As Python writes it."""
+        return repr(self.estimator)
+
+
+_METHODS = (
+    Method(KMeans(n_init=10), "n_clusters", 10),
+    Method(GaussianMixture(n_init=2), "n_components", 4),
+    Method(FuzzyCMeans(n_init=2), "n_clusters", 4),
+)
 _WIDTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # times the median distance; "auto" is 1/2
 _N_SETS = 5
 
@@ -44,11 +60,13 @@ _N_SETS = 5
 # ---- the number of clusters ---------------------------------------------------------------------
 
 
-def show_numbers(kind: Kind, seeds: range, report: Report) -> list[Verdict]:
-    """A table of right choices; the verdicts on the promise are for blobs that stand apart."""
-    found = {
-        name: {n: _found(kind, n, seeds, *m) for n in _NUMBERS} for name, m in _METHODS.items()
-    }
+def show_numbers(kind: Kind, first: int, at_most: int, report: Report) -> list[Verdict]:
+    """A table of right choices, and whether they keep the promise for blobs that stand apart."""
+    found: dict[str, dict[int, list[int]]] = {}
+    for method in _METHODS:
+        report.progress(f"blobs {kind.name}, {method.name}")
+        seeds = range(first, first + min(method.n_draws, at_most))
+        found[method.name] = {n: _found(kind, n, seeds, method) for n in _NUMBERS}
     rows = [
         [str(n), *[_right(found[name][n], n) for name in found], *_wrong(found, n)]
         for n in _NUMBERS
@@ -58,25 +76,37 @@ def show_numbers(kind: Kind, seeds: range, report: Report) -> list[Verdict]:
     return [
         Verdict(
             f"{name}, blobs {kind.name}: right in 9 of 10 draws for each number",
-            ", ".join(_right(found[name][n], n) for n in _NUMBERS),
-            tuple(found[name][n].count(n) >= 0.9 * len(seeds) for n in _NUMBERS),
+            ", ".join(_right(by_number[n], n) for n in _NUMBERS),
+            tuple(by_number[n].count(n) >= 0.9 * len(by_number[n]) for n in _NUMBERS),
         )
-        for name in found
+        for name, by_number in found.items()
     ]
 
 
-def _found(kind: Kind, n_blobs: int, seeds: range, estimator: Any, parameter: str) -> list[int]:
-    return [
-        select_by_stability(
-            estimator,
-            draw_blobs(kind, n_blobs, seed),
-            {parameter: _TRIED},
-            refit=False,
-            random_state=seed,
-            n_jobs=_n_cores(),
-        ).best_params_[parameter]
-        for seed in seeds
+def _found(kind: Kind, n_blobs: int, seeds: range, method: Method) -> list[int]:
+    return [_chosen_number(method, draw_blobs(kind, n_blobs, seed), seed) for seed in seeds]
+
+
+def _chosen_number(method: Method, X: Any, seed: int) -> int:
+    search = select_by_stability(
+        method.estimator,
+        X,
+        {method.parameter: _TRIED},
+        refit=False,
+        random_state=seed,
+        n_jobs=_n_cores(),
+    )
+    return int(search.best_params_[method.parameter])
+
+
+def show_real(report: Report) -> None:
+    sets = {"Iris": load_iris(), "Wine": load_wine()}
+    rows = [
+        [f"{name}, scaled (3 classes)"]
+        + [str(_chosen_number(m, StandardScaler().fit_transform(data.data), 0)) for m in _METHODS]
+        for name, data in sets.items()
     ]
+    report.table("Real sets: the number chosen", ["set", *[m.name for m in _METHODS]], rows)
 
 
 def _right(found: list[int], n_blobs: int) -> str:
@@ -163,14 +193,12 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of wide kernels, and of prototypes that coincide
         for kind in KINDS:
-            report.progress(f"blobs {kind.name}")
-            n_draws = _N_DRAWS.get(kind.name, _N_DRAWS_HARDER)
-            n_draws = _N_DRAWS_QUICK if options.quick else n_draws
-            seeds = range(options.first, options.first + n_draws)
-            verdicts = show_numbers(kind, seeds, report)
+            most = _METHODS[0].n_draws if kind is KINDS[0] else _N_HARDER
+            verdicts = show_numbers(kind, options.first, 1 if options.quick else most, report)
             report.verdicts(verdicts if kind is KINDS[0] else [])
+        show_real(report)
         report.progress("widths of kernels")
-        show_widths(_N_DRAWS_QUICK if options.quick else _N_SETS, options.first, report)
+        show_widths(1 if options.quick else _N_SETS, options.first, report)
     report.write(options.markdown)
 
 

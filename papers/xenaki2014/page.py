@@ -72,5 +72,6 @@ def _fill(page: Page, setting: Setting, numbers: list[int]) -> None:
     for section in sections(tables):
         page.say(section)
     samples.report(page, setting)
-    sweeps.report(page, setting, [TABLES[n][0].data for n in numbers if n > 1])
+    names = [TABLES[n][0].data for n in numbers if n > 1]
+    sweeps.report(page, setting, setting.pick(names, ["Wine"]))
     propositions.report(page, setting)

@@ -33,7 +33,7 @@ WRONG = {
         ["--param", "zzz=3"],
         "There is no parameter 'zzz'; there are algorithm, alpha, assign, criterion, gamma, "
         "kernel, labelling, max_iter, min_cluster_size, n_neighbors, rejection_rate, rtol, sigma, "
-        "tol.",
+        "tol, weights.",
     ),
     "no value": (
         ["--param", "tol"],
@@ -77,7 +77,8 @@ def test_unknown_command(run):
     assert "There is no command 'clutser'; did you mean 'cluster'?" in done.stderr
     done = run("zzz")
     message = (
-        "There is no command 'zzz'; there are demo, cluster, outliers, score, compare and report."
+        "There is no command 'zzz'; there are demo, cluster, outliers, validate, score, compare "
+        "and report."
     )
     assert message in done.stderr
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from joblib import parallel_config
+from matplotlib.figure import Figure
 
 from typicality.cli.console import Terminal
 
@@ -114,6 +115,7 @@ def test_a_sample_of_many_rows_from_standard_input_without_a_picture(
     text = text_of(done.stdout)
     assert "a random sample of 60 of the 119 rows (seed 0)" in text
     assert "One-class SVM with the same kernels" in text
+    assert "Next, with the same rows on standard input: typicality outliers - --rate" in text
     assert "stability.png was not drawn" in text_of(done.stderr)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "scores.csv",
@@ -121,6 +123,16 @@ def test_a_sample_of_many_rows_from_standard_input_without_a_picture(
         "validation.json",
     ]
     assert "At a rate of 0.01, 0.05 and 0.1 only 1, 2 and 3 rows" in text_of(done.stderr)
+
+
+def test_the_word_in_the_picture_is_above_all_boxes(run, file, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: drawn.append(figure))
+    run("validate", file, *QUICK, "--missing", "drop", "--output", tmp_path / "out")
+    (word,) = (text for panel in drawn[0].axes for text in panel.texts)
+    assert word.get_text() == "recommended"
+    assert word.get_verticalalignment() == "bottom"
+    assert 1 < word.get_position()[1] < word.axes.get_ylim()[1] - 0.1
 
 
 def test_many_rates_fit_a_line_without_errors(run, file):
@@ -132,14 +144,16 @@ def test_many_rates_fit_a_line_without_errors(run, file):
         "--missing",
         "median",
         "--rates",
-        ".1,.2,.3,.4,.5",
+        ".01,.05,.1,.2,.3,.4",
         "--sigma",
         "1",
         "--transfer",
         "rank",
     )
-    assert "±" not in done.stdout.partition("Recommendation")[0]
-    assert "Standard errors are" in done.stdout
+    table = done.stdout.partition("Recommendation")[0]
+    assert "sigma rule 0.01 0.05 0.1 0.2 0.3 0.4 " in text_of(table)
+    assert "±" not in table
+    assert "standard errors are" in text_of(table)
 
 
 def test_quiet_prints_nothing(run, file):
@@ -152,7 +166,9 @@ def test_quiet_prints_nothing(run, file):
     [
         (["--sigma", "0.5,wide"], 2, "--sigma 'wide' is neither a number nor a rule; there are"),
         (["--sigma", "knm"], 2, "did you mean 'knn'?"),
-        (["--sigma", "-1"], 2, "--sigma must be above 0 and finite; got -1."),
+        (["--sigma", "-1"], 2, "--sigma must be above 0 and finite, and so must be its square"),
+        (["--sigma", "1e200", "--compare"], 2, "and so must be its square; got 1e200."),
+        (["--sigma", "1e-200", "--compare"], 2, "and so must be its square; got 1e-200."),
         (["--sigma", ","], 2, "--sigma is empty"),
         (["--rates", "0.05,0.7"], 2, "above 0 and at most 0.5; got '0.7'."),
         (["--rates", "few"], 2, "above 0 and at most 0.5; got 'few'."),

@@ -13,8 +13,6 @@ from lecture20.sample import fitted, rows, squared_distances
 from regenerating import Verdict
 from typicality.metrics import adjusted_rand_score, pair_confusion
 
-pytestmark = pytest.mark.xdist_group("lecture20")
-
 VERDICTS = [
     ("section 20.1, partition", Verdict.HOLDS),
     ("section 20.1, centroids", Verdict.HOLDS),

@@ -10,8 +10,6 @@ from miyamoto2003.functions import squared_distances
 from regenerating import Verdict
 from typicality.datasets import make_crescents
 
-pytestmark = pytest.mark.xdist_group("miyamoto2003")
-
 VERDICTS = [
     ("section 4, ordinary c-means", Verdict.HOLDS),
     ("section 4, no kernel", Verdict.HOLDS),
@@ -28,17 +26,10 @@ VERDICTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def page(fast):
-    return fast(make)
-
-
-def test_verdicts(page, kept_verdicts):
+def test_verdicts(fast, kept_verdicts):
+    page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert kept_verdicts("miyamoto2003") == VERDICTS
-
-
-def test_pictures(page):
     for name in ("figure_1", "figure_2", "figure_3", "figure_4", "figure_5", "sensitivity"):
         assert f"(figures/{name}.png)" in page.text
 

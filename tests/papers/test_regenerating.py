@@ -1,5 +1,8 @@
 """The command and the page that all papers share."""
 
+import re
+from pathlib import Path
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -64,3 +67,15 @@ def test_each_keeps_the_order(tmp_path, n_jobs):
 
 def test_markdown_table():
     assert markdown_table(("a", "b"), [(1, "x")]) == "| a | b |\n| --- | --- |\n| 1 | x |"
+
+
+KEPT = sorted(Path(command.__file__).parents[1].glob("*/RESULTS.md"))
+
+
+@pytest.mark.parametrize("page", KEPT, ids=lambda page: page.parent.name)
+def test_kept_figures(page):
+    """Each is shown on the page that is kept, and small enough to be kept."""
+    figures = {path.name: path.stat().st_size for path in page.parent.glob("figures/*.png")}
+    shown = re.findall(r"\]\(figures/([^)]+)\)", page.read_text(encoding="utf-8"))
+    assert sorted(shown) == sorted(figures)
+    assert all(size < 150_000 for size in figures.values())

@@ -7,8 +7,6 @@ from xenaki2014 import make
 from xenaki2014.page import tables_at_hand
 from xenaki2014.propositions import cost, larger_root, minimum, slope
 
-pytestmark = pytest.mark.xdist_group("xenaki2014")
-
 VERDICTS = [
     ("Tables 2 to 4", Verdict.IN_PART),
     ("Tables 2 to 4, SeqSAPCM", Verdict.HOLDS),

@@ -1,15 +1,17 @@
 """Boxes side by side, and curves, of scores that were measured many times."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
+from sklearn.cluster import KMeans
 
 from typicality import OneClusterPCM
 from typicality.plot import StabilityBoxesDisplay, StabilityCurveDisplay
-from typicality.validation import novelty_accuracy, outlier_stability
+from typicality.validation import clustering_stability, novelty_accuracy, outlier_stability
 
 SCORES = np.random.RandomState(0).uniform(size=(12, 3))
 
@@ -70,6 +72,11 @@ def test_curves_over_a_parameter_in_rising_order(ax):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0.1", "1", "5"]
 
 
+def test_a_parameter_without_numbers_has_no_axis():
+    with pytest.raises(ValueError, match=r"settings must be numbers; got \['auto'\]"):
+        StabilityCurveDisplay.from_grid({"auto": result(SCORES)})
+
+
 def test_a_single_curve_needs_no_legend_and_near_settings_no_logarithm(ax):
     StabilityCurveDisplay.from_results({"1-PCM": METHODS["1-PCM"]}, ax=ax)
     assert ax.get_legend() is None
@@ -90,6 +97,35 @@ def test_results_draw_themselves(ax):
     curve = StabilityCurveDisplay.from_results({"1-PCM": accuracy}, ax=ax)
     assert_allclose(curve.lines_["1-PCM"].get_ydata(), accuracy.mean)
     assert ax.get_xlabel() == "training rows"
+
+
+@pytest.fixture(scope="module")
+def clusterings():
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    return {
+        k: clustering_stability(KMeans(k, n_init=1), X, n_repeats=3, random_state=0) for k in (2, 3)
+    }
+
+
+def test_clusterings_are_drawn_whatever_number_of_clusters_they_have(clusterings, ax):
+    curve = StabilityCurveDisplay.from_grid(clusterings, setting_name="n_clusters", ax=ax)
+    assert_allclose(curve.lines_["stability"].get_xdata(), [2, 3])
+    expected = [result.stability for result in clusterings.values()]
+    assert_allclose(curve.lines_["stability"].get_ydata(), expected)
+    StabilityBoxesDisplay.from_results(clusterings, ax=ax)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["2, 3"]
+
+
+def test_repetitions_that_say_nothing_are_not_drawn(clusterings, ax):
+    scores = np.array([[0.2], [np.nan], [0.6]])
+    display = replace(clusterings[2], scores=scores).plot(ax=ax)
+    assert_allclose(display.boxes_[""]["medians"][0].get_ydata(), 0.4)
+    of_nothing = replace(clusterings[3], scores=np.full((3, 1), np.nan))
+    grid = {2: replace(clusterings[2], scores=scores), 3: of_nothing}
+    curve = StabilityCurveDisplay.from_grid(grid, ax=ax)
+    assert_allclose(curve.lines_["stability"].get_ydata(), [0.4, np.nan])
+    with pytest.raises(ValueError, match="are all NaN: there is nothing to draw"):
+        of_nothing.plot()
 
 
 @pytest.mark.parametrize("draw", [StabilityBoxesDisplay, StabilityCurveDisplay])
@@ -117,7 +153,8 @@ def test_bad_results_are_refused(draw, results, message):
         ({}, "scores must be a mapping"),
         ({"a": [[1.0]]}, r"scores\['a'\] has shape \(1, 1\), expected \(n_repeats, 2\)"),
         ({"a": np.ones((0, 2))}, r"scores\['a'\] has shape \(0, 2\)"),
-        ({"a": [[np.nan, 1.0]]}, "with NaN or infinity"),
+        ({"a": [[np.inf, 1.0]]}, "with NaN or infinity"),
+        ({"a": [[np.nan, np.nan]]}, "all NaN"),
     ],
 )
 def test_bad_scores_are_refused(display, scores, message):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 from sklearn.svm import OneClassSVM
 
@@ -87,6 +88,19 @@ def test_a_matched_rate_is_that_of_the_other(known):
     assert "the rate of Counting(nu=0.3)" in str(matched)
 
 
+def test_scores_may_be_minus_infinity(known):
+    X, truth = known
+
+    def score(model, rows):
+        far = np.abs(rows - X[~truth].mean(axis=0)).max(axis=1) > 1.5
+        return np.where(far, -np.inf, 0.0)
+
+    result = novelty_accuracy(
+        OneClusterPCM(), X, truth, sizes=30, rate=0.05, n_repeats=3, random_state=0, score=score
+    )
+    assert (result.scores > 0.3).all()
+
+
 def test_flags_of_either_kind_and_the_words(known):
     X, truth = known
     options = {"sizes": [10], "rate": 0.1, "n_repeats": 2, "random_state": 0}
@@ -110,6 +124,8 @@ def test_flags_of_either_kind_and_the_words(known):
         (OneClusterPCM(), {"matched_to": KernelDensity()}, "KernelDensity.. has no predict"),
         (OneClusterPCM(), {"matched_to": OneClassSVM}, "matched_to is the class OneClassSVM"),
         (KernelDensity(), {}, "has no predict.*Pass rate="),
+        (GaussianMixture(), {}, "has no predict that says which rows.*Pass rate="),
+        (OneClusterPCM(), {"matched_to": GaussianMixture()}, "has no predict that says which"),
         (OneClusterPCM(), {"n_repeats": -1}, "n_repeats must be"),
     ],
 )
@@ -124,3 +140,5 @@ def test_a_truth_for_every_row(known):
         novelty_accuracy(OneClusterPCM(), X, truth[1:], sizes=10)
     with pytest.raises(ValueError, match="is_outlier must be truth values"):
         novelty_accuracy(OneClusterPCM(), X, truth.astype(int), sizes=10)
+    with pytest.raises(ValueError, match="no outlier to be found"):
+        novelty_accuracy(OneClusterPCM(), X, np.zeros(64, bool), sizes=10)

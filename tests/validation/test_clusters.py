@@ -1,12 +1,15 @@
 """Stability of clusterings."""
 
 import json
+import tracemalloc
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
 from sklearn.datasets import make_blobs
@@ -26,6 +29,7 @@ from typicality import (
     AlphaCutClustering,
     EntropyCMeans,
     FuzzyCMeans,
+    OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
 )
@@ -98,6 +102,21 @@ def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters
     assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / np.sqrt(120)
 
 
+@pytest.mark.parametrize("n_rows", [2, 3, 5])
+def test_random_labellings_of_few_rows(n_rows):
+    labellings = [*product(range(2), repeat=n_rows)]
+    exact = np.mean([distance_by_permutations(*pair) for pair in product(labellings, repeat=2)])
+    assert_allclose(random_distance(n_rows, 2, 2), exact, rtol=0.02)
+
+
+def test_random_labellings_of_many_clusters_take_little_memory():
+    tracemalloc.start()
+    random_distance(700, 300, 300)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * 8 * 300**2
+
+
 # ---- stability ----------------------------------------------------------------------------------
 
 
@@ -126,7 +145,7 @@ CLUSTERERS = {
     "entropy": EntropyCMeans(3),
     "possibilistic": PossibilisticCMeans(3),
     "alpha-cut": AlphaCutClustering(assign="all"),
-    "sequential": SequentialPCM(assign="all"),
+    "sequential": SequentialPCM(lam=0.2, assign="all"),
     "hdbscan": PredictByNearest(HDBSCAN(copy=True), assign="all"),
     "dbscan": PredictByNearest(DBSCAN(eps=3.0)),
     "pipeline": make_pipeline(StandardScaler(), KMeans(3)),
@@ -208,7 +227,11 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
     plain = clustering_stability(PredictByNearest(DBSCAN(3.0)), apart, **options)
     frame = pd.DataFrame(apart, columns=["a", "b"])
     of_frame = clustering_stability(PredictByNearest(DBSCAN(3.0)), frame, **options)
+    of_frame_of_kernel = clustering_stability(
+        kernel, pd.DataFrame(rbf_kernel(apart, gamma=0.05)), **options
+    )
     assert of_kernel.stability == 1.0
+    assert_array_equal(of_frame_of_kernel.distances, of_kernel.distances)
     assert_array_equal(of_distances.scores, plain.scores)
     assert_array_equal(of_frame.scores, plain.scores)
 
@@ -220,6 +243,15 @@ def test_the_result_in_words_and_numbers(apart):
     assert_allclose(result.instabilities, result.distances / result.random_distances)
     assert result.stability == 1.0 - result.instability == result.to_frame()["mean"].item()
     assert result.typical_n_clusters == 4.0
+
+
+def test_the_picture_has_one_box(apart):
+    result = clustering_stability(KMeans(4, n_init=1), apart, n_repeats=4, random_state=0)
+    assert_allclose(
+        result.plot(ax=Figure().add_subplot()).boxes_[""]["medians"][0].get_ydata(),
+        np.median(result.scores),
+        rtol=1e-12,
+    )
 
 
 def test_progress_is_told(apart):
@@ -235,6 +267,7 @@ def test_progress_is_told(apart):
     [
         (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
         (KMeans, "is the class KMeans"),
+        (OneClusterPCM(), "tells outliers, and no clusters: outlier_stability is for it"),
         ("k-means", "must be a scikit-learn estimator"),
     ],
 )

@@ -5,9 +5,20 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_clusterer
-from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    OPTICS,
+    AgglomerativeClustering,
+    FeatureAgglomeration,
+    KMeans,
+    SpectralClustering,
+)
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from typicality.validation import PredictByNearest
@@ -19,7 +30,6 @@ LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])
     [
         PredictByNearest(DBSCAN()),
         PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True), assign="all"),
-        PredictByNearest(AgglomerativeClustering(3), n_neighbors=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -75,16 +85,42 @@ def test_distances_instead_of_rows(assign):
     assert_array_equal(matrix.predict(pairwise_distances(new, LINE)), rows.predict(new))
 
 
+def test_distances_for_clusterers_whose_tags_do_not_tell():
+    X = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)[0]
+    distances = pairwise_distances(X)
+    rows = PredictByNearest(HDBSCAN(copy=True)).fit(X)
+    hdbscan = HDBSCAN(metric="precomputed", copy=True)
+    matrix = PredictByNearest(hdbscan, metric="precomputed").fit(distances)
+    assert_array_equal(matrix.labels_, rows.labels_)
+    assert_array_equal(matrix.predict(distances), matrix.labels_)
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
         (PredictByNearest(DBSCAN(metric="precomputed")), "takes a square matrix"),
         (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both, or neither"),
+        (PredictByNearest(OPTICS(metric="precomputed")), "Pass metric='precomputed'"),
+        (
+            PredictByNearest(SpectralClustering(affinity="precomputed"), metric="precomputed"),
+            "takes a matrix of similarities",
+        ),
     ],
 )
 def test_a_matrix_is_one_for_both_or_for_neither(model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(pairwise_distances(LINE))
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [make_pipeline(StandardScaler(), DBSCAN()), GaussianMixture(2), FeatureAgglomeration(1)],
+)
+def test_what_has_no_labels_of_rows_is_told(clusterer):
+    with pytest.raises(
+        ValueError, match=r"has no labels_ of the 5 rows .* Wrap a clusterer of rows"
+    ):
+        PredictByNearest(clusterer).fit(np.column_stack([LINE, LINE]))
 
 
 def test_parameters_and_names_of_features():

@@ -158,6 +158,15 @@ def test_scores_by_name_and_by_function(few):
     assert not np.array_equal(by_name.scores, outlier_stability(detector, few, **options).scores)
 
 
+@pytest.mark.parametrize(
+    ("score", "shape"), [("predict_proba", r"\(28, 2\)"), (lambda model, rows: 1.0, r"\(\)")]
+)
+def test_a_score_is_one_number_for_each_row(score, shape, few):
+    mixture = GaussianMixture(2, reg_covar=0.1)
+    with pytest.raises(RepetitionError, match=rf"have shape {shape}, expected \(28,\)"):
+        outlier_stability(mixture, few, score=score, n_repeats=1, random_state=0)
+
+
 def test_scores_that_are_all_alike_are_told_and_not_taken_for_stable(few):
     with pytest.warns(ClusteringWarning, match=r"same score.*arbitrary.*\(In 9 of 9 repetitions"):
         result = outlier_stability(
@@ -234,13 +243,18 @@ def test_bad_input_is_refused_before_any_work(detector, options, message, few):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros((3, 2)), r"X has 3 row\(s\), and halves of two rows need 4"),
+        (np.zeros((3, 2)), r"X has 3 row\(s\) \(n_samples=3\), and halves of two rows need 4"),
         (np.zeros(9), r"X has shape \(9,\), expected \(n_samples, n_features\)"),
     ],
 )
 def test_rows_that_cannot_be_split_are_refused(X, message):
     with pytest.raises(ValueError, match=message):
         outlier_stability(OneClusterPCM(), X)
+
+
+def test_a_matrix_that_is_not_square_is_refused(few):
+    with pytest.raises(ValueError, match=r"shape \(57, 2\).* takes a square matrix"):
+        outlier_stability(OneClassSVM(kernel="precomputed"), few)
 
 
 @pytest.fixture(scope="module")
@@ -270,6 +284,12 @@ def test_a_result_as_a_table_and_as_json(result):
     told = json.loads(json.dumps(result.to_dict()))
     assert_array_equal(told["scores"], result.scores)
     assert told["transfer"] == "threshold"
+
+
+def test_rates_are_written_as_they_were_given(few):
+    told = str(outlier_stability(OneClusterPCM(), few, rates=(0.0005, 0.0125), n_repeats=1))
+    assert "0.0005" in told
+    assert "0.0125" in told
 
 
 def test_one_repetition_has_no_deviation(few):

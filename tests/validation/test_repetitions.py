@@ -1,6 +1,8 @@
 """The same work many times over: seeds, processes and threads, warnings, failures, progress."""
 
+import itertools
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -9,6 +11,7 @@ import sklearn
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn.ensemble import IsolationForest
+from threadpoolctl import threadpool_info
 
 from typicality.exceptions import ClusteringWarning, FeatureWarning, RepetitionError
 from typicality.validation import outlier_stability
@@ -95,6 +98,39 @@ def test_warnings_of_threads_are_heard_and_filters_are_left_as_they_were():
         repeat(work, 2, n_jobs=2)
     assert list(warnings.filters) == before
     assert warnings.showwarning is way
+
+
+def test_threads_leave_the_pools_of_threads_as_they_were():
+    meeting, places = threading.Barrier(2, timeout=30), itertools.count()
+
+    def work(seed):
+        place = next(places)
+        meeting.wait()
+        time.sleep(0.05 * place)  # the first to come is the first to leave
+        return [pool["num_threads"] for pool in threadpool_info()]
+
+    before = threadpool_info()
+    with parallel_config(backend="threading"):
+        of_each = repeat(work, 2, n_jobs=2)
+    assert threadpool_info() == before
+    assert_array_equal(of_each, 1)
+
+
+def test_an_interrupt_ends_all_work():
+    done = []
+
+    def work(seed):
+        time.sleep(0.01)
+        done.append(seed)
+
+    def interrupt(n_done, total):
+        assert n_done < 2
+
+    with parallel_config(backend="threading"), pytest.raises(AssertionError) as kept:
+        repeat(work, 50, n_jobs=2, progress=interrupt)
+    time.sleep(0.3)
+    assert len(done) < 20
+    assert kept.tb is not None  # as in a notebook, which keeps the last traceback
 
 
 def test_the_configuration_of_scikit_learn_reaches_all_threads():

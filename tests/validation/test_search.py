@@ -1,8 +1,14 @@
 """Settings chosen by stability."""
 
+import doctest
+import inspect
+import re
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_clusterer, is_outlier_detector
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
@@ -38,6 +44,7 @@ CENTRES = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [18, 0], [0, 18], [18, 18], 
         ),
     ]
 )
+@pytest.mark.filterwarnings("ignore:All rows have the same score")  # of four, in halves
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -117,7 +124,7 @@ def test_the_number_of_blobs_that_stand_apart_is_found():
         sizes = np.random.RandomState(seed).randint(15, 45, size=number)
         X, _ = make_blobs(sizes, centers=centres, random_state=seed)
         search = select_by_stability(
-            KMeans(n_init=5), X, {"n_clusters": range(2, 11)}, n_repeats=3, random_state=seed
+            KMeans(n_init=4), X, {"n_clusters": range(2, 11)}, n_repeats=2, random_state=seed
         )
         found.append(search.best_params_["n_clusters"])
     assert np.sum(np.array(found) == numbers) >= 9
@@ -234,8 +241,15 @@ def test_progress_counts_the_splits_of_all_settings(apart):
 
 
 def test_the_picture_has_a_box_for_each_setting(chosen):
-    display = chosen.plot()
+    display = chosen.plot(ax=Figure().add_subplot())
     assert list(display.scores) == [f"n_clusters={k}" for k in range(2, 6)]
+
+
+@pytest.mark.filterwarnings("ignore:Neither half")
+def test_single_clusters_give_no_picture(apart):
+    search = StabilitySearch(KMeans(), {"n_clusters": [1]}, n_repeats=1, random_state=0).fit(apart)
+    with pytest.raises(ValueError, match="All settings have a single cluster: there is nothing"):
+        search.plot()
 
 
 # ---- detectors ----------------------------------------------------------------------------------
@@ -279,6 +293,22 @@ def test_a_mixture_can_be_judged_as_either(apart):
     assert isinstance(outliers.results_[0], OutlierStability)
 
 
+# ---- words --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["clusters", "nearest", "search"])
+def test_examples_in_docstrings(name):
+    results = doctest.testmod(import_module(f"typicality.validation.{name}"))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("estimator", [PredictByNearest, StabilitySearch])
+def test_every_parameter_is_documented(estimator):
+    documented = re.findall(r"^    (\w+) : ", estimator.__doc__, flags=re.MULTILINE)
+    assert set(inspect.signature(estimator).parameters) <= set(documented)
+
+
 # ---- what is refused ----------------------------------------------------------------------------
 
 
@@ -292,6 +322,7 @@ def test_a_mixture_can_be_judged_as_either(apart):
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, kind="rows"), "'kind' parameter"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}, tolerance=-1), "'tolerance' parameter"),
         (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=0.7), "rates"),
+        (StabilitySearch(OneClusterPCM(), {"sigma": [1.0]}, rates=[0.7]), "rates.*got 0.7"),
         (StabilitySearch(KMeans(), {"n_clusters": [2]}), "NaN"),
     ],
 )

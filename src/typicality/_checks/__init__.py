@@ -69,6 +69,7 @@ from typicality._checks.rows import (
 from typicality._checks.searching import (
     check_distances_or_rows,
     check_predicting_clusterer,
+    check_row_labels,
     check_searchable,
     check_settings,
 )
@@ -79,6 +80,7 @@ from typicality._checks.validating import (
     check_rates,
     check_rows_to_split,
     check_sizes,
+    check_truth,
 )
 
 __all__ = [
@@ -126,6 +128,7 @@ __all__ = [
     "check_repeated_scores",
     "check_reportable",
     "check_results",
+    "check_row_labels",
     "check_row_numbers",
     "check_rows",
     "check_rows_to_split",
@@ -142,6 +145,7 @@ __all__ = [
     "check_start_points",
     "check_surface_axes",
     "check_training_rows",
+    "check_truth",
     "check_values",
     "check_variance",
     "check_varying_rows",

@@ -128,7 +128,10 @@ def check_cluster(cluster: Any, n_clusters: int) -> int:
 
 def check_values(values: Any, *, name: str) -> Doubles:
     """One finite number or more."""
-    numbers = np.asarray(values, dtype=np.float64)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers; got {values!r}.") from error
     if numbers.ndim != 1 or len(numbers) == 0 or not np.isfinite(numbers).all():
         raise ValueError(
             f"{name} must be one finite number or more, in a list; got shape {numbers.shape}"
@@ -148,7 +151,7 @@ def check_scores(scores: Any) -> dict[str, Doubles]:
 
 
 def check_results(results: Any) -> dict[Any, Any]:
-    """Results of validation by name, or by a number, all of the same settings."""
+    """Results of validation by name, or by a number; settings that were not found are the same."""
     if not isinstance(results, Mapping) or not results:
         raise ValueError(
             "results must be a mapping from names to results of typicality.validation, e.g. "
@@ -158,14 +161,15 @@ def check_results(results: Any) -> dict[Any, Any]:
         if not (hasattr(result, "scores") and hasattr(result, "settings")):
             raise ValueError(f"results[{name!r}] is no result of typicality.validation: {result!r}")
     kinds = {(result.setting_name, tuple(result.settings)) for result in results.values()}
-    if len(kinds) > 1:
+    found = all(getattr(result, "setting_is_found", False) for result in results.values())
+    if len(kinds) > 1 and not found:
         told = " and ".join(sorted(f"{name} {settings}" for name, settings in kinds))
         raise ValueError(f"results differ in their settings: {told}. Compute all for the same.")
     return dict(results)
 
 
 def check_repeated_scores(scores: Any, n_settings: int) -> dict[str, Doubles]:
-    """For each of one name or more, a column of finite scores for each setting."""
+    """For each of one name or more, a column of scores for each setting; NaN says nothing."""
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError(
             "scores must be a mapping from names to arrays of shape (n_repeats, n_settings); got "
@@ -178,7 +182,9 @@ def check_repeated_scores(scores: Any, n_settings: int) -> dict[str, Doubles]:
                 f"scores[{name!r}] has shape {array.shape}, expected (n_repeats, {n_settings}): a "
                 "column for each setting."
             )
-        check_values(array.ravel(), name=f"scores[{name!r}]")
+        if np.isnan(array).all():
+            raise ValueError(f"scores[{name!r}] are all NaN: there is nothing to draw.")
+        check_values(array[~np.isnan(array)], name=f"scores[{name!r}]")
     return arrays
 
 

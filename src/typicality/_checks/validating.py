@@ -6,8 +6,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import indexable
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import is_outlier_detector
+from sklearn.utils import get_tags, indexable
 
+from typicality._checks.partitions import check_flags, check_same_length
 from typicality._compat import n_rows_of
 from typicality._words import listed
 
@@ -19,20 +23,27 @@ __all__ = [
     "check_rates",
     "check_rows_to_split",
     "check_sizes",
+    "check_truth",
 ]
 
 FEWEST_ROWS = 4  # two in each half
 
 
-def check_rows_to_split(X: Any) -> tuple[Any, int]:
+def check_rows_to_split(X: Any, estimator: Any) -> tuple[Any, int]:
     """Rows that can be taken by number, and how many; what they hold, the estimator judges."""
-    (X,) = indexable(X)
+    takes_matrix = get_tags(estimator).input_tags.pairwise
+    (X,) = indexable(X if not takes_matrix or issparse(X) else np.asarray(X))
     if len(np.shape(X)) != 2:
         raise ValueError(
             f"X has shape {np.shape(X)}, expected (n_samples, n_features). Pass the data with one "
             "row per sample; X.reshape(-1, 1) makes a column of numbers."
         )
     n_rows = int(n_rows_of(X))
+    if takes_matrix and np.shape(X) != (n_rows, n_rows):
+        raise ValueError(
+            f"X has shape {np.shape(X)}, and {estimator!r} takes a square matrix, with a row and a "
+            "column for each sample. Pass that, or change its parameter (kernel=, metric=)."
+        )
     if n_rows < FEWEST_ROWS:
         raise ValueError(
             f"X has {n_rows} row(s) (n_samples={n_rows}), and halves of two rows need "
@@ -90,8 +101,10 @@ def check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
         return
     judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
     check_estimator(judge, name)
-    if not hasattr(judge, "predict"):
-        raise ValueError(f"{judge!r} has no predict that says how many rows to reject. Pass rate=.")
+    if not (hasattr(judge, "predict") and is_outlier_detector(judge)):
+        raise ValueError(
+            f"{judge!r} has no predict that says which rows to reject (-1). Pass rate=."
+        )
 
 
 def check_parameter_name(estimator: Any, name: str | None) -> None:
@@ -117,6 +130,15 @@ def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     if not given:
         raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
     return tuple(float(rate) for rate in given)
+
+
+def check_truth(is_outlier: Any, n_rows: int) -> NDArray[np.bool_]:
+    """A flag for each row, and one outlier at least."""
+    truth = check_flags(is_outlier, "is_outlier")
+    check_same_length(n_rows, "X", len(truth), "is_outlier")
+    if not truth.any():
+        raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
+    return truth
 
 
 def check_sizes(sizes: Any, n_normal: int) -> tuple[int, ...]:

@@ -129,7 +129,7 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
             continue
         value = ctx.params[name]
         if isinstance(parameter, click.Argument):
-            words.append(str(value))
+            words.append(_no_option(str(value)))
         elif getattr(parameter, "is_flag", False):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
@@ -138,9 +138,15 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
     return tuple(words)
 
 
+def _no_option(path: str) -> str:
+    """A path that is not taken for an option; "-" alone is standard input."""
+    return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
 def _quoted(value: str) -> str:
-    """A name as `comma_separated` reads it."""
-    return f'"{value}"' if "," in value else value
+    """A name as `comma_separated` reads it: quotation marks are doubled within others."""
+    inner = value.replace('"', '""')
+    return f'"{inner}"' if "," in value or inner != value else value
 
 
 file_argument = click.argument("file", metavar="FILE")

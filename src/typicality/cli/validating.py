@@ -130,8 +130,10 @@ def _parse_sigma(text: str) -> float | str:
         raise WrongUseError(
             f"--sigma {text!r} is neither a number nor a rule; {near_name(text, BANDWIDTH_RULES)}"
         )
-    if not 0 < value < math.inf:
-        raise WrongUseError(f"--sigma must be above 0 and finite; got {text}.")
+    if value <= 0 or not 0 < value * value < math.inf:
+        raise WrongUseError(
+            f"--sigma must be above 0 and finite, and so must be its square; got {text}."
+        )
     return value
 
 

@@ -14,6 +14,7 @@ __all__ = ["draw"]
 
 _DOTS_PER_INCH = 120
 _PANEL_HEIGHT, _BOX_WIDTH, _MARGIN = 2.3, 0.85, 1.5  # inches
+_TOP = 1.15  # a word has room above boxes that reach 1
 _BEHIND_CHOSEN = "#e3efda"
 
 
@@ -40,14 +41,14 @@ def _draw_panel(ax: Any, found: Validation, number: int) -> None:
     StabilityBoxesDisplay(
         scores, settings=list(_labels(found)), setting_name="sigma", score_name="stability"
     ).plot(ax=ax)
-    ax.set_ylim(-0.03, 1.03)
+    ax.set_ylim(-0.03, _TOP)
     rate = found.rates[number]
     ax.set_title(f"Rate {rate:g}")
     chosen = found.recommendation.chosen
     if chosen.rate == rate:
         place = [named.sigma for named in found.sigmas].index(chosen.sigma)
         ax.axvspan(place - 0.5, place + 0.5, color=_BEHIND_CHOSEN, zorder=0)
-        ax.text(place, 1.0, "recommended", ha="center", va="top", fontsize="small")
+        ax.text(place, 1.03, "recommended", ha="center", va="bottom", fontsize="small")
 
 
 def _at_rate(results: Sequence[OutlierStability], number: int) -> Any:

@@ -45,7 +45,9 @@ def say_validation(
     for sentence in _notes(found):
         terminal.say(f"- {sentence}")
     terminal.warn([*found.recommendation.warnings, *found.warnings])
-    terminal.say_path("\nNext: ", shlex.join(next_command))
+    _, _, file, *_ = next_command
+    again = ", with the same rows on standard input" if file == "-" else ""
+    terminal.say_path(f"\nNext{again}: ", shlex.join(next_command))
 
 
 def _table(
@@ -56,7 +58,8 @@ def _table(
     table.add_column("sigma", justify="right", no_wrap=True)
     table.add_column("rule", no_wrap=True)
     for rate in found.rates:
-        table.add_column(f"rate {rate:g}", justify="right", no_wrap=True)
+        name = f"rate {rate:g}" if _has_errors(found) else f"{rate:g}"
+        table.add_column(name, justify="right", no_wrap=True)
     for named, result in zip(found.sigmas, results, strict=True):
         rule = Text(named.rule)
         if is_ours and named.sigma == found.default_sigma:
@@ -79,7 +82,7 @@ def _about_errors(found: Validation) -> str:
     if _has_errors(found):
         return " After ± its standard error."
     largest = max(setting.standard_error for setting in found.recommendation.settings)
-    return f" Standard errors are {largest:.2f} or less."
+    return f" A column for each rate; standard errors are {largest:.2f} or less."
 
 
 def _notes(found: Validation) -> Iterator[str]:

@@ -65,7 +65,7 @@ def load(known: KnownSet, folder: PathOrNone, *, data_home: PathOrNone = None) -
 def _read(path: Path, known: KnownSet) -> Labelled:
     """The file of a folder: a header, then a line for each row with its label last."""
     try:
-        header, *lines = path.read_text(encoding="utf-8-sig").splitlines()
+        header, *lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
         table = np.loadtxt(lines, delimiter=",", ndmin=2) if len(lines) == known.n_rows else None
     except ValueError as error:
         raise _not_that_file(path, known) from error

@@ -6,9 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_repeated_scores, check_results
+from typicality._checks import check_repeated_scores
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import cluster_colour
+from typicality.plot._repeated import known_columns, parts_of
 
 __all__ = ["StabilityBoxesDisplay"]
 
@@ -29,7 +30,7 @@ class StabilityBoxesDisplay:
     Parameters
     ----------
     scores : mapping of str to array-like of shape (n_repeats, n_settings)
-        The scores of each method, in the order to be drawn.
+        The scores of each method, in the order to be drawn; NaN is not drawn.
     settings : sequence
         What the columns of scores are called.
     setting_name : str, default="setting"
@@ -75,7 +76,8 @@ class StabilityBoxesDisplay:
         ----------
         results : mapping of str to result
             The result of each method, in the order to be drawn; all for the same settings, e.g.
-            the rates of :func:`typicality.validation.outlier_stability`.
+            the rates of :func:`typicality.validation.outlier_stability`. Of clusterings, the
+            numbers of clusters may differ.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
@@ -84,14 +86,7 @@ class StabilityBoxesDisplay:
         StabilityBoxesDisplay
         """
         require_matplotlib(cls)
-        checked = check_results(results)
-        one = next(iter(checked.values()))
-        return cls(
-            {name: result.scores for name, result in checked.items()},
-            settings=one.settings,
-            setting_name=one.setting_name,
-            score_name=one.score_name,
-        ).plot(ax=ax)
+        return cls(**parts_of(results)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the boxes, settings from left to right.
@@ -132,7 +127,7 @@ class StabilityBoxesDisplay:
 def _draw_boxes(ax: Any, scores: Any, places: Any, *, width: float, colour: str) -> Any:
     line = {"color": colour}
     return ax.boxplot(
-        scores,
+        known_columns(scores),
         positions=places,
         widths=width,
         manage_ticks=False,

@@ -1,6 +1,7 @@
 """Curves of repeated scores over a setting that is a number."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from typicality._checks import check_repeated_scores, check_results, check_values
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import cluster_colour
+from typicality.plot._repeated import of_columns, parts_of, shared_settings
 
 __all__ = ["StabilityCurveDisplay"]
 
@@ -26,7 +28,7 @@ class StabilityCurveDisplay:
     Parameters
     ----------
     scores : mapping of str to array-like of shape (n_repeats, n_settings)
-        The scores of each curve, in the order to be drawn.
+        The scores of each curve, in the order to be drawn; NaN is passed over.
     settings : sequence of float
         Where the columns of scores stand on the axis.
     setting_name : str, default="setting"
@@ -83,14 +85,7 @@ class StabilityCurveDisplay:
         StabilityCurveDisplay
         """
         require_matplotlib(cls)
-        checked = check_results(results)
-        one = next(iter(checked.values()))
-        return cls(
-            {name: result.scores for name, result in checked.items()},
-            settings=one.settings,
-            setting_name=one.setting_name,
-            score_name=one.score_name,
-        ).plot(ax=ax)
+        return cls(**parts_of(results)).plot(ax=ax)
 
     @classmethod
     def from_grid(
@@ -101,7 +96,8 @@ class StabilityCurveDisplay:
         Parameters
         ----------
         results : mapping of float to result
-            The result for each value of the parameter, all with as many repetitions.
+            The result for each value of the parameter, all with as many repetitions; of
+            clusterings, the numbers of clusters may differ.
         setting_name : str, default="sigma"
             The name of the parameter.
         ax : matplotlib Axes, optional
@@ -114,11 +110,13 @@ class StabilityCurveDisplay:
         require_matplotlib(cls)
         checked = check_results(results)
         one = next(iter(checked.values()))
+        settings = shared_settings(checked)
+        names = [one.score_name]
+        if settings is not None:
+            names = [f"{one.setting_name} {setting}" for setting in settings]
         scores = {
-            f"{one.setting_name} {setting}": np.column_stack(
-                [result.scores[:, column] for result in checked.values()]
-            )
-            for column, setting in enumerate(one.settings)
+            name: np.column_stack([result.scores[:, column] for result in checked.values()])
+            for column, name in enumerate(names)
         }
         return cls(
             scores,
@@ -145,11 +143,13 @@ class StabilityCurveDisplay:
         self.lines_, self.bands_ = {}, {}
         for number, (name, scores) in enumerate(self.scores.items()):
             colour = cluster_colour(number)
-            lower, upper = np.percentile(scores[:, order], (25, 75), axis=0)
+            lower, mean, upper = (
+                of_columns(measure, scores[:, order])
+                for measure in (partial(np.percentile, q=25), np.mean, partial(np.percentile, q=75))
+            )
             self.bands_[name] = ax.fill_between(
                 places, lower, upper, color=colour, alpha=0.15, linewidth=0
             )
-            mean = scores[:, order].mean(axis=0)
             (self.lines_[name],) = ax.plot(places, mean, ".-", color=colour, label=name)
         if 0 < _FAR * places[0] <= places[-1]:
             ax.set_xscale("log")

@@ -12,11 +12,10 @@ from sklearn.utils import check_random_state
 from typicality._checks import (
     check_at_least,
     check_detector,
-    check_flags,
     check_judge,
     check_rows_to_split,
-    check_same_length,
     check_sizes,
+    check_truth,
 )
 from typicality._words import counted
 from typicality.metrics import jaccard_score
@@ -161,11 +160,10 @@ def novelty_accuracy(
     >>> result.scores.shape
     (10, 2)
     """
-    X, n_rows = check_rows_to_split(X)
-    truth = check_flags(is_outlier, "is_outlier")
-    check_same_length(n_rows, "X", len(truth), "is_outlier")
     check_judge(detector, rate, matched_to)
     check_detector(detector, score)
+    X, n_rows = check_rows_to_split(X, detector)
+    truth = check_truth(is_outlier, n_rows)
     sizes = check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
     n_repeats = check_at_least(n_repeats, "n_repeats", 1)
     task = _Task(detector, X, truth, sizes, rate, matched_to, score)
@@ -209,9 +207,15 @@ def _accuracy(task: _Task, training: Indices, rng: np.random.RandomState) -> flo
     if rate is None:
         rejected = model.predict(unseen) == -1
     else:
-        threshold = np.quantile(scores_of(model, rows, task.score), rate)
+        threshold = _quantile(scores_of(model, rows, task.score), rate)
         rejected = scores_of(model, unseen, task.score) <= threshold
     return jaccard_score(rejected, task.is_outlier[others])
+
+
+def _quantile(scores: NDArray[np.float64], rate: float) -> float:
+    # Logarithms of densities may be -inf, and there is no way half from there.
+    method: Any = "linear" if np.isfinite(scores).all() else "lower"
+    return float(np.quantile(scores, rate, method=method))
 
 
 def _rate_of_other(task: _Task, training: Indices, rng: np.random.RandomState) -> float:

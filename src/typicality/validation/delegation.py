@@ -21,26 +21,65 @@ def _chosen_has(name: str) -> Any:
     return check
 
 
+_DOCSTRING = """{words}
+
+Parameters
+----------
+X : array-like or dataframe of shape (n_samples, n_features)
+    The rows.
+
+Returns
+-------
+array of shape ({shape})
+"""
+
+
+def _handed_on(name: str, words: str, *, shape: str = "n_samples,") -> Any:
+    """A method of rows alone that the chosen estimator answers."""
+
+    def ask(self: Any, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self)
+        answer: NDArray[Any] = getattr(self.best_estimator_, name)(X)
+        return answer
+
+    ask.__name__, ask.__qualname__ = name, f"ChosenEstimator.{name}"
+    ask.__doc__ = _DOCSTRING.format(words=words, shape=shape)
+    return available_if(_chosen_has(name))(ask)
+
+
 class ChosenEstimator:
     """The methods of `best_estimator_`, those that it has."""
 
     best_estimator_: Any
     fit: Any
 
-    @available_if(_chosen_has("predict"))
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """What the chosen estimator says of rows: their clusters, or 1, and -1 for outliers.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of int of shape (n_samples,)
-        """
-        return self._ask("predict", X)
+    predict = _handed_on(
+        "predict",
+        "What the chosen estimator says of rows: their clusters, or 1, and -1 for outliers.",
+    )
+    predict_memberships = _handed_on(
+        "predict_memberships",
+        "The memberships of rows in the clusters of the chosen estimator.",
+        shape="n_samples, n_clusters",
+    )
+    predict_proba = _handed_on(
+        "predict_proba",
+        "The probabilities of the components, for rows, by the chosen estimator.",
+        shape="n_samples, n_components",
+    )
+    transform = _handed_on(
+        "transform",
+        "Rows as the chosen estimator transforms them.",
+        shape="n_samples, n_columns",
+    )
+    score_samples = _handed_on(
+        "score_samples",
+        "The scores of rows by the chosen estimator, larger for more normal ones.",
+    )
+    decision_function = _handed_on(
+        "decision_function",
+        "The decision of the chosen estimator on rows, negative for outliers.",
+    )
 
     @available_if(_chosen_has("predict"))
     def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
@@ -57,52 +96,8 @@ class ChosenEstimator:
         array of int of shape (n_samples,)
         """
         self.fit(X)
-        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
-
-    @available_if(_chosen_has("predict_memberships"))
-    def predict_memberships(self, X: ArrayLike) -> NDArray[Any]:
-        """The memberships of rows in the clusters of the chosen estimator.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_clusters)
-        """
-        return self._ask("predict_memberships", X)
-
-    @available_if(_chosen_has("predict_proba"))
-    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
-        """The probabilities of the components, for rows, by the chosen estimator.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-        """
-        return self._ask("predict_proba", X)
-
-    @available_if(_chosen_has("transform"))
-    def transform(self, X: ArrayLike) -> Any:
-        """Rows as the chosen estimator transforms them.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-        """
-        return self._ask("transform", X)
+        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        return labels
 
     @available_if(_chosen_has("transform"))
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
@@ -119,36 +114,6 @@ class ChosenEstimator:
         array of shape (n_samples, n_columns)
         """
         return self.fit(X).transform(X)
-
-    @available_if(_chosen_has("score_samples"))
-    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """The scores of rows by the chosen estimator, larger for more normal ones.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._ask("score_samples", X)
-
-    @available_if(_chosen_has("decision_function"))
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """The decision of the chosen estimator on rows, negative for outliers.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        return self._ask("decision_function", X)
 
     @available_if(_chosen_has("score"))
     def score(self, X: ArrayLike, y: Any = None) -> float:
@@ -167,11 +132,6 @@ class ChosenEstimator:
         """
         check_is_fitted(self)
         return float(self.best_estimator_.score(X, y))
-
-    def _ask(self, method: str, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
-        answer: NDArray[Any] = getattr(self.best_estimator_, method)(X)
-        return answer
 
     @property
     def labels_(self) -> NDArray[Any]:

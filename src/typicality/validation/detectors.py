@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from typicality._compat import safe_split
+from typicality._compat import n_rows_of, safe_split
 from typicality.cluster.diagnostics import warn
 from typicality.exceptions import ClusteringWarning
 
@@ -44,7 +44,14 @@ def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
     else:
         name = score or ("score_samples" if hasattr(model, "score_samples") else _SECOND)
         given = getattr(model, name)(rows)
-    scores = np.asarray(given, dtype=np.float64).reshape(-1)
+    scores = np.asarray(given, dtype=np.float64)
+    n_rows = n_rows_of(rows)
+    if scores.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"The scores of {n_rows} rows have shape {scores.shape}, expected ({n_rows},): one "
+            "number for each row, larger for rows that are more normal. Take another score=."
+        )
+    scores = scores.ravel()
     if np.isnan(scores).any():
         raise ValueError(
             f"The detector gives NaN for {np.isnan(scores).sum()} of {len(scores)} rows, and rows "

@@ -10,7 +10,8 @@ __all__ = ["count_clusters", "labelling_distance", "random_distance"]
 
 Labels = NDArray[np.int_]
 
-_N_DRAWS = 200  # the mean is then known to half a per cent
+# The mean is then known to half a per cent; to two of fewer than ten rows.
+_ROWS_DRAWN, _FEWEST_DRAWS = 20_000, 20
 _SEED = 0
 
 
@@ -63,8 +64,8 @@ def random_distance(
     """The mean distance of two labellings drawn at random, each row for itself.
 
     A row belongs nowhere with the shares that are given, and to each cluster with the same
-    probability. Such labellings make a multinomial table, of which 200 are drawn with a seed of
-    their own: the same arguments always give the same number.
+    probability. Such labellings make a multinomial table, of which 20 are drawn or more, the fewer
+    the rows, with a seed of their own: the same arguments always give the same number.
 
     Parameters
     ----------
@@ -80,8 +81,11 @@ def random_distance(
     float
     """
     chances = np.outer(_chances(n_first, nowhere[0]), _chances(n_second, nowhere[1]))
-    draws = np.random.default_rng(_SEED).multinomial(n_rows, chances.ravel(), size=_N_DRAWS)
-    agreeing = [_agreeing(draw.reshape(chances.shape)) for draw in draws]
+    rng = np.random.default_rng(_SEED)
+    n_draws = max(_FEWEST_DRAWS, _ROWS_DRAWN // n_rows)
+    # One by one: with hundreds of clusters a table is large.
+    tables = (rng.multinomial(n_rows, chances.ravel()) for _ in range(n_draws))
+    agreeing = [_agreeing(table.reshape(chances.shape)) for table in tables]
     return 1.0 - float(np.mean(agreeing)) / n_rows
 
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from typicality._checks import check_distances_or_rows
+from typicality._checks import check_distances_or_rows, check_row_labels
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 
 __all__ = ["PredictByNearest"]
@@ -114,11 +114,11 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_distances_or_rows(get_tags(self.clusterer).input_tags.pairwise, self.metric)
+        check_distances_or_rows(self.clusterer, self.metric)
         rows = validate_data(self, X, accept_sparse="csr")
         # As given: the clusterer may choose columns by name.
         self.clusterer_ = clone(self.clusterer).fit(X)
-        labels = np.asarray(self.clusterer_.labels_)
+        labels = check_row_labels(self.clusterer_, rows.shape[0])
         nowhere = labels < 0
         fills = self.assign == "all" and bool(nowhere.any()) and not bool(nowhere.all())
         voters = np.flatnonzero(~nowhere) if fills else np.arange(len(labels))

@@ -108,7 +108,7 @@ def outlier_stability(
 
     Outliers are taken by rank, never by `predict` of the detector: so all detectors reject as many
     rows, and none is judged by a threshold that solver noise decides (as that of the one-class SVM
-    is, on which its margin support vectors lie). Ties are broken at random.
+    is, on which its margin support vectors lie). Ties in rank are broken at random.
 
     The same `random_state` gives the same splits for every detector and setting, so scores of two
     results can be subtracted repetition by repetition. Results do not depend on `n_jobs`.
@@ -162,8 +162,8 @@ def outlier_stability(
     >>> result.scores.shape
     (10, 3)
     """
-    X, n_rows = check_rows_to_split(X)
     check_detector(detector, score)
+    X, n_rows = check_rows_to_split(X, detector)
     rates = check_rates(rates)
     check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ __all__ = ["FEWEST_FLAGGED", "Recommendation", "Setting", "recommend"]
 Doubles = NDArray[np.float64]
 
 FEWEST_FLAGGED = 5  # the figures of settings that flag fewer rows of a half are coarse
-_CONFIDENCE = 0.975  # on either side: two standard errors, and more where repetitions are few
+_BY_LUCK = 0.025  # how often any of the settings may seem better than the default by chance
 _MATTERS = 0.05  # a smaller difference is of no use to anybody
 _LOW, _HIGH = 0.3, 0.7
 
@@ -37,8 +38,9 @@ _WIDER = (
     "row is from the middle of all rows. Compare what the two flag before you leave the default."
 )
 _NOT_BETTER = (
-    "Stable does not mean right: wide kernels are more stable without finding outliers better, so "
-    "among settings that are equal within noise the nearest to the default is recommended."
+    "Stable does not mean right: wide kernels are often more stable without finding outliers "
+    "better, so among settings that are equal within noise the nearest to the default is "
+    "recommended."
 )
 
 
@@ -109,7 +111,8 @@ class Recommendation:
         if not few:
             return ()
         rates = enumerated([f"{rate:g}" for rate in few])
-        numbers = enumerated([f"{n_flagged}" for n_flagged in few.values()])
+        told_once = few.values() if len(set(few.values())) > 1 else set(few.values())
+        numbers = enumerated([f"{n_flagged}" for n_flagged in told_once])
         rows = "1 row of a half is" if numbers == "1" else f"{numbers} rows of a half are"
         return (
             f"At a rate of {rates} only {rows} flagged, so single rows decide the figures there. "
@@ -128,12 +131,14 @@ def recommend(
 ) -> Recommendation:
     """A recommendation from the stability of outlier detection over bandwidths and rates.
 
-    Two settings are equal within noise where their means differ by two standard errors of the
-    difference at the most (by more where repetitions are few, as Student's distribution has it), or
-    by less than 0.05. Repetition k splits the rows alike for all settings, so the difference is
-    taken within repetitions. The default is kept where it is equal to
-    the best; else, of those that are equal to the best and better than the default, the nearest to
-    it is chosen.
+    Two settings are equal within noise where their means differ by less than 0.05, or by no more
+    than chance explains: Student's distribution of the difference, at a level that is shared out
+    among all settings that could be chosen (Bonferroni), since the best of many is better than the
+    default by luck more often than one of them is. That is about three standard errors of the
+    difference with twenty repetitions, and more with fewer. Repetition k splits the rows alike for
+    all settings, so the difference is taken within repetitions. The default is kept where it is
+    equal to the best; else, of those that are equal to the best and better than the default, the
+    nearest to it is chosen.
 
     The rate says how many rows somebody is willing to look at, and larger ones are more stable for
     no merit of theirs: one larger than the default is never chosen. A smaller one is, where it is
@@ -166,10 +171,11 @@ def recommend(
     (default,) = (s for s in of_setting if (s.sigma, s.rate) == (default_sigma, usual_rate))
     candidates = [s for s in of_setting if s == default or _may_be_chosen(s, usual_rate)]
     most_stable = of_setting[max(candidates, key=_stability)]
-    equal = [s for s in candidates if _is_noise(most_stable - of_setting[s])]
+    is_noise = partial(_is_noise, n_rivals=max(1, len(candidates) - 1))
+    equal = [s for s in candidates if is_noise(most_stable - of_setting[s])]
     if default not in equal:
         # What is hardly more stable than the default is no reason to leave it, either.
-        equal = [s for s in equal if not _is_noise(of_setting[s] - of_setting[default])]
+        equal = [s for s in equal if not is_noise(of_setting[s] - of_setting[default])]
     chosen = min(equal, key=lambda s: _how_far(s, default))
     gains = of_setting[chosen] - of_setting[default]
     return Recommendation(
@@ -205,9 +211,10 @@ def _may_be_chosen(setting: Setting, usual_rate: float) -> bool:
     return setting.rate <= usual_rate and setting.n_flagged >= FEWEST_FLAGGED
 
 
-def _is_noise(differences: Doubles) -> bool:
+def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
     mean, error = float(differences.mean()), _standard_error(differences)
-    return mean < _MATTERS or mean <= stdtrit(len(differences) - 1, _CONFIDENCE) * error
+    n_errors = stdtrit(len(differences) - 1, 1 - _BY_LUCK / n_rivals)
+    return mean < _MATTERS or mean <= n_errors * error
 
 
 def _how_far(setting: Setting, default: Setting) -> tuple[float, float, float]:
@@ -245,7 +252,7 @@ def _change(chosen: Setting, default: Setting) -> str:
 
 def _place_among_all(found: Recommendation) -> str:
     chosen, best = found.chosen, found.best
-    if best == chosen:
+    if best.stability <= chosen.stability:
         return "No setting that was tried is more stable."
     if best.rate > chosen.rate:
         return f"{_most_stable(best)}, but larger rates are more stable by themselves."
@@ -270,7 +277,7 @@ def _meaning(found: Recommendation) -> str:
 
 
 def _percent(setting: Setting) -> str:
-    return f"{100 * setting.stability:.0f} %"
+    return f"{100 * round(setting.stability, 2):.0f} %"  # the digits of _figure
 
 
 def _figure(mean: float, error: float) -> str:

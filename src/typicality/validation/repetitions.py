@@ -1,7 +1,7 @@
 """The same piece of work many times over, each with a seed of its own."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -59,16 +59,19 @@ def repeat(
     Raises
     ------
     RepetitionError
-        As soon as a piece of work fails.
+        As soon as a piece of work fails. The rest is not done then, nor after an interrupt or an
+        error of `progress`.
     """
     seeds = check_random_state(random_state).randint(_LARGEST_SEED, size=n_repeats).tolist()
     config = get_config()
-    outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(
+    tasks = (
         delayed(_once)(work, seed, name=f"Repetition {number:,} of {n_repeats:,}", config=config)
         for number, seed in enumerate(seeds, start=1)
     )
     values, heard = [], []
-    with shown(progress, n_repeats) as tell:
+    # Of the threads of BLAS there is one number for all threads of the process: set here, there is
+    # nothing for repetitions in threads to change, and to restore too early or too late.
+    with _one_thread(), shown(progress, n_repeats) as tell, _running(tasks, n_jobs) as outcomes:
         tell(0, n_repeats)
         for value, warned in outcomes:
             values.append(value)
@@ -89,6 +92,17 @@ def _once(
             cause = f"{type(error).__name__}: {error}"
             raise RepetitionError(f"{name} (seed {seed}) failed. {cause}") from error
     return value, tuple(dict.fromkeys(heard))
+
+
+@contextmanager
+def _running(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+    """What tasks give, one by one; the block ends them all, however long a traceback is kept."""
+    outcomes: Any = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    try:
+        yield outcomes
+    finally:
+        with hearing():  # joblib counts what was not used
+            outcomes.close()
 
 
 def _one_thread() -> Any:

@@ -33,6 +33,7 @@ class RepeatedScores(ABC):
     """
 
     setting_name: ClassVar[str]
+    setting_is_found: ClassVar[bool] = False  # one that was not asked for: results may differ in it
     score_name: ClassVar[str]
 
     estimator: str
@@ -120,19 +121,15 @@ class RepeatedScores(ABC):
         return told | {"summary": _plain(self.summary())}
 
     def __repr__(self) -> str:
-        columns = [[name, *map(_written, values)] for name, values in self.summary().items()]
+        settings, *numbers = self.summary().items()
+        columns = [[settings[0], *map(str, settings[1])]]
+        columns += [[name, *(f"{value:.3f}" for value in values)] for name, values in numbers]
         widths = [max(map(len, column)) for column in columns]
         lines = [
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in zip(*columns, strict=True)
         ]
         return "\n".join([self.title, "", *lines])
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_searchable, check_settings
+from typicality._checks import check_rates, check_searchable, check_settings
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 from typicality.exceptions import RepetitionError
 from typicality.validation.choosing import choose, results_table
@@ -45,14 +45,14 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
     the one that comes first in the grid: list them in the order you prefer them. A setting that
     gives a single cluster says nothing, and is never chosen unless all do.
 
-    *What it is good for.* The number of clusters, where they stand apart: then it is right in 9 of
-    10 draws or more (docs/benchmarks). Clusters that touch are often merged, because fewer clusters
-    are then more stable. Use restarts (`n_init`), else a bad start looks like instability.
+    *What it is good for.* The number of clusters, where they stand apart (docs/benchmarks has the
+    shares). Clusters that touch are often merged, because fewer clusters are then more stable. Use
+    restarts (`n_init`), else a bad start looks like instability.
 
-    .. warning:: Stability alone is no reason to trust a setting. For detectors wide kernels are
-        more stable whether or not they find the outliers: on the sets of docs/benchmarks, `sigma`
-        chosen so was not better than ``sigma="auto"``. Use it to rule out settings that are
-        unstable, not to find the best.
+    .. warning:: Stable does not mean right. For detectors wide kernels are more stable, whether or
+        not they find the outliers better: on the sets of docs/benchmarks, `sigma` chosen so was
+        about as good as ``sigma="auto"``, and for noise around clusters far from the best, which
+        was the least stable. Use it to rule out settings that are unstable, not to find the best.
 
     Parameters
     ----------
@@ -176,12 +176,15 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         """
         settings = list(ParameterGrid(self.param_grid))
         kind = check_searchable(self.estimator, self.kind)
+        check_rates(self.rates)
         candidates = check_settings(self.estimator, settings)
         rng = check_random_state(self.random_state)
-        # Rows that it cannot use are told at once, in the words of the estimator.
+        seed = int(rng.randint(_LARGEST_SEED))
+        # Rows that it cannot use are told at once, in the words of the estimator; what it warns
+        # of, the repetitions tell.
         with hearing():
             seeded_clone(candidates[0], rng).fit(X)
-        results = self._judge_all(X, candidates, kind, seed=int(rng.randint(_LARGEST_SEED)))
+        results = self._judge_all(X, candidates, kind, seed=seed)
         scores = np.column_stack([result.scores.mean(axis=1) for result in results])
         means = np.array([result.mean.mean() for result in results])
         n_clusters = None
@@ -253,6 +256,8 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
             for setting, known in zip(settings, scores, strict=True)
             if not np.isnan(known).all()
         }
+        if not told:
+            raise ValueError("All settings have a single cluster: there is nothing to draw.")
         return StabilityDisplay.from_scores(told, ax=ax)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,47 @@
+"""Options that several commands share: what was typed can be typed again."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from typicality.cli.options import TableChoice, command, table_options, table_words
+
+
+@command
+@table_options
+def tell(table):
+    click.echo(json.dumps([table_words(), asdict(table)]))
+
+
+def told(*arguments):
+    done = CliRunner().invoke(tell, list(arguments))
+    assert done.exit_code == 0, done.output
+    words, choice = json.loads(done.stdout)
+    return words, TableChoice(**choice)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rows.csv", "--columns", "a,b", "--missing", "drop"),
+        ("my file's $rows.csv", "--no-header", "--delimiter", ";"),
+        ("rows.csv", "-c", '"size, in cm",weight'),
+        ("rows.csv", "-c", '"the ""x"", in cm"', "--ignore", '"""y"" of it"'),
+        ("rows.csv", "--ignore", 'width "w"'),
+        ("-",),
+    ],
+    ids=" ".join,
+)
+def test_the_words_of_a_table_mean_the_same_again(arguments):
+    words, choice = told(*arguments)
+    assert told(*words) == (words, choice)
+
+
+def test_a_file_that_begins_like_an_option_is_no_option_again():
+    words, choice = told("--", "-rows.csv")
+    _, again = told(*words)
+    assert Path(again.file) == Path(choice.file)
