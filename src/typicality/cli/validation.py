@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from typicality.validation import OutlierStability
+from typicality.validation.outliers import n_rejected
 from typicality.validation.recommendation import Recommendation, recommend
 from typicality.validation.sigma_grid import NamedSigma
 
@@ -73,7 +74,7 @@ class Validation:
     def n_flagged(self) -> tuple[int, ...]:
         """How many rows of a half are flagged at each rate."""
         n_half = self.n_split - self.n_split // 2
-        return tuple(max(1, round(rate * n_half)) for rate in self.rates)
+        return tuple(n_rejected(rate, n_half) for rate in self.rates)
 
     @cached_property
     def recommendation(self) -> Recommendation:

@@ -11,9 +11,10 @@ from threadpoolctl import threadpool_limits
 from typicality.comparison.attempts import Attempt, attempt
 from typicality.comparison.methods import Method
 from typicality.comparison.numbers import CHOICE_ROWS, MOST_CLUSTERS, choose_number, labels_of
-from typicality.comparison.results import ClustererResult, DetectorResult, count_clusters
+from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.stability import Repeats, agreement_of_refits
 from typicality.metrics import jaccard_score
+from typicality.metrics.partitions import count_clusters
 
 __all__ = ["FirstFit", "Task", "first_fit", "refit", "result_of"]
 

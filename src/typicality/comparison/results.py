@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.comparison.stability import Repeats
+from typicality.metrics.partitions import count_clusters
 
 __all__ = ["ClustererResult", "DetectorResult"]
 
@@ -146,11 +147,6 @@ class DetectorResult:
             **_times(self),
             **_remarks(self),
         }
-
-
-def count_clusters(labels: NDArray[Any]) -> int:
-    """The number of labels that are not -1."""
-    return len(np.unique(labels[labels >= 0]))
 
 
 def _stability(stability: Repeats | None) -> dict[str, float | None]:

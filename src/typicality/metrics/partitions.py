@@ -11,6 +11,11 @@ from typicality._checks import check_labels, check_memberships, check_same_lengt
 Doubles = NDArray[np.float64]
 
 
+def count_clusters(labels: NDArray[Any]) -> int:
+    """The number of clusters; rows that belong nowhere (negative labels) are none."""
+    return len(np.unique(labels[labels >= 0]))
+
+
 @dataclass(frozen=True, eq=False)
 class Crisp:
     """Each row has one class, a whole number from 0."""

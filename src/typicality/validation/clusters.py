@@ -12,9 +12,10 @@ from typicality._checks import check_at_least, check_predicting_clusterer, check
 from typicality._words import counted
 from typicality.cluster.diagnostics import warn
 from typicality.exceptions import ClusteringWarning
+from typicality.metrics.partitions import count_clusters
 from typicality.validation.detectors import rows_of, seeded_clone
-from typicality.validation.labellings import count_clusters, labelling_distance, random_distance
-from typicality.validation.repetitions import Progress, repeat
+from typicality.validation.labellings import labelling_distance, random_distance
+from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
 __all__ = ["ClusteringStability", "clustering_stability"]
@@ -239,8 +240,7 @@ def _warn_about_single_clusters(n_single: int, n_repeats: int) -> None:
 
 def _split_once(task: _Task, seed: int) -> _Outcome:
     rng = check_random_state(seed)
-    order = rng.permutation(task.n_rows)
-    first, second = order[: task.n_rows // 2], order[task.n_rows // 2 :]
+    first, second = halves(task.n_rows, rng)
     one, two = (seeded_clone(task.clusterer, rng) for _ in range(2))
     one.fit(rows_of(one, task.X, first, trained_on=first))
     two.fit(rows_of(two, task.X, second, trained_on=second))

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from typicality._compat import n_rows_of, safe_split
 from typicality.cluster.diagnostics import warn
 from typicality.exceptions import ClusteringWarning
+from typicality.validation.repetitions import draw_seed
 
 __all__ = ["Score", "lowest_rows", "rows_of", "scores_of", "seeded_clone"]
 
@@ -17,8 +18,6 @@ Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Score = str | Callable[[Any, Any], Any] | None
-
-_LARGEST_SEED = np.iinfo(np.int32).max
 
 
 def seeded_clone(estimator: Any, rng: np.random.RandomState, **parameters: Any) -> Any:
@@ -28,7 +27,7 @@ def seeded_clone(estimator: Any, rng: np.random.RandomState, **parameters: Any) 
         for name, value in sorted(estimator.get_params(deep=True).items())
         if value is None and name.split("__")[-1] == "random_state"
     ]
-    seeds = {name: int(rng.randint(_LARGEST_SEED)) for name in unseeded}
+    seeds = {name: draw_seed(rng) for name in unseeded}
     return clone(estimator).set_params(**(seeds | parameters))
 
 

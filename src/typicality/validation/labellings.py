@@ -6,18 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["count_clusters", "labelling_distance", "random_distance"]
+__all__ = ["labelling_distance", "random_distance"]
 
 Labels = NDArray[np.int_]
 
 # The mean is then known to half a per cent; to two of fewer than ten rows.
 _ROWS_DRAWN, _FEWEST_DRAWS = 20_000, 20
 _SEED = 0
-
-
-def count_clusters(labels: Labels) -> int:
-    """The number of clusters; rows that belong nowhere are none."""
-    return len(np.unique(labels[labels >= 0]))
 
 
 def labelling_distance(first: Labels, second: Labels) -> float:

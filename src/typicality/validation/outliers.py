@@ -26,10 +26,10 @@ from typicality.validation.detectors import (
     scores_of,
     seeded_clone,
 )
-from typicality.validation.repetitions import Progress, repeat
+from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
-__all__ = ["OutlierStability", "outlier_stability"]
+__all__ = ["OutlierStability", "n_rejected", "outlier_stability"]
 
 Doubles = NDArray[np.float64]
 
@@ -190,23 +190,22 @@ class _Judgement(NamedTuple):
 def _split_once(task: _Task, seed: int) -> list[float]:
     """The agreement at each rate, for one split."""
     rng = check_random_state(seed)
-    order = rng.permutation(task.n_rows)
-    halves = order[: task.n_rows // 2], order[task.n_rows // 2 :]
-    detectors = [seeded_clone(task.detector, rng) for _ in halves]
+    split = halves(task.n_rows, rng)
+    detectors = [seeded_clone(task.detector, rng) for _ in split]
     if task.rate_parameter is None:
-        judgement = _judge(task, halves, detectors)
+        judgement = _judge(task, split, detectors)
         return [_agreement(judgement, rate, task.transfer, rng) for rate in task.rates]
     agreements = []
     for rate in task.rates:
         for detector in detectors:
             detector.set_params(**{task.rate_parameter: rate})
-        judgement = _judge(task, halves, detectors)
+        judgement = _judge(task, split, detectors)
         agreements.append(_agreement(judgement, rate, task.transfer, rng))
     return agreements
 
 
-def _judge(task: _Task, halves: Any, detectors: Any) -> _Judgement:
-    (first, second), (one, two) = halves, detectors
+def _judge(task: _Task, split: Any, detectors: Any) -> _Judgement:
+    (first, second), (one, two) = split, detectors
     rows_1 = rows_of(one, task.X, first, trained_on=first)
     rows_2 = rows_of(two, task.X, second, trained_on=second)
     unseen = rows_of(one, task.X, second, trained_on=first)
@@ -228,14 +227,15 @@ def _agreement(
         judgement.second_by_first,
         judgement.first_by_first,
     )
-    found = lowest_rows(own, _n_rejected(rate, len(own)), rng)
+    found = lowest_rows(own, n_rejected(rate, len(own)), rng)
     if transfer == "rank":
-        said = lowest_rows(transferred, _n_rejected(rate, len(own)), rng)
+        said = lowest_rows(transferred, n_rejected(rate, len(own)), rng)
     else:
-        nth = _n_rejected(rate, len(training)) - 1
+        nth = n_rejected(rate, len(training)) - 1
         said = transferred <= np.partition(training, nth)[nth]
     return jaccard_score(found, said)
 
 
-def _n_rejected(rate: float, n_rows: int) -> int:
+def n_rejected(rate: float, n_rows: int) -> int:
+    """How many rows are rejected at a rate: at least one."""
     return max(1, round(rate * n_rows))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
@@ -15,12 +16,23 @@ from threadpoolctl import ThreadpoolController
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
 
-__all__ = ["Progress", "repeat", "shown"]
+__all__ = ["Progress", "draw_seed", "halves", "repeat", "shown"]
 
 Value = TypeVar("Value")
 Progress = Callable[[int, int], None]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
+
+
+def draw_seed(rng: np.random.RandomState) -> int:
+    """A seed for something that is not to share the generator."""
+    return int(rng.randint(_LARGEST_SEED))
+
+
+def halves(n_rows: int, rng: np.random.RandomState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The numbers of the rows of two random halves; the second has one more where n is odd."""
+    order = rng.permutation(n_rows)
+    return order[: n_rows // 2], order[n_rows // 2 :]
 
 
 def repeat(

@@ -22,12 +22,10 @@ from typicality.validation.delegation import ChosenEstimator
 from typicality.validation.detectors import seeded_clone
 from typicality.validation.hearing import hearing, tell_once
 from typicality.validation.outliers import TRANSFERS, outlier_stability
-from typicality.validation.repetitions import Progress, shown
+from typicality.validation.repetitions import Progress, draw_seed, shown
 from typicality.validation.results import words_of
 
 __all__ = ["StabilitySearch", "select_by_stability"]
-
-_LARGEST_SEED = np.iinfo(np.int32).max
 
 
 class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
@@ -179,7 +177,7 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         check_rates(self.rates)
         candidates = check_settings(self.estimator, settings)
         rng = check_random_state(self.random_state)
-        seed = int(rng.randint(_LARGEST_SEED))
+        seed = draw_seed(rng)
         # Rows that it cannot use are told at once, in the words of the estimator; what it warns
         # of, the repetitions tell.
         with hearing():
