@@ -6,11 +6,15 @@ them at once, or after a fork. The number of threads is scikit-learn's: it follo
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import TypeVar
 
 from typicality._compat import effective_n_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
 
@@ -43,3 +47,20 @@ def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int
     futures = [pool.submit(task, *bounds[i : i + 2]) for i in range(n_ranges)]
     for future in futures:
         future.result()
+
+
+def in_threads(task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """The results of a task for all items, in their order; tasks call no `over_ranges`.
+
+    Parameters
+    ----------
+    task : callable
+        Must release the interpreter lock for most of its time.
+    items : sequence
+        What it is called with.
+    """
+    n_threads = min(effective_n_threads(), len(items))
+    if n_threads <= 1:
+        return [task(item) for item in items]
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="typicality-task") as pool:
+        return list(pool.map(task, items))

@@ -246,14 +246,14 @@ def test_progress_is_told(apart):
 
 
 def test_a_frame_has_a_row_for_each_method(everything):
-    frame = everything.to_frame()
+    frame = everything.to_pandas()
     assert list(frame["method"]) == CLUSTERERS + DETECTORS
     assert list(frame["kind"]) == ["clusterer"] * 6 + ["detector"] * 4
     assert frame["stability"].between(0, 1).all()
 
 
 def test_agreement_as_a_frame(given):
-    frame = given.label_agreement.to_frame()
+    frame = given.label_agreement.to_pandas()
     assert frame.loc["k-means", "hdbscan"] == given.label_agreement.between("k-means", "hdbscan")
 
 

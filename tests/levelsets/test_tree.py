@@ -112,7 +112,7 @@ def test_small_components_belong_nowhere():
 @every_scene
 def test_branches_are_clusters_between_their_ends(name):
     model = fitted(name)
-    table = model.tree_.to_frame()
+    table = model.tree_.to_pandas()
     assert list(table.columns) == [
         "peak",
         "parent",
@@ -126,7 +126,7 @@ def test_branches_are_clusters_between_their_ends(name):
     assert_allclose(table.peak_alpha, model.typicality_[table.peak])
     assert (table.merge_alpha < table.peak_alpha).all()
     assert (np.diff(table.persistence) <= 0).all()
-    large = model.tree_.to_frame(min_cluster_size=5)
+    large = model.tree_.to_pandas(min_cluster_size=5)
     assert large.equals(table[table["size"] >= 5].reset_index(drop=True))
     assert (
         repr(model.tree_)
@@ -143,7 +143,7 @@ def test_branches_are_clusters_between_their_ends(name):
 
 def test_the_number_of_branches_above_a_level_is_that_of_clusters():
     model = fitted("moons")
-    table = model.tree_.to_frame()
+    table = model.tree_.to_pandas()
     for alpha in alphas(model)[1:-1]:
         alive = (table.peak_alpha > alpha) & (table.merge_alpha <= alpha)
         assert model.tree_.n_clusters_at(alpha) == alive.sum()

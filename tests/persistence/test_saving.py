@@ -82,7 +82,7 @@ def test_a_loaded_model_is_the_same_to_the_last_bit(name, tmp_path):
 def test_what_follows_from_a_tree_is_the_same(tmp_path):
     model = fitted("truncated-AlphaCutClustering")
     again = load(save(model, tmp_path / "m"))
-    assert again.tree_.to_frame().equals(model.tree_.to_frame())
+    assert again.tree_.to_pandas().equals(model.tree_.to_pandas())
     assert same(again.labels_at(0.3), model.labels_at(0.3))
 
 

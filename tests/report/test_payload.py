@@ -123,7 +123,7 @@ def test_a_model_without_clusters_has_a_payload(rows):
 
 def test_branches_are_those_of_the_tree(cutter, rows):
     branches = build_payload(cutter, rows)["tree"]["branches"]
-    table = cutter.tree_.to_frame(min_cluster_size=5)
+    table = cutter.tree_.to_pandas(min_cluster_size=5)
     assert branches[0]["parent"] == -1
     for name in ("peak_alpha", "merge_alpha", "size"):
         np.testing.assert_array_equal([b[name] for b in branches], table[name])

@@ -109,7 +109,7 @@ def test_flags_of_either_kind_and_the_words(known):
     assert_array_equal(by_truth.scores, by_sign.scores)
     assert (by_truth.n_rows, by_truth.n_outliers) == (64, 14)
     assert "14 outliers in 64 rows, rejection by a rate of 0.1, 2 repetitions" in str(by_truth)
-    assert by_truth.to_frame().index.name == "training rows"
+    assert by_truth.to_pandas().index.name == "training rows"
 
 
 @pytest.mark.parametrize(

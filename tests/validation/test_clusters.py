@@ -241,7 +241,7 @@ def test_the_result_in_words_and_numbers(apart):
     assert "4 splits of 91 rows in halves" in str(result)
     assert result.scores.shape == (4, 1)
     assert_allclose(result.instabilities, result.distances / result.random_distances)
-    assert result.stability == 1.0 - result.instability == result.to_frame()["mean"].item()
+    assert result.stability == 1.0 - result.instability == result.to_pandas()["mean"].item()
     assert result.typical_n_clusters == 4.0
 
 

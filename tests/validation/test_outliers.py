@@ -277,7 +277,7 @@ def test_what_a_result_says(result):
 
 
 def test_a_result_as_a_table_and_as_json(result):
-    frame = result.to_frame()
+    frame = result.to_pandas()
     assert frame.index.tolist() == [0.05, 0.2]
     assert_allclose(frame["mean"], result.mean)
     assert_allclose(frame["upper quartile"], result.quartiles[2])

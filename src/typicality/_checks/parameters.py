@@ -12,10 +12,9 @@ from typicality.kernels import BANDWIDTH_KERNELS, Linear, Stationary
 __all__ = [
     "check_algorithm",
     "check_alpha",
+    "check_alpha_cut",
     "check_compressible",
     "check_kernel",
-    "check_kernel_of_distance",
-    "check_one_cut",
     "check_spread",
     "check_start_array",
     "check_start_count",
@@ -68,15 +67,39 @@ def check_compressible(kernel: Any, rtol: Any) -> None:
         )
 
 
-def check_kernel_of_distance(kernel: Any) -> None:
+def check_alpha_cut(estimator: Any) -> None:
+    """Parameters of an alpha-cut that must fit together."""
+    _check_one_cut(estimator.alpha, estimator.rejection_rate)
+    kernel, is_local = estimator.kernel, estimator._is_local
+    if not is_local:
+        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
+    if not is_local and estimator.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
+            "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
+        )
+    if not is_local and estimator.at_least > 1:
+        raise ValueError(
+            f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
+            "sigma, alpha, rejection_rate, weights and labelling at their defaults."
+        )
+    if is_local and estimator.labelling == "complete":
+        raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _check_kernel_of_distance(kernel: Any) -> None:
     """Alpha-cuts are of a density: the kernel must be a function of a distance."""
     check_kernel(kernel)
     named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
     if not (named or isinstance(kernel, Stationary)):
         raise ValueError(
             f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
-            "typicality a density whose level sets are clusters. Use 'gaussian', 'laplacian' or "
-            "'cauchy', or OneClusterPCM, which takes all kernels."
+            "typicality a density whose level sets are clusters. Use 'local', 'gaussian', "
+            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
         )
     known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
     if not known:
@@ -87,7 +110,7 @@ def check_kernel_of_distance(kernel: Any) -> None:
         )
 
 
-def check_one_cut(alpha: Any, rejection_rate: Any) -> None:
+def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
     """Either a level or a rate."""
     if rejection_rate is not None and alpha != "auto":
         raise ValueError(

@@ -17,6 +17,7 @@ __all__ = [
     "check_distinct_rows",
     "check_extents",
     "check_magnitudes",
+    "check_on_sphere",
     "check_reach",
     "check_rows",
     "check_sample_weight",
@@ -255,3 +256,25 @@ def check_reach(rows: Floats, origin: Floats) -> None:
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
             )
+
+
+def check_on_sphere(rows: Floats, metric: str) -> None:
+    """Rows that have a direction, or are places on the globe."""
+    if metric == "cosine":
+        if not rows.any(axis=1).all():
+            row = int(np.flatnonzero(~rows.any(axis=1))[0])
+            raise ValueError(
+                f"Row {row} of X is all zeros and has no direction, which metric='cosine' needs. "
+                "Drop such rows, or use metric='euclidean'."
+            )
+        return
+    if rows.shape[1] != 2:
+        raise ValueError(
+            f"metric='haversine' needs two columns, latitude and longitude, but X has "
+            f"{rows.shape[1]}."
+        )
+    if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
+        raise ValueError(
+            "metric='haversine' needs latitude and longitude in radians, and X has larger values. "
+            "Convert degrees with numpy.radians(X); latitude is the first column."
+        )

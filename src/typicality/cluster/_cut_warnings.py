@@ -20,6 +20,7 @@ from typicality.levelsets.valley import Valley
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
 _ABOVE_ONE = 1.01  # more than rounding
+_NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
@@ -39,6 +40,32 @@ def warn_about_cut(model: Any, sample_weight: NDArray[np.floating] | None) -> No
         empty_space = float(model._regions.landscape.typicality(np.zeros(1))[0])
         warn_about_low_level(float(model.alpha), empty_space)
         warn_about_small_pieces(node_labels, tree.weight)
+
+
+def warn_about_choice(model: Any) -> None:
+    """One cluster or several, and the evidence is near the bar; fewer than were asked for."""
+    found, evidence = model.n_clusters_, model.evidence_
+    automatic = isinstance(model.alpha, str) and model.rejection_rate is None
+    if automatic and found < model.at_least:
+        warn(
+            f"{found} clusters were found where at_least={model.at_least} were asked for: there "
+            f"are {model.tree_.n_nodes} distinct rows. Use a smaller at_least.",
+            ClusteringWarning,
+        )
+    elif automatic and model.at_least == 1 and found == 1 and evidence >= _NEARLY:
+        warn(
+            f"The rows look like one cluster, but the evidence for more is near the bar "
+            f"(evidence_={evidence:.2f}, more than one from 1 on). Use at_least=2 to see the best "
+            "split.",
+            ClusteringWarning,
+        )
+    elif automatic and model.at_least == 1 and found > 1 and evidence < _BARELY:
+        warn(
+            f"{found} clusters were found, but the evidence for more than one is near the bar "
+            f"(evidence_={evidence:.2f}, one cluster below 1): one time in fifty a single cluster "
+            "looks like this. Check the split, or fit again on other rows of the same source.",
+            ClusteringWarning,
+        )
 
 
 def _warn_about_selection(model: Any, sample_weight: NDArray[np.floating] | None) -> None:

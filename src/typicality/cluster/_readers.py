@@ -12,13 +12,14 @@ from typicality._checks import (
     check_extents,
     check_known,
     check_no_diagonal,
+    check_on_sphere,
     check_reach,
 )
 from typicality.geometry.distinct import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
 
-__all__ = ["Box", "Coordinates", "Dissimilarities", "KernelValues", "Paths", "Reader"]
+__all__ = ["Box", "Coordinates", "Dissimilarities", "KernelValues", "Paths", "Reader", "Sphere"]
 
 Floats = NDArray[np.floating]
 
@@ -135,6 +136,35 @@ class Dissimilarities:
         check_dissimilarities(rows)
         squares: Floats = rows.astype(self.dtype, copy=False) ** 2
         return squares
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """Rows are directions, or places on the globe: points of the unit sphere.
+
+    The distance of two points through the sphere grows with the angle between them.
+
+    Parameters
+    ----------
+    metric : {"cosine", "haversine"}
+        "cosine": the direction of a row. "haversine": latitude and longitude in radians, as in
+        :func:`sklearn.metrics.pairwise.haversine_distances`.
+    """
+
+    metric: str
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        check_no_diagonal(diag)
+        check_on_sphere(rows, self.metric)
+        if self.metric == "cosine":
+            longest = np.abs(rows).max(axis=1, keepdims=True)  # no square overflows
+            scaled = rows / longest
+            return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+        latitude, longitude = rows.T
+        across = np.cos(latitude)
+        return np.column_stack(
+            [across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)]
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,31 +6,40 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_kernel_of_distance, check_one_cut
+from typicality._checks import check_alpha_cut, check_dissimilarities
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
-from typicality.cluster._cut_warnings import warn_about_cut
+from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._readers import Dissimilarities, Sphere
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
-from typicality.cluster._spaces import OpenSpace, open_space
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, open_space
 from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
-from typicality.geometry.distinct import DistinctRows
-from typicality.geometry.nearest import NearestRows, RememberedNearest
-from typicality.kernels import Kernel
+from typicality.geometry.distinct import DistinctRows, content_hash
+from typicality.geometry.nearest import GivenDistances, NearestRows, RememberedNearest
+from typicality.kernels import Kernel, LocalGaussian
 from typicality.levelsets.landscape import Landscape
+from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
+from typicality.levelsets.scales import ScaleTree, choose_clusters, cut_at_choice
 from typicality.levelsets.selection import select_clusters
+from typicality.levelsets.spanning import SpanningTree
 from typicality.levelsets.tree import AlphaTree, Cut
-from typicality.solve.picard import PicardResult
+from typicality.plan import Plan
+from typicality.solve.picard import PicardResult, Status
 
 __all__ = ["AlphaCutClustering"]
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
+_Fitting = tuple[dict[str, Any], Callable[[], None], FitProgress]
+
+_MEDOID_ROWS = 2000
 
 
 class AlphaCutClustering(ClusterMixin, SpaceEstimator):
@@ -161,30 +170,35 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SpaceEstimator._parameter_constraints,
+        "kernel": [StrOptions({"auto", "local", *ALL_KERNELS}), callable],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
-        "weights": [StrOptions({"typicality", "uniform"})],
+        "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],
         "rejection_rate": [None, Interval(Real, 0, 1, closed="left")],
+        "at_least": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions({"euclidean", "cosine", "haversine", "precomputed"})],
         "labelling": [StrOptions({"neighbours", "complete"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left")],
-        "assign": [StrOptions({"core", "all"})],
+        "assign": [StrOptions({"auto", "core", "typical", "all"})],
         "criterion": [StrOptions({"weights", "memberships"})],
     }
 
     def __init__(
         self,
         *,
-        kernel: str | Kernel | Callable[..., Any] = "gaussian",
+        kernel: str | Kernel | Callable[..., Any] = "auto",
         sigma: float | str = "auto",
         gamma: float = 1.0,
-        weights: str = "typicality",
+        weights: str = "auto",
         alpha: float | str = "auto",
         rejection_rate: float | None = None,
+        at_least: int = 1,
+        metric: str = "euclidean",
         labelling: str = "neighbours",
         n_neighbors: int = 30,
         min_cluster_size: int = 1,
-        assign: str = "core",
+        assign: str = "auto",
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
@@ -197,6 +211,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         self.weights = weights
         self.alpha = alpha
         self.rejection_rate = rejection_rate
+        self.at_least = at_least
+        self.metric = metric
         self.labelling = labelling
         self.n_neighbors = n_neighbors
         self.min_cluster_size = min_cluster_size
@@ -214,7 +230,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster.
+            The rows to cluster; with ``metric="precomputed"`` the square matrix of distances.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
@@ -225,49 +241,46 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         -------
         self
         """
-        check_kernel_of_distance(self.kernel)
-        check_one_cut(self.alpha, self.rejection_rate)
+        check_alpha_cut(self)
         training = self._training_rows(X, sample_weight, at_least=1)
-        rows, copies = training.rows, training.sample_weight
+        copies = training.sample_weight
         if copies is not None:
             copies = copies.astype(np.float64) / unit_of_weight(copies)
+        reader = self._metric_reader(training.rows)
+        rows = training.rows if reader is None else reader.read(training.rows, None)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(rows, copies, at_most=len(rows))
-        opened = self._open(nodes)
-        space: Any = opened.space
-        if space.total_variance > 0:
-            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
-        progress = FitProgress(
-            self,
-            training.schema,
-            n_runs=1,
-            data=training.for_callbacks,
-            attributes=lambda state: self._prediction_attributes(opened, nodes, rows, state),
-        )
-        result = solve_one_cluster(
-            space, progress, gamma=self.gamma, weights=self.weights, criterion=self.criterion
-        )
         # All is computed before anything is published: a fit that fails leaves the model as it was.
-        model = self._prediction_attributes(opened, nodes, rows, result.state)
+        fitting = self._fit_local if self._is_local else self._fit_one_width
+        model, warn, progress = fitting(training, nodes, rows)
         regions: Regions = model["_regions"]
-        model |= core_attributes(opened, result) | {
+        cut: Cut = model["_cut"]
+        labels = regions.training_labels(cut, assign=model["_assign"])
+        medoids = self._medoids(nodes, regions.tree, labels, cut.n_clusters)
+        model |= {
             "eta_": regions.landscape.eta,
             "weights_": regions.weights_of_rows(copies),
-            "typicality_": regions.typicality.astype(rows.dtype),
-            "labels_": regions.training_labels(model["_cut"], assign=self.assign),
+            "typicality_": regions.typicality.astype(training.rows.dtype),
+            "labels_": labels,
+            "memberships_": regions.memberships(cut).astype(training.rows.dtype),
+            "medoid_indices_": medoids,
+            "medoids_": training.rows[medoids],
         }
+        if reader is not None:
+            model["_reader"] = reader
         self._take_schema(training.schema)
         for name, value in model.items():
             setattr(self, name, value)
-        self._warn(space, result, training)
+        warn()
         progress.finish()
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows below the cut.
 
-        A row joins the training row, of its nearest ones, with the highest way to it, and has its
-        label where the way stays above the level of its cluster.
+        A row has the label of the training row that it joins: the nearest one, or, with a kernel of
+        one width, the one of its nearest with the highest way to it. It gets -1 where it is not
+        dense enough for `assign`.
 
         Parameters
         ----------
@@ -281,6 +294,32 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         rows = self._known_rows(X, None)
         labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
+
+    def predict_memberships(self, X: ArrayLike) -> Floats:
+        r"""How well each row is connected to each cluster, from 0 to 1.
+
+        .. math:: u_{hk} = \frac{1}{s_{\max}} \max_{\text{ways from } x_h \text{ to } k}
+            \; \min_{x \text{ on the way}} s(x)
+
+        The best way to a cluster leads to its peak and stays as high as it can; the lowest place
+        on it counts, in units of the highest peak. A row at a peak has the membership of its
+        height there; a row between two clusters has equal memberships in both. The memberships of
+        a row do not sum to one. Its label has the largest one, but other clusters may tie.
+
+        Original to typicality, see docs/theory. Costs O(n) for each cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+        """
+        rows = self._known_rows(X, None)
+        memberships: Floats = self._regions.memberships(self._cut, rows)
+        return memberships.astype(self.typicality_.dtype, copy=False)
 
     def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, by the formula of the paper.
@@ -298,8 +337,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             In [0, 1].
         """
         rows = self._known_rows(X, None)
-        typicality: Floats = self._regions.typicality_of(rows).astype(rows.dtype)
-        return typicality
+        typicality: Floats = self._regions.typicality_of(rows)
+        return typicality.astype(self.typicality_.dtype, copy=False)
 
     def labels_at(self, alpha: float) -> Labels:
         """The cluster of each training row when the typicality is cut at alpha; no new fit.
@@ -321,13 +360,116 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
         return labels
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
     # ---- steps of a fit --------------------------------------------------------------------------
 
+    @property
+    def _is_local(self) -> bool:
+        """Whether the kernel is the local one: by name, or because everything is automatic."""
+        words = [self.kernel, self.sigma, self.alpha]
+        automatic = all(isinstance(word, str) and word == "auto" for word in words)
+        automatic &= self.rejection_rate is None and self.labelling == "neighbours"
+        by_name = isinstance(self.kernel, str) and self.kernel == "local"
+        return by_name or (automatic and self.weights != "typicality")
+
+    def _metric_reader(self, rows: Floats) -> Any:
+        """How rows become points or distances; None for coordinates as they are."""
+        if self.metric == "precomputed":
+            check_dissimilarities(rows, square=True)
+            return Dissimilarities(rows.dtype)
+        return None if self.metric == "euclidean" else Sphere(self.metric)
+
+    def _progress(self, training: TrainingRows, attributes: Callable[[State], Any]) -> FitProgress:
+        return FitProgress(
+            self,
+            training.schema,
+            n_runs=1,
+            data=training.for_callbacks,
+            attributes=attributes,
+        )
+
+    def _fit_local(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
+        """Choose scale and clusters; the kernel is as wide as rows are sparse."""
+        reader: Any = None
+        positions, given = nodes.rows, self.metric == "precomputed"
+        if not given:
+            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+            reader = opened.reader
+            if self.metric == "euclidean":
+                names = feature_labels(training.schema)
+                warn_about_features(opened.features, names, opened.kernel)
+            positions = nodes.rows - np.median(nodes.rows, axis=0)  # far from zero digits are lost
+        progress = self._progress(training, lambda state: {})
+
+        def search_among(some: NDArray[np.intp]) -> Any:
+            return GivenDistances(nodes.index[some]) if given else NearestRows(positions[some])
+
+        order = np.argsort(content_hash(nodes.rows), kind="stable")
+        choice = choose_clusters(
+            positions,
+            search_among,
+            nodes.weight,
+            order,
+            at_least=self.at_least,
+            min_cluster_size=self.min_cluster_size,
+        )
+        tree = choice.partition.tree
+        sample = DistinctRows(
+            nodes.rows[tree.rows], nodes.weight[tree.rows], nodes.index[tree.rows]
+        )
+        search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
+        landscape = LocalLandscape.of(search, tree, sample.weight, gamma=self.gamma)
+        grown = np.exp(tree.heights), SpanningTree(tree.pairs, np.exp(tree.saddles))
+        regions = Regions.of(
+            landscape, sample, rows, labelling="neighbours", n_neighbors=1, grown=grown
+        )
+        if self.alpha == "auto" and self.rejection_rate is None:
+            cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
+        else:
+            cut = self._plain_cut(regions.tree)
+        kernel = "local" if given else LocalGaussian(sample.rows, tree.n_neighbors, tree.dimension)
+        model = self._cut_attributes(reader, regions, cut) | {
+            "evidence_": choice.evidence,
+            "agreement_": choice.agreement,
+            "kernel_": kernel,
+            "sigma_": float(np.sqrt(np.median(tree.squares))),
+            "n_iter_": 1,
+            "status_": Status.CONVERGED,
+            "objective_path_": -landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
+            "plan_": _plan(tree, len(nodes.rows)),
+        }
+        return model, lambda: warn_about_choice(self), progress
+
+    def _fit_one_width(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
+        """One-cluster PCM with a kernel of one width, cut as the user says."""
+        opened = self._open(nodes)
+        space: Any = opened.space
+        if space.total_variance > 0:
+            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
+
+        def attributes(state: State) -> dict[str, Any]:
+            return self._prediction_attributes(opened, nodes, rows, state)
+
+        progress = self._progress(training, attributes)
+        weights = "typicality" if self.weights == "auto" else self.weights
+        result = solve_one_cluster(
+            space, progress, gamma=self.gamma, weights=weights, criterion=self.criterion
+        )
+        model = attributes(result.state) | core_attributes(opened, result)
+        model |= {"evidence_": None, "agreement_": None}
+        return model, lambda: self._warn(space, result, training), progress
+
     def _open(self, nodes: DistinctRows) -> OpenSpace:
-        named = isinstance(self.kernel, str)
+        kernel = (
+            "gaussian" if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel
+        )
         return open_space(
-            self.kernel,
-            "alpha-cut" if named and self.sigma == "auto" else self.sigma,
+            kernel,
+            "alpha-cut" if isinstance(kernel, str) and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
             explicit=False,
@@ -345,31 +487,62 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         regions = Regions.of(landscape, nodes, rows, **ways, search=search)
-        cut = self._choose_cut(landscape, regions.tree, search)
+        if self.alpha == "auto" and self.rejection_rate is None:
+            size = self.min_cluster_size
+            cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
+        else:
+            cut = self._plain_cut(regions.tree)
+        return self._cut_attributes(opened.reader, regions, cut)
+
+    def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
+        automatic = "core" if cut.filled is None else "typical"
         return {
-            "_reader": opened.reader,
+            "_reader": reader,
             "_regions": regions,
             "_cut": cut,
-            "_assign": self.assign,
+            "_assign": automatic if self.assign == "auto" else self.assign,
             "_min_cluster_size": self.min_cluster_size,
             "tree_": regions.tree,
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
         }
 
-    def _choose_cut(self, landscape: Landscape, tree: AlphaTree, search: NearestRows) -> Cut:
+    def _plain_cut(self, tree: AlphaTree) -> Cut:
+        """One level for all clusters."""
         if self.rejection_rate is not None:
             quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
             alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
-        elif self.alpha == "auto":
-            size = self.min_cluster_size
-            return select_clusters(landscape, tree, min_cluster_size=size, search=search)
         else:
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
+
+    def _medoids(
+        self, nodes: DistinctRows, tree: AlphaTree, labels: Labels, n_clusters: int
+    ) -> NDArray[np.intp]:
+        """The row of each cluster with the least sum of distances to its rows, or to 2000."""
+        label = labels[nodes.index]
+        order = np.argsort(content_hash(nodes.rows), kind="stable")
+        medoids = []
+        for number in range(n_clusters):
+            own = order[label[order] == number][:_MEDOID_ROWS]
+            if self.metric == "precomputed":
+                distances = np.sqrt(nodes.rows[np.ix_(own, nodes.index[own])])
+            else:
+                distances = cdist(nodes.rows[own], nodes.rows[own])
+            medoids.append(nodes.index[own[int((distances @ nodes.weight[own]).argmin())]])
+        return np.array(medoids, dtype=np.intp)
 
     def _warn(self, space: Any, result: PicardResult[State], training: TrainingRows) -> None:
         warn_about_core(self, space, result, instead="")
         nodes = self._regions.landscape.weights
         warn_about_lonely_row(nodes, space.mean.weights[:, 0], self.tree_.row_of)
         warn_about_cut(self, training.sample_weight)
+
+
+def _plan(tree: ScaleTree, n_rows: int) -> Plan:
+    sample = "" if len(tree.rows) == n_rows else f" of a sample of {len(tree.rows):,} rows"
+    reason = (
+        f"sums over the {2 * tree.n_neighbors} nearest rows of each row, at the scale of the "
+        f"{tree.n_neighbors} nearest{sample}, which the scales chose together."
+    )
+    return Plan("local", 16 * len(tree.rows) * (2 * tree.n_neighbors + 1), reason)

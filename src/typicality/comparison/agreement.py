@@ -43,7 +43,7 @@ class AgreementMatrix:
         known: Doubles = values[~np.isnan(values)]
         return known
 
-    def to_frame(self) -> Any:
+    def to_pandas(self) -> Any:
         """The matrix as a pandas DataFrame."""
         import pandas as pd
 

@@ -119,7 +119,7 @@ class Comparison:
             detectors=self.detectors,
         )
 
-    def to_frame(self) -> Any:
+    def to_pandas(self) -> Any:
         """A row for each method, as a pandas DataFrame."""
         import pandas as pd
 

@@ -10,6 +10,7 @@ Implements :cite:`filippone2010`, eq. (14)-(15), (18).
 """
 
 from typicality.kernels.base import ByDefinition, Kernel
+from typicality.kernels.local import LocalGaussian
 from typicality.kernels.named import BANDWIDTH_KERNELS, KERNEL_NAMES, Function, named_kernel
 from typicality.kernels.of_distance import Cauchy, Gaussian, Laplacian, Stationary
 from typicality.kernels.of_product import Cosine, Linear, Polynomial
@@ -25,6 +26,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "LocalGaussian",
     "Polynomial",
     "Stationary",
     "named_kernel",

@@ -1,6 +1,7 @@
 """Which pairs of rows are looked at: all of them, or neighbours."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +9,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.nearest import NearestRows, neighbours_of
 from typicality.kernels.base import Floats
 
-__all__ = ["Pairs", "all_pairs", "components", "distinct_pairs", "islands", "neighbour_pairs"]
+__all__ = [
+    "Pairs",
+    "all_pairs",
+    "components",
+    "distinct_pairs",
+    "islands",
+    "linked_pairs",
+    "neighbour_pairs",
+]
 
 Pairs = NDArray[np.intp]
 
@@ -41,6 +50,35 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
         yield bridges
         joined = components(int(island.max()) + 1, island[bridges].astype(np.intp))
         island = joined[island]
+
+
+def linked_pairs(
+    nearest: NDArray[np.intp], asking: Floats, search_among: Callable[[NDArray[np.intp]], Any]
+) -> Pairs:
+    """Pairs of which one row names the other, and the shortest bridges between islands.
+
+    Parameters
+    ----------
+    nearest : array of shape (n, k)
+        The rows that each row names.
+    asking : array of shape (n, ...)
+        The rows as a search takes them.
+    search_among : callable
+        `search_among(rows)`: a search for the nearest of some of the rows.
+    """
+    pairs = _links(nearest)
+    island = components(len(nearest), pairs)
+    while island.max() > 0:
+        sizes = np.bincount(island)
+        bridges = []
+        for number in np.delete(np.arange(len(sizes)), sizes.argmax()):
+            own, others = np.flatnonzero(island == number), np.flatnonzero(island != number)
+            near = neighbours_of(search_among(others), asking[own], 1)
+            shortest = int(near.sqdist.argmin())
+            bridges.append((own[shortest], others[near.rows[shortest, 0]]))
+        pairs = distinct_pairs(np.concatenate([pairs, np.array(bridges)]))
+        island = components(len(nearest), pairs)
+    return pairs
 
 
 def all_pairs(n_rows: int) -> Iterator[Pairs]:

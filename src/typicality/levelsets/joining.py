@@ -1,40 +1,36 @@
 """Which row of a landscape a new row would join."""
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from typicality.levelsets.landscape import Doubles, Floats, Landscape
+from typicality.levelsets.landscape import Doubles, Floats, Joined, Landscape
+from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.segments import lowest_between
 
-__all__ = ["Joined", "join"]
+__all__ = ["join"]
 
 _ROWS_AT_A_TIME = 2**14
 
 
-class Joined(NamedTuple):
-    """The training row each new row would join, the lowest height on the way, and its own."""
-
-    node: NDArray[np.intp]
-    entry: Doubles
-    height: Doubles
-
-
 def join(
-    landscape: Landscape, heights: Doubles, rows: Floats, *, labelling: str, n_neighbors: int
+    landscape: Landscape | LocalLandscape,
+    heights: Doubles,
+    rows: Floats,
+    *,
+    labelling: str,
+    n_neighbors: int,
 ) -> Joined:
     """Of the nearest training rows, the one with the highest way to it, ends included.
 
     Ties go to the nearest, so a training row joins itself. Which row that is does not depend on
     where the landscape is cut: a new row belongs to the cluster of that row wherever the cut is
-    below the way, and to none elsewhere.
+    below the way, and to none elsewhere. In a local landscape it is the nearest row: the kernel is
+    as wide as the way there.
 
     Original to typicality, see docs/theory.
 
     Parameters
     ----------
-    landscape : Landscape
+    landscape : Landscape or LocalLandscape
         The heights.
     heights : array of shape (n,)
         The heights of the training rows.
@@ -45,6 +41,8 @@ def join(
     n_neighbors : int
         How many training rows are tried.
     """
+    if isinstance(landscape, LocalLandscape):
+        return landscape.join(heights, rows)
     parts = [
         _join(landscape, heights, rows[start : start + _ROWS_AT_A_TIME], labelling, n_neighbors)
         for start in range(0, len(rows), _ROWS_AT_A_TIME)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,18 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.nearest import NearestRows
 from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
 
-__all__ = ["Landscape"]
+__all__ = ["Joined", "Landscape", "typicality_at"]
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]
+
+
+class Joined(NamedTuple):
+    """The training row each new row would join, the lowest height on the way, and its own."""
+
+    node: NDArray[np.intp]
+    entry: Doubles
+    height: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,5 +96,10 @@ class Landscape:
 
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""
-        sqdist = (2.0 * (1.0 - heights) - self.energy).clip(min=0.0)
-        return np.asarray(np.exp(-sqdist / self.eta))
+        return typicality_at(heights, self.energy, self.eta)
+
+
+def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
+    r"""The typicality :math:`u(s) = e^{-(2 (1 - s) - w^\top E w) / \eta}` at given heights."""
+    sqdist = (2.0 * (1.0 - heights) - energy).clip(min=0.0)
+    return np.asarray(np.exp(-sqdist / eta))

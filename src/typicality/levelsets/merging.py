@@ -6,7 +6,19 @@ Nothing here calls other compiled code: numba's cache notices changes of this fi
 from numba import njit
 from numpy import arange, bool_, inf, int64, ones, zeros
 
-__all__ = ["core_edges", "grow", "hang_together", "link", "meet", "merge_peaks", "prune"]
+__all__ = [
+    "core_edges",
+    "fill_along",
+    "grow",
+    "hang_together",
+    "label_cores",
+    "link",
+    "meet",
+    "merge_peaks",
+    "merge_sides",
+    "prune",
+    "ways_to",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -192,3 +204,107 @@ def prune(pairs, kept, heights, weight, edges, ends, total):
         lowest[root] = low
         inside[root] += inside[leaf]
     return n_edges
+
+
+@njit(cache=True, nogil=True)
+def merge_sides(pairs, heights, peaks, sizes, means):
+    """What each edge joins: the peaks, sizes and mean heights of both sides, higher peak first."""
+    n_rows = heights.size
+    parent = arange(n_rows)
+    peak = arange(n_rows)
+    size = ones(n_rows)
+    total = heights.copy()
+    for e in range(pairs.shape[0]):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        first, second = peak[a], peak[b]
+        higher = heights[first] > heights[second]
+        if not (higher or (heights[first] == heights[second] and first < second)):
+            a, b = b, a
+        peaks[e, 0], peaks[e, 1] = peak[a], peak[b]
+        sizes[e, 0], sizes[e, 1] = size[a], size[b]
+        means[e, 0], means[e, 1] = total[a] / size[a], total[b] / size[b]
+        root, leaf = (a, b) if size[a] >= size[b] else (b, a)
+        parent[leaf] = root
+        peak[root] = peaks[e, 0]
+        size[root] += size[leaf]
+        total[root] += total[leaf]
+
+
+@njit(cache=True, nogil=True)
+def label_cores(pairs, separates, peaks, labels):
+    """Label what joins a peak before an edge separates it from another; -1 for all else.
+
+    A separating edge gives a label to the higher peak of either side. Returns their number.
+    """
+    n_rows = labels.size
+    parent = arange(n_rows)
+    together = arange(n_rows)
+    closed = zeros(n_rows, bool_)
+    for e in range(pairs.shape[0]):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        closed_now = closed[a] or closed[b] or separates[e]
+        if not closed_now:
+            together[_root(together, pairs[e, 1])] = _root(together, pairs[e, 0])
+        parent[a] = b
+        closed[b] = closed_now
+    labels[:] = -1
+    n_labels = 0
+    for e in range(pairs.shape[0]):
+        if separates[e]:
+            for side in range(2):
+                root = _root(together, peaks[e, side])
+                if labels[root] < 0:
+                    labels[root] = n_labels
+                    n_labels += 1
+    if n_labels == 0:
+        labels[:] = 0
+        return 1
+    for i in range(n_rows):
+        labels[i] = labels[_root(together, i)]
+    return n_labels
+
+
+@njit(cache=True, nogil=True)
+def fill_along(pairs, labels):
+    """Rows without a label take that of the row by which they join, higher edges first."""
+    n_rows = labels.size
+    parent = arange(n_rows)
+    last = arange(n_rows)
+    after = zeros(n_rows, int64) - 1  # the rows of a component form a list, its root first
+    labelled = labels >= 0
+    for e in range(pairs.shape[0]):
+        i, j = pairs[e, 0], pairs[e, 1]
+        a, b = _root(parent, i), _root(parent, j)
+        if labelled[a] != labelled[b]:
+            if labelled[b]:
+                a, b, i = b, a, j
+            row = b
+            while row >= 0:
+                labels[row] = labels[i]
+                row = after[row]
+        parent[b] = a
+        after[last[a]] = b
+        last[a] = last[b]
+
+
+@njit(cache=True, nogil=True)
+def ways_to(pairs, saddles, heights, target, ways):
+    """The lowest height on the best way from each row to a target row."""
+    n_rows = heights.size
+    parent = arange(n_rows)
+    last = arange(n_rows)
+    after = zeros(n_rows, int64) - 1
+    ways[target] = heights[target]
+    for e in range(pairs.shape[0]):
+        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+        here = _root(parent, target)
+        if here == b:
+            a, b = b, a
+        if here == a:
+            row = b
+            while row >= 0:
+                ways[row] = saddles[e]
+                row = after[row]
+        parent[b] = a
+        after[last[a]] = b
+        last[a] = last[b]

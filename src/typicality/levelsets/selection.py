@@ -11,7 +11,7 @@ from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.spanning import Branches
 from typicality.levelsets.tree import AlphaTree, Cut, Labels, number_clusters
 
-__all__ = ["contrasts", "critical_value", "select_clusters"]
+__all__ = ["contrasts", "critical_value", "just_below_cores", "raise_to", "select_clusters"]
 
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
 _STRICTNESS = 1.6
@@ -77,13 +77,13 @@ def select_clusters(
     component[~np.isin(component, component[peaks])] = -1
     labels = number_clusters(component, tree.weight, min_cluster_size)
     alpha = np.zeros(int(labels.max(initial=-1)) + 1)
-    _raise_to(alpha, labels[peaks], landscape.typicality(floors[peaks].clip(min=0.0)))
+    raise_to(alpha, labels[peaks], landscape.typicality(floors[peaks].clip(min=0.0)))
     for side in (branches.peak, branches.parent):
-        _raise_to(alpha, labels[side[real]], tree.saddle_alpha[branches.edge[real]])
-    return Cut(labels, np.minimum(alpha, _just_below_cores(labels, tree.node_alpha, len(alpha))))
+        raise_to(alpha, labels[side[real]], tree.saddle_alpha[branches.edge[real]])
+    return Cut(labels, np.minimum(alpha, just_below_cores(labels, tree.node_alpha, len(alpha))))
 
 
-def _raise_to(alpha: Doubles, labels: Labels, levels: Doubles) -> None:
+def raise_to(alpha: Doubles, labels: Labels, levels: Doubles) -> None:
     """Raise the levels of clusters to given ones, where these are higher; -1 is no cluster."""
     found = labels >= 0
     np.maximum.at(alpha, labels[found], levels[found])
@@ -101,7 +101,7 @@ def _floors(tree: AlphaTree) -> Doubles:
     return np.where(floors > 0, floors, -1.0)
 
 
-def _just_below_cores(labels: Labels, node_alpha: Doubles, n_clusters: int) -> Doubles:
+def just_below_cores(labels: Labels, node_alpha: Doubles, n_clusters: int) -> Doubles:
     """Levels that no core touches, even where typicalities differ by less than rounding."""
     lowest = np.full(n_clusters, np.inf)
     core = labels >= 0

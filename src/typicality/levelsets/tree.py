@@ -26,13 +26,19 @@ class Cut(NamedTuple):
     Parameters
     ----------
     node_labels : array of shape (n_nodes,), int32
-        The cluster of each node; -1 for those that belong nowhere.
+        The cluster of each node; -1 for those below the cut.
     alpha : float or array of shape (n_clusters,)
         The level of all clusters, or of each.
+    filled : array of shape (n_nodes,), int32, optional
+        The cluster of each node and of those below the cut; automatic choices have it.
+    reach : array of shape (n_clusters,), optional
+        The radius that holds ten rows, where rows are just dense enough to belong to each cluster.
     """
 
     node_labels: Labels
     alpha: Any
+    filled: Labels | None = None
+    reach: Doubles | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -153,7 +159,7 @@ class AlphaTree:
     def __repr__(self) -> str:
         return f"AlphaTree({self.n_nodes} distinct rows, {len(self.branches.peak)} branches)"
 
-    def to_frame(self, *, min_cluster_size: float = 1) -> Any:
+    def to_pandas(self, *, min_cluster_size: float = 1) -> Any:
         """The branches as a pandas DataFrame, the most persistent first, the whole tree on top.
 
         Columns: `peak`, a training row at the peak; `parent`, a training row at the higher peak it

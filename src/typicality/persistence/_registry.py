@@ -32,10 +32,19 @@ from typicality.persistence._kinds import (
 
 __all__ = ["ATTRIBUTES", "ENUMS", "ESTIMATORS", "LEFT_OUT", "RECORDS"]
 
-KERNELS = ("Gaussian", "Laplacian", "Cauchy", "Linear", "Polynomial", "Cosine", "Function")
+KERNELS = (
+    "Gaussian",
+    "Laplacian",
+    "Cauchy",
+    "Linear",
+    "LocalGaussian",
+    "Polynomial",
+    "Cosine",
+    "Function",
+)
 COLUMNS = ("Evaluated", "GivenKernel", "GivenSqdist")
 SUMS = ("BlockedSums", "TileExpansion", "FourierExpansion", "ReducedSet")
-READERS = ("Coordinates", "Box", "KernelValues", "Dissimilarities", "Paths")
+READERS = ("Coordinates", "Box", "KernelValues", "Dissimilarities", "Paths", "Sphere")
 RULES = (
     "Fuzzy",
     "Entropic",
@@ -55,6 +64,14 @@ RECORDS: dict[str, Record] = {
     "Laplacian": _STATIONARY,
     "Cauchy": _STATIONARY,
     "Linear": Record("typicality.kernels.of_product", {}),
+    "LocalGaussian": Record(
+        "typicality.kernels.local",
+        {
+            "rows": floats("_reference", "_coordinates"),
+            "n_neighbors": whole,
+            "dimension": one_of(nothing, number),
+        },
+    ),
     "Polynomial": Record(
         "typicality.kernels.of_product",
         {"degree": number, "gamma": one_of(nothing, number), "coef0": number},
@@ -83,6 +100,7 @@ RECORDS: dict[str, Record] = {
         {"dtype": float_type, "keys": array("u", "_known"), "diagonal": floats("_values")},
     ),
     "Dissimilarities": Record("typicality.cluster._readers", {"dtype": float_type}),
+    "Sphere": Record("typicality.cluster._readers", {"metric": words("cosine", "haversine")}),
     "Paths": Record(
         "typicality.cluster._readers",
         {
@@ -207,6 +225,27 @@ RECORDS: dict[str, Record] = {
         },
         lambda made: has_compiled_sums(made.columns),
     ),
+    "NearestRows": Record(
+        "typicality.geometry.nearest", {"rows": floats("n", "_coordinates"), "norm": whole}
+    ),
+    "GivenDistances": Record(
+        "typicality.geometry.nearest",
+        {"columns": array("i", "n")},
+        lambda made: bool((made.columns >= 0).all()),
+    ),
+    "LocalLandscape": Record(
+        "typicality.levelsets.local",
+        {
+            "search": part("NearestRows", "GivenDistances"),
+            "weights": floats("n"),
+            "n_neighbors": whole,
+            "dimension": number,
+            "squares": floats("n"),
+            "radii": floats("n"),
+            "energy": number,
+            "eta": number,
+        },
+    ),
     "AlphaTree": Record(
         "typicality.levelsets.tree",
         {
@@ -224,12 +263,12 @@ RECORDS: dict[str, Record] = {
     "Regions": Record(
         "typicality.levelsets.regions",
         {
-            "landscape": part("Landscape"),
+            "landscape": part("Landscape", "LocalLandscape"),
             "tree": part("AlphaTree"),
             "labelling": words("neighbours", "complete"),
             "n_neighbors": whole,
             "aside": wholes("_aside", below="N"),
-            "aside_rows": floats("_aside", "d"),
+            "aside_rows": floats("_aside", "_coordinates"),
             "typicality": floats("N"),
         },
     ),
@@ -238,6 +277,8 @@ RECORDS: dict[str, Record] = {
         {
             "node_labels": wholes("n", below="n", lowest=-1),
             "alpha": one_of(number, floats("_clusters")),
+            "filled": one_of(nothing, wholes("n", below="_clusters")),
+            "reach": one_of(nothing, floats("_clusters")),
         },
         lambda made: np.ndim(made.alpha) == 0 or len(made.alpha) == made.n_clusters,
     ),
@@ -289,7 +330,20 @@ ESTIMATORS: dict[str, Estimator] = {
     "AlphaCutClustering": Estimator(
         "typicality.cluster.alpha_cut",
         ("n_features_in_", "_regions", "_cut", "_reader", "_assign", "_min_cluster_size", "tree_"),
-        ("labels_", "n_clusters_", "alpha_", "typicality_", "weights_", "eta_", *_OF_A_FIT),
+        (
+            "labels_",
+            "n_clusters_",
+            "alpha_",
+            "typicality_",
+            "memberships_",
+            "medoids_",
+            "medoid_indices_",
+            "evidence_",
+            "agreement_",
+            "weights_",
+            "eta_",
+            *_OF_A_FIT,
+        ),
     ),
     "ColumnScaler": Estimator(
         "typicality.preprocessing",
@@ -321,14 +375,18 @@ ATTRIBUTES: dict[str, Kind] = {
     "_cut": part("Cut"),
     "_rule": part(*RULES),
     "_reader": part(*READERS),
-    "_assign": words("core", "all"),
+    "_assign": words("core", "typical", "all"),
     "_min_cluster_size": whole,
     "tree_": part("AlphaTree"),
     "prototype_labels_": wholes("c", below="c", lowest=-1),
     "cluster_centers_": floats("c", "d"),
     "labels_": array("i", "N"),
-    "memberships_": one_of(floats("N", "c"), sparse_floats("N", "c")),
+    "memberships_": one_of(floats("N", "c"), sparse_floats("N", "c"), floats("N", "_clusters")),
     "typicality_": floats("N"),
+    "medoids_": floats("_clusters", "d"),
+    "medoid_indices_": wholes("_clusters", below="N"),
+    "evidence_": one_of(nothing, number),
+    "agreement_": one_of(nothing, number),
     "weights_": floats("N"),
     "n_clusters_": whole,
     "alpha_": one_of(number, floats("_clusters")),

@@ -143,7 +143,7 @@ def novelty_accuracy(
     Returns
     -------
     NoveltyAccuracy
-        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_frame`.
+        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_pandas`.
 
     Examples
     --------

@@ -150,7 +150,7 @@ def outlier_stability(
     Returns
     -------
     OutlierStability
-        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_frame`.
+        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_pandas`.
 
     Examples
     --------

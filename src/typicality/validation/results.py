@@ -109,7 +109,7 @@ class RepeatedScores(ABC):
             "upper quartile": upper,
         }
 
-    def to_frame(self) -> Any:
+    def to_pandas(self) -> Any:
         """The summary as a pandas DataFrame, a row for each setting."""
         import pandas as pd
 

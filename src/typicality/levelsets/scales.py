@@ -1,0 +1,455 @@
+"""The automatic choice: trees at many scales, whether there is more than one cluster, and which.
+
+Original to typicality, see docs/theory.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._threads import in_threads
+from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_of
+from typicality.kernels.local import WIDTH_SHARE
+from typicality.levelsets.graphs import Pairs, linked_pairs
+from typicality.levelsets.landscape import Doubles, Floats
+from typicality.levelsets.local import LocalLandscape, log_heights_at, radii_of, squared_widths
+from typicality.levelsets.selection import just_below_cores, raise_to
+from typicality.levelsets.tree import Cut, number_clusters
+
+__all__ = ["Choice", "Partition", "ScaleTree", "choose_clusters", "cut_at_choice"]
+
+Places = NDArray[np.intp]
+SearchAmong = Callable[[Places], Any]
+
+_NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale
+_ROWS_OF_A_SCALE = 4  # times its neighbours, at least
+_WORK = 900_000  # rows times neighbours of a scale; of more rows, a sample
+_MOST_ROWS, _MOST_ROWS_IN_MANY_DIMENSIONS, _FEW_DIMENSIONS = 50_000, 20_000, 3
+_EDGES = 15  # neighbours in the graph of edges, and to tell the dimension
+_SMALLEST_DIMENSION = 0.9
+
+# Evidence: fitted to single clusters of many shapes, see docs/theory.
+_DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
+_BAR = 4.1
+_GROWTH, _ROWS_OF_THE_BAR = 0.08, 1000.0
+_SMALLEST_SIDE = 0.02  # of all rows
+_FEWEST_ROWS = 5.0
+
+# Rows that are dense enough to belong to a cluster, in logarithms of its median density.
+_THIRD, _FIFTEENTH = math.log(3.0), math.log(15.0)
+_DENSE = 0.9
+_ABOVE_ROUNDING = 1.0 + 1e-9
+
+# The vote.
+_LEVELS = np.geomspace(0.6, 3.0, 24)
+_POWER_OF_DIMENSION = 0.65
+_POWER_OF_SCALE = -0.25
+_VOTERS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleTree:
+    """The maximum spanning tree of rows at one scale, with heights as logarithms.
+
+    Parameters
+    ----------
+    rows : array of shape (m,)
+        The rows in the tree, as places among all.
+    n_neighbors : int
+        The number k of neighbours that tells the width of the kernel.
+    dimension : float
+        The dimension of the rows at this scale.
+    squares : array of shape (m,)
+        The squared widths at the rows.
+    radii : array of shape (m,)
+        The radius around each row that holds ten others.
+    heights : array of shape (m,)
+        Their heights.
+    pairs : array of shape (m - 1, 2)
+        The edges, by falling height.
+    saddles : array of shape (m - 1,)
+        Their heights.
+    edges : array of shape (e, 2)
+        The pairs of neighbours the tree was chosen from.
+    """
+
+    rows: Places
+    n_neighbors: int
+    dimension: float
+    squares: Doubles
+    radii: Doubles
+    heights: Doubles
+    pairs: Pairs
+    saddles: Doubles
+    edges: Pairs
+
+    @cached_property
+    def _sides(self) -> tuple[NDArray[np.intp], Doubles, Doubles]:
+        """The peaks, sizes and mean heights of what each edge joins, the higher peak first."""
+        from typicality.levelsets.merging import merge_sides  # numba takes a second to load
+
+        peaks = np.empty(self.pairs.shape, np.intp)
+        sizes, means = np.empty((2, *self.pairs.shape))
+        merge_sides(self.pairs, self.heights, peaks, sizes, means)
+        return peaks, sizes, means
+
+    @property
+    def peaks(self) -> NDArray[np.intp]:
+        """The highest rows of the two sides of each edge."""
+        return self._sides[0]
+
+    @cached_property
+    def log_density(self) -> Doubles:
+        """The logarithm of the density at the rows, up to a constant."""
+        return np.asarray(-self.dimension * np.log(np.maximum(self.radii, np.finfo(float).tiny)))
+
+    @property
+    def evidence(self) -> float:
+        r"""How far the clearest valley exceeds what chance makes of one cluster; 1 at the bar.
+
+        .. math:: \max_e \frac{\sqrt{k d} \, c_e}{4.1 \, (m / 1000)^{0.08}}
+
+        over edges with 2 % of the m rows on either side, :math:`c_e` the lower of the two mean
+        heights above the edge, less the height of the edge. A chance bump may have a high peak, but
+        it has a low mean.
+        """
+        n_rows = len(self.heights)
+        large = self.smaller_side >= max(_FEWEST_ROWS, _SMALLEST_SIDE * n_rows)
+        means = self._sides[2].min(axis=1)
+        contrast = (means - self.saddles)[large].max(initial=0.0)
+        bar = _BAR * (n_rows / _ROWS_OF_THE_BAR) ** _GROWTH
+        return float(math.sqrt(self.n_neighbors * self.dimension) * contrast / bar)
+
+    @cached_property
+    def prominence(self) -> Doubles:
+        r"""How far the lower of the two peaks that an edge joins rises above it; 1 near chance.
+
+        .. math:: \sqrt{\frac{k}{2 \ln(m / k)}} \, d^{0.65} (p - t)
+
+        for a peak of height p and an edge of height t.
+        """
+        rise = self.heights[self.peaks[:, 1]] - self.saddles
+        k = self.n_neighbors
+        unit = math.sqrt(2.0 * math.log(max(len(self.heights) / k, 2.0)) / k)
+        return np.asarray(rise / unit * self.dimension**_POWER_OF_DIMENSION)
+
+    @property
+    def smaller_side(self) -> Doubles:
+        """The number of rows on the smaller side of each edge."""
+        return np.asarray(self._sides[1].min(axis=1))
+
+    def cut(self, separates: NDArray[np.bool_]) -> "Partition":
+        """The clusters on the two sides of the edges that separate."""
+        from typicality.levelsets.merging import fill_along, label_cores  # takes a second to load
+
+        labels = np.empty(len(self.rows), np.int64)
+        n_clusters = label_cores(self.pairs, separates, self.peaks, labels)
+        core = labels >= 0
+        fill_along(self.pairs, labels)
+        return Partition(self, separates, labels, core, n_clusters)
+
+    def partitions(self, fewest: float) -> Iterator[tuple["Partition", int]]:
+        """The partitions by prominence at all levels, and at how many levels each is met."""
+        prominence = np.where(self.smaller_side >= fewest, self.prominence, 0.0)
+        separates = prominence >= _LEVELS[:, None]
+        met = np.count_nonzero(separates, axis=1)
+        for count, levels in groupby(range(len(_LEVELS)), key=lambda level: int(met[level])):
+            same = list(levels)
+            if count > 0:
+                yield self.cut(separates[same[0]]), len(same)
+
+
+class Partition(NamedTuple):
+    """Clusters of the rows of a tree.
+
+    Parameters
+    ----------
+    tree : ScaleTree
+        The tree.
+    separates : array of shape (m - 1,), bool
+        The edges that separate clusters.
+    labels : array of shape (m,)
+        The cluster of each row.
+    core : array of shape (m,), bool
+        Whether a row is above the highest saddle of its cluster.
+    n_clusters : int
+        The number of clusters.
+    """
+
+    tree: ScaleTree
+    separates: NDArray[np.bool_]
+    labels: NDArray[np.int64]
+    core: NDArray[np.bool_]
+    n_clusters: int
+
+
+class Choice(NamedTuple):
+    """The partition that was chosen, the evidence for more than one cluster, and the agreement."""
+
+    partition: Partition
+    evidence: float
+    agreement: float
+
+
+def choose_clusters(
+    positions: Floats,
+    search_among: SearchAmong,
+    weight: Doubles,
+    order: Places,
+    *,
+    at_least: int = 1,
+    min_cluster_size: float = 1,
+) -> Choice:
+    """Grow trees at many scales, weigh the evidence, and let the scales vote.
+
+    There is more than one cluster where the evidence of one scale is 1 or more, or where the user
+    says so. Then each scale proposes the partitions of its tree at 24 levels of prominence, and
+    the one that agrees best with all others is chosen: the largest mean adjusted Rand index, over
+    at most 2000 rows.
+
+    Costs O(n log n) for the neighbours and O(n k) for each scale k, with n k at most 900,000: a
+    scale of more rows looks at a sample.
+
+    Parameters
+    ----------
+    positions : array of shape (n, d) or (n, N)
+        The coordinates of distinct rows, or their distances to all rows.
+    search_among : callable
+        `search_among(rows)`: a search for the nearest of some rows, by their places.
+    weight : array of shape (n,)
+        Their weights.
+    order : array of shape (n,)
+        The rows in an arbitrary order that does not depend on how they are sorted; samples are the
+        first ones.
+    at_least : int, default=1
+        The fewest clusters, if there are enough rows.
+    min_cluster_size : float, default=1
+        The fewest rows of a cluster; five in any case, unless more clusters are asked for.
+    """
+    trees = list(_grown(positions, search_among, weight, order))
+    evidence = max(density.evidence for _, density in trees)
+    voting = [tree for tree, _ in trees]
+    fewest = max(_FEWEST_ROWS, min_cluster_size)
+    ballots = [ballot for tree in voting for ballot in tree.partitions(fewest)]
+    ballots = [ballot for ballot in ballots if ballot[0].n_clusters >= at_least]
+    if ballots:
+        n_voters = min(_VOTERS, *(len(tree.rows) for tree in voting))
+        chosen, agreement = _elect(ballots, np.sort(order[:n_voters]))
+    else:
+        chosen, agreement = _split_anyway(voting[len(voting) // 2], at_least), 0.0
+    if evidence < 1.0 and at_least < 2:
+        chosen = _split_anyway(chosen.tree, 1)
+    return Choice(_without_background(chosen, at_least), evidence, agreement)
+
+
+def _split_anyway(tree: ScaleTree, n_clusters: int) -> Partition:
+    """The clusters on the sides of the most prominent edges, those of small sides last."""
+    separates = np.zeros(len(tree.pairs), bool)
+    order = np.lexsort([-tree.prominence, tree.smaller_side < _FEWEST_ROWS])
+    separates[order[: n_clusters - 1]] = True
+    return tree.cut(separates)
+
+
+def _without_background(partition: Partition, at_least: int) -> Partition:
+    """Dissolve clusters that are no denser than the places where they meet others.
+
+    The local kernel makes groups of background noise as high as dense clusters. A group whose dense
+    rows, at the 90 % point, are less dense than its border has no peak of its own: its rows go with
+    the clusters around it.
+    """
+    from typicality.levelsets.merging import fill_along  # numba takes a second to load
+
+    tree, labels, n_clusters = partition.tree, partition.labels, partition.n_clusters
+    if n_clusters < 2:
+        return partition
+    dense = [np.quantile(tree.log_density[labels == k], _DENSE) for k in range(n_clusters)]
+    kept = np.array(dense) >= _borders(tree, labels, n_clusters)
+    if kept.all() or np.count_nonzero(kept) < at_least:
+        return partition
+    core = partition.core & kept[labels]
+    labels = np.where(core, (np.cumsum(kept) - 1)[labels], -1)
+    fill_along(tree.pairs, labels)
+    return Partition(tree, partition.separates, labels, core, int(np.count_nonzero(kept)))
+
+
+def _borders(tree: ScaleTree, labels: NDArray[np.signedinteger], n_clusters: int) -> Doubles:
+    """The logarithm of the density where each cluster meets another: the highest of all places."""
+    pairs = tree.edges[labels[tree.edges[:, 0]] != labels[tree.edges[:, 1]]]
+    lower = tree.log_density[pairs].min(axis=1, initial=np.inf)
+    borders = np.full(n_clusters, -np.inf)
+    for side in pairs.T:
+        np.maximum.at(borders, labels[side], lower)
+    return borders
+
+
+def cut_at_choice(partition: Partition, landscape: LocalLandscape, weight: Doubles) -> Cut:
+    """The clusters of a partition as a cut of its tree, with a level for each.
+
+    A row belongs to its cluster where it is dense enough: above a fifteenth of the median density
+    of the cluster, and above a third of it or the density where the cluster meets another. In more
+    than two dimensions densities vary more: logarithms of these shares grow with the root of the
+    dimension.
+    """
+    tree = partition.tree
+    filled = number_clusters(partition.labels.astype(np.int32), weight, 0)
+    labels = np.where(partition.core, filled, np.int32(-1))
+    alpha = np.zeros(partition.n_clusters)
+    saddles = landscape.typicality(np.exp(tree.saddles[partition.separates]))
+    for side in tree.peaks[partition.separates].T:
+        raise_to(alpha, labels[side], saddles)
+    node_alpha = landscape.typicality(np.exp(tree.heights))
+    alpha = np.minimum(alpha, just_below_cores(labels, node_alpha, len(alpha)))
+    median = np.array([np.median(tree.log_density[filled == k]) for k in range(len(alpha))])
+    spread = math.sqrt(max(tree.dimension, 2.0) / 2.0)
+    floor = np.minimum(_borders(tree, filled, len(alpha)), median - spread * _THIRD)
+    floor = np.maximum(floor, median - spread * _FIFTEENTH)
+    reach = np.exp(-floor / tree.dimension) * _ABOVE_ROUNDING
+    return Cut(labels, alpha, filled, reach)
+
+
+# ---- trees --------------------------------------------------------------------------------------
+
+
+def _grown(
+    positions: Floats, search_among: SearchAmong, weight: Doubles, order: Places
+) -> Iterator[tuple[ScaleTree, ScaleTree]]:
+    """The trees of the local kernel and of the density, for every scale."""
+    many = positions.shape[1] > _FEW_DIMENSIONS
+    most = min(len(order), _MOST_ROWS_IN_MANY_DIMENSIONS if many else _MOST_ROWS)
+    scales = [(min(most, _WORK // k), k) for k in _NEIGHBOURS]
+    scales = [(m, k) for m, k in scales if k <= max(m / _ROWS_OF_A_SCALE, _NEIGHBOURS[0])]
+    for m, group in groupby(scales, key=lambda scale: scale[0]):
+        sizes = [k for _, k in group]
+        sample = _Sample.of(positions, search_among, weight, np.sort(order[:m]), max(sizes))
+        tasks = [(k, mutual) for k in sizes for mutual in (True, False)]
+        trees = in_threads(sample.grow, tasks)
+        yield from zip(trees[::2], trees[1::2], strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Rows of a scale, their neighbours, and the edges of which trees are made."""
+
+    rows: Places
+    positions: Floats
+    is_given: bool
+    weights: Doubles
+    near: Neighbours
+    edges: Pairs
+
+    @classmethod
+    def of(
+        cls, positions: Floats, search_among: SearchAmong, weight: Doubles, rows: Places, k: int
+    ) -> Self:
+        search = search_among(rows)
+        near = neighbours_of(search, positions[rows], max(2 * k, _EDGES) + 1)
+        is_given = isinstance(search, GivenDistances)
+        own = positions[np.ix_(rows, search.columns)] if is_given else positions[rows]
+        own = np.ascontiguousarray(own, dtype=np.float64)
+        nearest = near.rows[:, : _EDGES + 1]
+        edges = linked_pairs(nearest, positions[rows], lambda some: search_among(rows[some]))
+        weights = weight[rows] / weight[rows].sum()
+        return cls(rows, own, is_given, weights, near, edges)
+
+    def grow(self, task: tuple[int, bool]) -> ScaleTree:
+        """The tree at a scale k: of the local kernel (mutual widths), or of the density."""
+        from typicality.levelsets.growing import grow_tree  # numba takes a second to load
+
+        k, mutual = task
+        share = WIDTH_SHARE if mutual else _DENSITY_SHARE
+        dimension = self._dimension(k)
+        near = self.near.nearest(2 * k + 1)
+        squares = squared_widths(near, k, share)
+        squares[squares == 0] = squares[squares > 0].min(initial=1.0)
+        how = squares, self.weights, dimension
+        heights = log_heights_at(near, squares, *how, mutual=mutual)
+        n_edges = len(self.rows) - 1
+        pairs, saddles = np.empty((n_edges, 2), np.intp), np.empty(n_edges)
+        grow_tree(
+            self.positions,
+            self.is_given,
+            near.rows,
+            k,
+            share,
+            squares,
+            self.weights,
+            0.5 * dimension,
+            mutual,
+            heights,
+            self.edges,
+            pairs,
+            saddles,
+        )
+        return ScaleTree(
+            self.rows,
+            k,
+            dimension,
+            squares,
+            radii_of(self.near),
+            heights,
+            pairs,
+            saddles,
+            self.edges,
+        )
+
+    def _dimension(self, k: int) -> float:
+        """The dimension at a scale, at most that at the finest."""
+        coarse, fine = (dimension_by(self.near, max(size, _EDGES)) for size in (k, _EDGES))
+        return max(min(coarse, fine), _SMALLEST_DIMENSION)
+
+
+def dimension_by(near: Neighbours, k: int) -> float:
+    r"""The dimension of rows by the growth of their distances to k neighbours.
+
+    .. math:: \hat d = \Big( \frac{1}{n (k - 1)} \sum_i \sum_{j < k} \ln \frac{r_k(i)}{r_j(i)}
+        \Big)^{-1}
+
+    Implements :cite:`levina2004`, averaged as :cite:`mackay2005` proposed.
+    """
+    k = min(k, near.sqdist.shape[1] - 1)
+    if k < 2:
+        return 1.0
+    sqdist = near.sqdist[:, 1 : k + 1]
+    sqdist = sqdist[sqdist[:, 0] > 0]
+    slope = 0.5 * float(np.mean(np.log(sqdist[:, -1:] / sqdist[:, :-1]))) if len(sqdist) else 1.0
+    return 1.0 / slope if slope > 0 else float("inf")
+
+
+# ---- the vote -----------------------------------------------------------------------------------
+
+
+def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partition, float]:
+    """The partition of largest mean agreement with all, and that mean."""
+    weights = np.array([n * part.tree.n_neighbors**_POWER_OF_SCALE for part, n in ballots])
+    labels = [part.labels[np.searchsorted(part.tree.rows, voters)] for part, _ in ballots]
+    support = adjusted_rand_matrix(labels) @ (weights / weights.sum())
+    best = int(support.argmax())
+    return ballots[best][0], float(support[best])
+
+
+def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
+    """The adjusted Rand index of every two of some partitions of the same rows.
+
+    All contingency tables are blocks of one product of indicator matrices.
+    """
+    sizes = [int(part.max()) + 1 for part in labels]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    n_rows = len(labels[0])
+    indicator = np.zeros((n_rows, first[-1]), np.float32)
+    for start, part in zip(first, labels, strict=False):
+        indicator[np.arange(n_rows), start + part] = 1.0
+    tables = (indicator.T @ indicator).astype(np.float64)
+    pairs = tables * (tables - 1.0)
+    within = np.add.reduceat(np.add.reduceat(pairs, first[:-1], axis=0), first[:-1], axis=1)
+    own = np.diagonal(within)
+    expected = np.outer(own, own) / max(n_rows * (n_rows - 1.0), 1.0)
+    largest = 0.5 * (own[:, None] + own)
+    same = largest == expected
+    index = (within - expected) / np.where(same, 1.0, largest - expected)
+    return np.where(same, 1.0, index)
