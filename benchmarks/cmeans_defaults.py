@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from _report import Report, machine
+from _report import Report
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "cmeans_defaults.md"
@@ -191,8 +191,11 @@ def show(title: str, sets: Iterable[DataSet], kernel: str, report: Report) -> No
 def main() -> None:
     options = _parse()
     report = Report()
-    for line in machine():
-        report.line(line)
+    fuzzy, possibilistic = FuzzyCMeans().get_params(), PossibilisticCMeans().get_params()
+    report.line(
+        f"Defaults of the installed package: FuzzyCMeans m={fuzzy['m']!r}; PossibilisticCMeans "
+        f"m={possibilistic['m']!r}, gamma={possibilistic['gamma']:g}."
+    )
     seeds = range(options.first, options.first + options.draws)
     show(f"{len(seeds)} generated sets", map(draw, seeds), "linear", report)
     few = seeds[:_N_KERNEL_DRAWS]
