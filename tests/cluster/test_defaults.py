@@ -56,7 +56,7 @@ def test_constant_features_do_not_count(rng):
 def test_automatic_m_takes_weights_for_copies(rng, kernel):
     X = rng.normal(size=(120, 8)) + 3 * (np.arange(120) % 2)[:, None]
     copies = rng.integers(0, 4, 120)
-    model = FuzzyCMeans(2, kernel=kernel, sigma=4.0 if kernel == "gaussian" else "auto")
+    model = FuzzyCMeans(2, kernel=kernel, sigma=1.5 if kernel == "gaussian" else "auto")
     weighted = model.set_params(random_state=0).fit(X, sample_weight=copies).m_
     assert weighted == model.fit(np.repeat(X, copies, axis=0)).m_
     assert weighted != model.fit(X).m_
