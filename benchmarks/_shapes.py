@@ -90,9 +90,9 @@ SHAPES = [
             "fuzzy, gaussian, defaults": FuzzyCMeans(2, kernel="gaussian"),
             "fuzzy m=2, gaussian": FuzzyCMeans(2, m=2.0, kernel="gaussian"),
             "fuzzy m=1.5, gaussian": FuzzyCMeans(2, m=1.5, kernel="gaussian"),
-            "fuzzy, connectivity": FuzzyCMeans(2, kernel="connectivity"),
+            "fuzzy, connectivity": FuzzyCMeans(2, m=2.0, kernel="connectivity"),
             "entropy, gaussian, annealing": EntropyCMeans(2, kernel="gaussian", init="annealing"),
-            "fuzzy, linear": FuzzyCMeans(2),
+            "fuzzy m=2, linear": FuzzyCMeans(2, m=2.0),
         },
     ),
     Shape(
