@@ -26,6 +26,7 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_nulls.py
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/stability_choice.py
+	$(RUN) benchmarks/cmeans_defaults.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py
 	$(RUN) benchmarks/promises.py

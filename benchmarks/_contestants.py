@@ -46,9 +46,9 @@ class Variant:
 
 
 VARIANTS = [
-    Variant("FCM m=2", FuzzyCMeans, Fuzzy(2.0)),
+    Variant("FCM m=2", partial(FuzzyCMeans, m=2.0), Fuzzy(2.0)),
     Variant("FCM m=1.5", partial(FuzzyCMeans, m=1.5), Fuzzy(1.5)),
-    Variant("FCM m=2 float32", FuzzyCMeans, Fuzzy(2.0), np.float32),
+    Variant("FCM m=2 float32", partial(FuzzyCMeans, m=2.0), Fuzzy(2.0), np.float32),
     Variant("entropy", partial(EntropyCMeans, lam=_LAM), Entropic(_LAM)),
     Variant(
         "PCM 1996",

@@ -88,10 +88,11 @@ SHAPES = [
         10,
         {
             "fuzzy, gaussian, defaults": FuzzyCMeans(2, kernel="gaussian"),
+            "fuzzy m=2, gaussian": FuzzyCMeans(2, m=2.0, kernel="gaussian"),
             "fuzzy m=1.5, gaussian": FuzzyCMeans(2, m=1.5, kernel="gaussian"),
-            "fuzzy, connectivity": FuzzyCMeans(2, kernel="connectivity"),
+            "fuzzy, connectivity": FuzzyCMeans(2, m=2.0, kernel="connectivity"),
             "entropy, gaussian, annealing": EntropyCMeans(2, kernel="gaussian", init="annealing"),
-            "fuzzy, linear": FuzzyCMeans(2),
+            "fuzzy m=2, linear": FuzzyCMeans(2, m=2.0),
         },
     ),
     Shape(
@@ -99,9 +100,9 @@ SHAPES = [
         lambda seed: make_ball_and_ring(random_state=seed),
         40,
         {
-            "fuzzy m=2": FuzzyCMeans(2, kernel=_WIDE),
+            "fuzzy m=2": FuzzyCMeans(2, m=2.0, kernel=_WIDE),
             **_entropic(10.0, _WIDE),
-            "fuzzy m=2, linear": FuzzyCMeans(2),
+            "fuzzy m=2, linear": FuzzyCMeans(2, m=2.0),
         },
     ),
     Shape(
@@ -109,10 +110,10 @@ SHAPES = [
         lambda seed: make_crescents(random_state=seed),
         40,
         {
-            "fuzzy m=2": FuzzyCMeans(2, kernel=_NARROW),
+            "fuzzy m=2": FuzzyCMeans(2, m=2.0, kernel=_NARROW),
             "fuzzy m=1.15": FuzzyCMeans(2, m=1.15, kernel=_NARROW),
             **_entropic(15.0, _NARROW),
-            "fuzzy m=2, linear": FuzzyCMeans(2),
+            "fuzzy m=2, linear": FuzzyCMeans(2, m=2.0),
         },
     ),
 ]

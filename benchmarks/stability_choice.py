@@ -51,7 +51,7 @@ class Method(NamedTuple):
 _METHODS = (
     Method(KMeans(n_init=10), "n_clusters", 10),
     Method(GaussianMixture(n_init=2), "n_components", 4),
-    Method(FuzzyCMeans(n_init=2), "n_clusters", 4),
+    Method(FuzzyCMeans(m=2.0, n_init=2), "n_clusters", 4),
 )
 _WIDTHS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # times the median distance; "auto" is 1/2
 _N_SETS = 5

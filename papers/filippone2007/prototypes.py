@@ -20,6 +20,7 @@ _CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
 _ROWS, _WIDTH = 60, 0.6  # of a blob
 _N_NOISE, _NOISE_BOX = 90, (-3.0, 9.0)
 _GLOBULAR_GAMMA = 0.3
+_FUZZIFIER = 2.0  # of the preliminary partition
 _MAX_ITER = 20_000  # prototypes that meet do so slowly
 
 Doubles = NDArray[np.float64]
@@ -69,7 +70,9 @@ def _counts(
     n_draws: int, *, kernel: str = "gaussian", sigma: float = SIGMA, gamma: float = 1.0
 ) -> list[int]:
     """The number of distinct prototypes in each draw."""
-    model = PossibilisticCMeans(3, kernel=kernel, sigma=sigma, gamma=gamma, max_iter=_MAX_ITER)
+    model = PossibilisticCMeans(
+        3, kernel=kernel, sigma=sigma, gamma=gamma, m=_FUZZIFIER, max_iter=_MAX_ITER
+    )
     return [
         model.set_params(random_state=seed).fit(blobs(seed)[0]).n_clusters_
         for seed in range(n_draws)
@@ -78,7 +81,7 @@ def _counts(
 
 def _linear_difference() -> float:
     X, _ = blobs(0)
-    first = PossibilisticCMeans(3, random_state=0).fit(X)
+    first = PossibilisticCMeans(3, gamma=1.0, m=_FUZZIFIER, random_state=0).fit(X)
     start = {"init": first.memberships_, "eta": first.eta_}
     in_input_space = PossibilisticCMeans(3, **start).fit(X)
     by_kernel = PossibilisticCMeans(3, kernel="precomputed", **start).fit(X @ X.T)
@@ -100,7 +103,7 @@ def _shapes(seed: int) -> tuple[float, float]:
     X, y = make_ball_and_ring(random_state=seed)
     best = max(
         adjusted_rand_score(
-            y, PossibilisticCMeans(2, gamma=gamma, random_state=start).fit(X).labels_
+            y, PossibilisticCMeans(2, gamma=gamma, m=_FUZZIFIER, random_state=start).fit(X).labels_
         )
         for gamma in GAMMAS
         for start in range(3)
@@ -116,7 +119,7 @@ def _globular_auc() -> tuple[float, float]:
 
 def _aucs(X: Doubles, dense: NDArray[np.bool_]) -> tuple[float, float]:
     """How well the largest typicality of PCM, and that of 1-PCM, tell dense rows from noise."""
-    several = PossibilisticCMeans(3, gamma=_GLOBULAR_GAMMA, random_state=0).fit(X)
+    several = PossibilisticCMeans(3, gamma=_GLOBULAR_GAMMA, m=_FUZZIFIER, random_state=0).fit(X)
     one = OneClusterPCM(sigma=SIGMA, **PAPER).fit(X)
     return (
         float(roc_auc_score(dense, several.memberships_.max(axis=1))),

@@ -58,7 +58,7 @@ def by_fuzzy_c_means(row: Row, X: Doubles, n_starts: int) -> Iterator[Outcome]:
     for seed in range(n_starts):
         start = np.random.RandomState(seed).uniform(size=(len(X), row.m_ini or 0))
         start /= start.sum(axis=1, keepdims=True)
-        model = FuzzyCMeans(row.m_ini, init=start, max_iter=_N_ITER, tol=0.0)
+        model = FuzzyCMeans(row.m_ini, m=2.0, init=start, max_iter=_N_ITER, tol=0.0)
         model.set_callbacks(SmallChange()).fit(X)
         yield Outcome(len(np.unique(model.labels_)), model.labels_, model.memberships_)
 
@@ -66,7 +66,8 @@ def by_fuzzy_c_means(row: Row, X: Doubles, n_starts: int) -> Iterator[Outcome]:
 def by_possibilistic_c_means(row: Row, X: Doubles) -> Outcome:
     """The form of 1993 on boxed rows; of prototypes that are together, the first one counts."""
     X = _BOX * minmax_scale(X)
-    model = PossibilisticCMeans(row.m_ini, objective="1993", m=_FUZZIFIER, init="max-min").fit(X)
+    settings: dict[str, Any] = {"objective": "1993", "gamma": 1.0, "m": _FUZZIFIER}
+    model = PossibilisticCMeans(row.m_ini, init="max-min", **settings).fit(X)
     different: list[int] = []
     for k, near in enumerate(pairwise_distances(model.cluster_centers_)):
         if np.all(near[different] > _SAME):

@@ -351,7 +351,8 @@ def test_spreads_follow_their_prototypes(blobs):
 def test_reestimated_spreads_adapt_in_many_dimensions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
-    model = PossibilisticCMeans(1, eta_update="each_step", max_iter=500, random_state=0).fit(X)
+    settings = {"eta_update": "each_step", "gamma": 1.0, "max_iter": 500, "random_state": 0}
+    model = PossibilisticCMeans(1, **settings).fit(X)
     assert_allclose(model.eta_, 8.0, rtol=0.1)
 
 

@@ -279,7 +279,7 @@ def test_rows_of_weight_zero_build_no_path():
 def test_collapse_in_a_kernel_space_names_a_better_m():
     X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=0)
     with pytest.warns(CollapsedMembershipsWarning, match=r"Try m=(1\.\d+)") as record:
-        FuzzyCMeans(2, kernel="gaussian", sigma=0.35, random_state=0).fit(X)
+        FuzzyCMeans(2, m=2.0, kernel="gaussian", sigma=0.35, random_state=0).fit(X)
     better = float(re.search(r"Try m=(1\.\d+), or a wider", str(record[0].message)).group(1))
     model = FuzzyCMeans(2, m=better, kernel="gaussian", sigma=0.35, random_state=0).fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
@@ -295,9 +295,10 @@ def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
 
 def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
     """filippone2010, section III: the drawback that leads to the one-cluster version."""
+    settings = {"kernel": "gaussian", "gamma": 1.0, "random_state": 0}
     with pytest.warns(CoincidentClustersWarning):
-        PossibilisticCMeans(3, kernel="gaussian", sigma=0.5, m=1.1, random_state=0).fit(blobs[0])
-    wide = PossibilisticCMeans(3, kernel="gaussian", sigma=6.0, random_state=0).fit(blobs[0])
+        PossibilisticCMeans(3, sigma=0.5, m=1.1, **settings).fit(blobs[0])
+    wide = PossibilisticCMeans(3, sigma=6.0, m=2.0, **settings).fit(blobs[0])
     assert wide.n_clusters_ == 3
 
 

@@ -58,7 +58,7 @@ def test_rows_of_weight_zero_have_no_say_in_the_advice(many_dimensions):
     messages = []
     for data, sample_weight in ((X, None), (aside, weight)):
         with pytest.warns(CollapsedMembershipsWarning) as record:
-            FuzzyCMeans(10, random_state=0).fit(data, sample_weight=sample_weight)
+            FuzzyCMeans(10, m=2.0, random_state=0).fit(data, sample_weight=sample_weight)
         messages.append(str(record[0].message))
     assert messages[0] == messages[1]
 
@@ -66,7 +66,7 @@ def test_rows_of_weight_zero_have_no_say_in_the_advice(many_dimensions):
 def test_collapse_of_the_preliminary_partition_is_named(many_dimensions):
     X, _ = many_dimensions
     with pytest.warns() as record:
-        PossibilisticCMeans(10, random_state=0).fit(X)
+        PossibilisticCMeans(10, m=2.0, gamma=1.0, random_state=0).fit(X)
     messages = {w.category: str(w.message) for w in record}
     assert messages[CollapsedMembershipsWarning].startswith("Preliminary fuzzy c-means: All")
     assert CoincidentClustersWarning in messages
@@ -98,7 +98,7 @@ def test_entropic_collapse_names_a_lam_that_works(blobs):
 def test_coincident_possibilistic_clusters_are_merged(blobs):
     X, truth = blobs
     with pytest.warns(CoincidentClustersWarning, match=r"coincide.*try gamma=0.25.*n_init"):
-        model = PossibilisticCMeans(7, random_state=0, n_init=3).fit(X)
+        model = PossibilisticCMeans(7, gamma=1.0, random_state=0, n_init=3).fit(X)
     assert model.n_clusters_ < 7
     assert len(model.cluster_centers_) == 7
     assert np.unique(model.labels_).tolist() == list(range(model.n_clusters_))

@@ -29,6 +29,6 @@ def raw_wine():
 @pytest.mark.parametrize("init", ["k-means++", "max-min", "random"])
 def test_row(load, rand, success, init):
     X, truth = load()
-    labels = FuzzyCMeans(3, init=init, random_state=0, max_iter=100).fit_predict(X)
+    labels = FuzzyCMeans(3, m=2.0, init=init, random_state=0, max_iter=100).fit_predict(X)
     assert np.round(100 * rand_score(truth, labels), 2) == rand
     assert np.round(100 * success_rate(truth, labels), 2) == success

@@ -27,7 +27,9 @@ def test_dense_regions(seed):
 def test_ball_and_ring(seed):
     """miyamoto2003, fig. 1: the standard form, m = 2 and c = 10, from single random starts."""
     X, truth = make_ball_and_ring(random_state=seed)
-    model = FuzzyCMeans(2, kernel=Gaussian.from_gamma(10.0), init="random", random_state=seed)
+    model = FuzzyCMeans(
+        2, m=2.0, kernel=Gaussian.from_gamma(10.0), init="random", random_state=seed
+    )
     assert adjusted_rand_score(truth, model.fit(X).labels_) == 1.0
 
 

@@ -49,7 +49,7 @@ class NumberedClusterer(PrototypeClusterer, metaclass=ABCMeta):
     # ---- what a subclass supplies ----------------------------------------------------------------
 
     @abstractmethod
-    def _start_rule(self) -> MembershipRule:
+    def _start_rule(self, space: Geometry[Any]) -> MembershipRule:
         """The rule that turns memberships given as `init` into weights."""
 
     @property
@@ -108,7 +108,7 @@ class NumberedClusterer(PrototypeClusterer, metaclass=ABCMeta):
         if has_points(self.kernel) and array.shape == (self.n_clusters, space.X.shape[1]):
             return space.at(array)
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
-        return space.prototypes(self._start_rule().weights(array / array.max(axis=0)))
+        return space.prototypes(self._start_rule(space).weights(array / array.max(axis=0)))
 
     # ---- results ---------------------------------------------------------------------------------
 

@@ -223,7 +223,7 @@ class EntropyCMeans(NumberedClusterer):
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
-    def _start_rule(self) -> Entropic:
+    def _start_rule(self, space: Geometry[Any]) -> Entropic:
         return Entropic(1.0)  # the weights are the memberships, whatever lam
 
     def _coincidence_advice(self) -> str:

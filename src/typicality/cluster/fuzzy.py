@@ -1,21 +1,26 @@
 """Fuzzy c-means."""
 
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from typicality._compat import Interval
+from typicality._compat import Interval, StrOptions
 from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
-from typicality.cluster.diagnostics import fuzzy_collapse_advice
-from typicality.geometry import Geometry
+from typicality.cluster._readers import Reader
+from typicality.cluster.diagnostics import fuzzy_collapse_advice, largest_fuzzifier
+from typicality.cluster.labelling import Labelling
+from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.solve.picard import PicardResult
 
-__all__ = ["FuzzyCMeans"]
+__all__ = ["FuzzyCMeans", "fuzzifier"]
+
+_FUZZIEST = 2.0  # the largest automatic m
 
 
 class FuzzyCMeans(NumberedClusterer):
@@ -37,9 +42,18 @@ class FuzzyCMeans(NumberedClusterer):
     ----------
     n_clusters : int, default=8
         The number of clusters.
-    m : float, default=2.0
-        The fuzzifier, above 1. Near 1 the clusters are hard, as k-means makes them; in many
-        dimensions values well below 2 are needed (a warning then names one).
+    m : float or "auto", default="auto"
+        The fuzzifier, above 1. Near 1 the clusters are hard, as in k-means. In many dimensions
+        values well below 2 are needed, or all prototypes collapse onto the mean of the data.
+        "auto" is the rule of :cite:`schwaemmle2010`, at most 2,
+
+        .. math:: m = 1 + \Big( \frac{1418}{n} + 22.05 \Big) d^{-2} +
+            \Big( \frac{12.33}{n} + 0.243 \Big) d^{-0.0406 \ln n - 0.1134},
+
+        where n is the number of distinct rows of positive weight and d the number of features
+        that are not constant: 2 for up to four features, 1.33 for 1000 rows of ten. With a kernel,
+        d is the effective dimension of the mapped rows, and m is at most halfway from 1 to the
+        value above which prototypes fall onto the mean. See docs/theory.
     kernel : str, Kernel or callable, default="linear"
         The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
         "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
@@ -87,6 +101,8 @@ class FuzzyCMeans(NumberedClusterer):
         The label of each prototype; 0, 1, 2, ... unless prototypes coincide.
     n_clusters_ : int
         The number of labels in use.
+    m_ : float
+        The fuzzifier that was used.
     n_iter_ : int
         The number of iterations.
     status_ : str
@@ -122,18 +138,20 @@ class FuzzyCMeans(NumberedClusterer):
     True
     >>> model.memberships_[2].round(2)
     array([0.5, 0.5])
+    >>> model.m_
+    2.0
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NumberedClusterer._parameter_constraints,
-        "m": [Interval(Real, 1, np.inf, closed="neither")],
+        "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        m: float = 2.0,
+        m: float | str = "auto",
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
         init: Any = "k-means++",
@@ -161,13 +179,35 @@ class FuzzyCMeans(NumberedClusterer):
     def _solve(
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
-        return best_run(space, starts, [Fuzzy(float(self.m))], progress)
+        return best_run(space, starts, [Fuzzy(fuzzifier(self.m, space))], progress)
 
-    def _start_rule(self) -> Fuzzy:
-        return Fuzzy(float(self.m))
+    def _start_rule(self, space: Geometry[Any]) -> Fuzzy:
+        return Fuzzy(fuzzifier(self.m, space))
+
+    def _prediction_attributes(
+        self, state: State, reader: Reader, labelling: Labelling | None = None
+    ) -> dict[str, Any]:
+        rule: Any = state.rule
+        return super()._prediction_attributes(state, reader, labelling) | {"m_": rule.m}
 
     def _coincidence_advice(self) -> str:
-        return f"Try a smaller m (now {self.m:g}), more starts (n_init), or fewer clusters."
+        return f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
 
     def _collapse_advice(self, space: Geometry[Any]) -> str:
-        return fuzzy_collapse_advice(self.m, space)
+        return fuzzy_collapse_advice(self.m_, space)
+
+
+def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
+    """The fuzzifier that `m` of an estimator means: "auto" depends on the rows and their space.
+
+    Implements :cite:`schwaemmle2010`, the equation for m. Differs from the paper: it is at most 2,
+    n counts distinct rows, so that a row of weight k is k rows, and there is a rule for kernels.
+    """
+    if not isinstance(m, str):
+        return float(m)
+    n, d = space.n_distinct_rows, space.dimension
+    power = -0.0406 * math.log(n) - 0.1134
+    automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
+    if isinstance(space, KernelSpace):
+        automatic = min(automatic, 1 + (largest_fuzzifier(space) - 1) / 2)
+    return min(automatic, _FUZZIEST)

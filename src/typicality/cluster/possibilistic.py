@@ -12,6 +12,7 @@ from typicality._compat import Interval, StrOptions
 from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
+from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.diagnostics import (
     fuzzy_collapse_advice,
     memberships_collapsed,
@@ -21,6 +22,7 @@ from typicality.cluster.diagnostics import (
     warn_about_unreached,
     warn_about_vanished_spread,
 )
+from typicality.cluster.fuzzy import fuzzifier
 from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
@@ -75,17 +77,21 @@ class PossibilisticCMeans(NumberedClusterer):
         The spread of the clusters, a squared distance: there the typicality is exp(-1) (1996) or
         1/2 (1993). "fcm" takes `gamma` times the mean squared distance within each cluster of the
         preliminary fuzzy partition.
-    gamma : float, default=1.0
-        The multiplier of spreads that are estimated.
+    gamma : float, default=0.1
+        The multiplier of spreads that are estimated. With 1, the spread is the mean squared
+        distance within a cluster: most rows of a cluster have typicalities above .1, but
+        prototypes of neighbouring clusters meet, above all in many dimensions. With the default
+        most of them stay apart, and a typicality above .1 marks the core of a cluster.
     objective : {"1996", "1993"}, default="1996"
         The form of the objective.
-    m : float, default=2.0
-        The fuzzifier of the preliminary partition, and of the 1993 form.
+    m : float or "auto", default="auto"
+        The fuzzifier of the preliminary partition, and of the 1993 form. "auto" depends on the
+        number of rows and of features, as in :class:`FuzzyCMeans`.
     eta_update : {"never", "each_step"}, default="never"
         Whether spreads are estimated anew in each iteration.
 
         .. warning:: With "each_step" spreads can shrink without end: a cluster that fills no more
-            than 2 / gamma dimensions collapses onto a point.
+            than 2 / gamma dimensions collapses onto a point. Use it with gamma=1 or more.
     init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
         The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
         (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
@@ -126,6 +132,8 @@ class PossibilisticCMeans(NumberedClusterer):
         The number of labels in use.
     eta_ : array of shape (n_clusters,)
         The spread of each prototype.
+    m_ : float
+        The value of m that was used.
     n_iter_ : int
         The number of possibilistic iterations.
     status_ : str
@@ -164,7 +172,7 @@ class PossibilisticCMeans(NumberedClusterer):
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
-        "m": [Interval(Real, 1, np.inf, closed="neither")],
+        "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
         "eta_update": [StrOptions({"never", "each_step"})],
     }
 
@@ -178,9 +186,9 @@ class PossibilisticCMeans(NumberedClusterer):
         kernel: str | Kernel | Callable[..., Any] = "linear",
         sigma: float | str = "auto",
         eta: Any = "fcm",
-        gamma: float = 1.0,
+        gamma: float = 0.1,
         objective: str = "1996",
-        m: float = 2.0,
+        m: float | str = "auto",
         eta_update: str = "never",
         init: Any = "k-means++",
         n_init: int = 1,
@@ -231,7 +239,7 @@ class PossibilisticCMeans(NumberedClusterer):
         if self._needs_partition:
             prototypes = self._partition(space, starts, progress)
             eta = self._estimated_spread(space, prototypes) if eta is None else eta
-        rule = self._rule_with(eta)
+        rule = self._rule_with(eta, space)
         update = spread_update(
             self.eta_update, gamma=self.gamma, total_variance=space.total_variance
         )
@@ -241,25 +249,30 @@ class PossibilisticCMeans(NumberedClusterer):
     def _partition(self, space: Geometry[Any], starts: list[Any], progress: FitProgress) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
-        result = best_run(space, starts, [Fuzzy(float(self.m))], progress)
+        m = fuzzifier(self.m, space)
+        result = best_run(space, starts, [Fuzzy(m)], progress)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
         if memberships_collapsed(space, result.state):
-            advice = fuzzy_collapse_advice(self.m, space)
+            advice = fuzzy_collapse_advice(m, space)
             warn_about_collapse(self.n_clusters, advice=advice, stage=stage)
         return result.state.prototypes
 
     def _estimated_spread(self, space: Geometry[Any], prototypes: Any) -> Any:
-        spread = space.sweep(Fuzzy(float(self.m)), prototypes).spread
+        spread = space.sweep(Fuzzy(fuzzifier(self.m, space)), prototypes).spread
         eta, degenerate = spread_from_partition(
             spread, gamma=self.gamma, total_variance=space.total_variance
         )
         warn_about_degenerate_spread(degenerate)
         return eta
 
-    def _rule_with(self, eta: Any) -> Possibilistic1993 | Possibilistic1996:
+    def _rule_with(self, eta: Any, space: Geometry[Any]) -> Possibilistic1993 | Possibilistic1996:
         if self.objective == "1993":
-            return Possibilistic1993(eta, float(self.m))
+            return Possibilistic1993(eta, fuzzifier(self.m, space))
         return Possibilistic1996(eta)
+
+    def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
+        self.m_ = fuzzifier(self.m, opened.space)
+        super()._publish(opened, result)
 
     def _prediction_attributes(
         self, state: State, reader: Reader, labelling: Labelling | None = None
@@ -267,10 +280,10 @@ class PossibilisticCMeans(NumberedClusterer):
         attributes = super()._prediction_attributes(state, reader, labelling)
         return attributes | ({"eta_": state.rule.eta.copy()} if hasattr(state.rule, "eta") else {})
 
-    def _start_rule(self) -> Fuzzy | Possibilistic1993 | Possibilistic1996:
+    def _start_rule(self, space: Geometry[Any]) -> Fuzzy | Possibilistic1993 | Possibilistic1996:
         if self._needs_partition:
-            return Fuzzy(float(self.m))
-        return self._rule_with(check_spread(self.eta, self.n_clusters))
+            return Fuzzy(fuzzifier(self.m, space))
+        return self._rule_with(check_spread(self.eta, self.n_clusters), space)
 
     def _coincidence_advice(self) -> str:
         narrower = f"gamma={self.gamma / 4:g}" if self._estimates_eta else "a smaller eta"

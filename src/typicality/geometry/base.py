@@ -158,6 +158,10 @@ class Geometry(Protocol[P]):
     def dimension(self) -> float:
         """The number of dimensions the rows fill."""
 
+    @property
+    def n_distinct_rows(self) -> int:
+        """The number of distinct rows of positive weight."""
+
     def largest_moment(self, *, normalised: bool) -> float:
         """The largest eigenvalue of the covariance of a sample of the rows.
 

@@ -95,8 +95,14 @@ def content_hash(X: Floats) -> NDArray[np.uint64]:
     return mixed
 
 
-def count_distinct_rows(X: Floats, sample_weight: Floats | None, enough: int) -> int:
-    """The number of distinct rows of positive weight, or some number that is `enough`."""
+def count_distinct_rows(X: Floats, sample_weight: Floats | None, enough: int | None = None) -> int:
+    """The number of distinct rows of positive weight, or some number that is `enough`.
+
+    Without `enough`, all rows are counted by a hash of their content: a sort of n integers.
+    """
+    if enough is None:
+        keys = content_hash(X if sample_weight is None else X[sample_weight > 0])
+        return int(np.count_nonzero(np.diff(np.sort(keys)))) + min(len(keys), 1)
     distinct = np.empty((0, X.shape[1]), X.dtype)
     step = max(1024, 4 * enough)
     for start in range(0, len(X), step):

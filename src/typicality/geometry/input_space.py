@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from typicality._compat import effective_n_threads
 from typicality.geometry.base import TOWARDS_THE_MEAN, Floats, LabelledSweep, Sweep, row_blocks
 from typicality.geometry.centroids import Centroids, Moments, layout, weighted_sums
-from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows
+from typicality.geometry.distinct import LARGEST_SAMPLE, DistinctRows, count_distinct_rows
 from typicality.geometry.features import Features
 from typicality.geometry.gaps import InputGaps
 from typicality.membership.base import MembershipRule
@@ -73,7 +73,12 @@ class InputSpace:
 
     @property
     def dimension(self) -> float:
-        return float(self.X.shape[1])
+        """The number of features that are not constant; 1 where all are."""
+        return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
+
+    @cached_property
+    def n_distinct_rows(self) -> int:
+        return count_distinct_rows(self.X, self.sample_weight)
 
     @cached_property
     def _sample(self) -> tuple[Floats, NDArray[np.float64]]:

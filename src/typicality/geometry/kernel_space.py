@@ -15,7 +15,7 @@ from typicality.geometry.base import (
     Sweep,
     row_blocks,
 )
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.distinct import DistinctRows, count_distinct_rows
 from typicality.geometry.gaps import KernelGaps
 from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
 from typicality.kernels import Kernel
@@ -158,10 +158,16 @@ class KernelSpace:
         variances = self._spectrum.clip(min=0.0)
         return float(variances.sum() ** 2 / (variances**2).sum()) if variances.any() else 1.0
 
+    @cached_property
+    def n_distinct_rows(self) -> int:
+        return count_distinct_rows(self.X, self.sample_weight)
+
+    @cached_property
+    def _largest_of_directions(self) -> float:
+        return float(_second_moments(self._sample, normalised=True)[-1])
+
     def largest_moment(self, *, normalised: bool) -> float:
-        if normalised:
-            return float(_second_moments(self._sample, normalised=True)[-1])
-        return float(self._spectrum[-1])
+        return self._largest_of_directions if normalised else float(self._spectrum[-1])
 
     @property
     def negative_share(self) -> float:

@@ -351,14 +351,14 @@ ESTIMATORS: dict[str, Estimator] = {
         ("feature_names_in_", *_SETTINGS),
     ),
     "EntropyCMeans": _with_prototypes("typicality.cluster.entropy", "lam_"),
-    "FuzzyCMeans": _with_prototypes("typicality.cluster.fuzzy"),
+    "FuzzyCMeans": _with_prototypes("typicality.cluster.fuzzy", "m_"),
     "OneClusterPCM": Estimator(
         "typicality.cluster.one_cluster",
         ("n_features_in_", "_left_out", "_rule", "_reader", "eta_", "offset_"),
         ("typicality_", "weights_", *_OF_A_FIT),
     ),
     "Pipeline": Estimator("sklearn.pipeline", (), _SETTINGS),
-    "PossibilisticCMeans": _with_prototypes("typicality.cluster.possibilistic", "eta_"),
+    "PossibilisticCMeans": _with_prototypes("typicality.cluster.possibilistic", "eta_", "m_"),
     "SequentialPCM": _with_prototypes(
         "typicality.cluster.sequential", "eta_", "lam_", "lambda_path_"
     ),
@@ -392,6 +392,7 @@ ATTRIBUTES: dict[str, Kind] = {
     "alpha_": one_of(number, floats("_clusters")),
     "eta_": one_of(number, floats("c")),
     "lam_": number,
+    "m_": number,
     "lambda_path_": part("LambdaPath"),
     "offset_": number,
     "kernel_": one_of(text, part(*KERNELS)),
