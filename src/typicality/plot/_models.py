@@ -51,9 +51,11 @@ def soft_model(estimator: Any) -> "SoftModel":
     check_has_memberships(model)
     before = [step for _, step in getattr(estimator, "steps", [])[:-1]]
     steps = tuple(step for step in before if step not in (None, "passthrough"))
+    if hasattr(model, "tree_"):
+        return _AlphaCut(model, steps)
     if hasattr(model, "predict_memberships"):
         return _Prototypes(model, steps)
-    return _AlphaCut(model, steps) if hasattr(model, "alpha_") else _Detector(model, steps)
+    return _Detector(model, steps)
 
 
 @dataclass(frozen=True, eq=False)
