@@ -38,7 +38,7 @@ _SMALLEST_DIMENSION = 0.9
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
 _BAR = 4.1
 _GROWTH, _ROWS_OF_THE_BAR = 0.08, 1000.0
-_SMALLEST_SIDE = 0.02  # of all rows
+_SMALLEST_SIDE = 0.005  # of all rows
 _FEWEST_ROWS = 5.0
 
 # Rows that are dense enough to belong to a cluster, in logarithms of its median density.
@@ -115,7 +115,7 @@ class ScaleTree:
 
         .. math:: \max_e \frac{\sqrt{k d} \, c_e}{4.1 \, (m / 1000)^{0.08}}
 
-        over edges with 2 % of the m rows on either side, :math:`c_e` the lower of the two mean
+        over edges with half a percent of the m rows on either side, :math:`c_e` the lower of the two mean
         heights above the edge, less the height of the edge. A chance bump may have a high peak, but
         it has a low mean.
         """
@@ -234,18 +234,19 @@ def choose_clusters(
     """
     trees = list(_grown(positions, search_among, weight, order))
     evidence = max(density.evidence for _, density in trees)
+    fewest_clusters = 2 if at_least == 1 and evidence >= 1.0 else at_least
     voting = [tree for tree, _ in trees]
-    fewest = max(_FEWEST_ROWS, min_cluster_size)
-    ballots = [ballot for tree in voting for ballot in tree.partitions(fewest)]
-    ballots = [ballot for ballot in ballots if ballot[0].n_clusters >= at_least]
+    fewest_rows = max(_FEWEST_ROWS, min_cluster_size)
+    ballots = [ballot for tree in voting for ballot in tree.partitions(fewest_rows)]
+    ballots = [ballot for ballot in ballots if ballot[0].n_clusters >= fewest_clusters]
     if ballots:
         n_voters = min(_VOTERS, *(len(tree.rows) for tree in voting))
         chosen, agreement = _elect(ballots, np.sort(order[:n_voters]))
     else:
-        chosen, agreement = _split_anyway(voting[len(voting) // 2], at_least), 0.0
-    if evidence < 1.0 and at_least < 2:
+        chosen, agreement = _split_anyway(voting[len(voting) // 2], fewest_clusters), 0.0
+    if fewest_clusters == 1:
         chosen = _split_anyway(chosen.tree, 1)
-    return Choice(_without_background(chosen, at_least), evidence, agreement)
+    return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
 
 
 def _split_anyway(tree: ScaleTree, n_clusters: int) -> Partition:
@@ -436,20 +437,17 @@ def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partit
 def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
     """The adjusted Rand index of every two of some partitions of the same rows.
 
-    All contingency tables are blocks of one product of indicator matrices.
+    Quicker than :func:`sklearn.metrics.adjusted_rand_score` for each pair, which sorts the labels.
     """
-    sizes = [int(part.max()) + 1 for part in labels]
-    first = np.concatenate([[0], np.cumsum(sizes)])
-    n_rows = len(labels[0])
-    indicator = np.zeros((n_rows, first[-1]), np.float32)
-    for start, part in zip(first, labels, strict=False):
-        indicator[np.arange(n_rows), start + part] = 1.0
-    tables = (indicator.T @ indicator).astype(np.float64)
-    pairs = tables * (tables - 1.0)
-    within = np.add.reduceat(np.add.reduceat(pairs, first[:-1], axis=0), first[:-1], axis=1)
-    own = np.diagonal(within)
-    expected = np.outer(own, own) / max(n_rows * (n_rows - 1.0), 1.0)
+    n_parts, n_rows = len(labels), len(labels[0])
+    together = np.empty((n_parts, n_parts))
+    for i, one in enumerate(labels):
+        for j, other in enumerate(labels[: i + 1]):
+            table = np.bincount(one * (int(other.max()) + 1) + other)
+            together[i, j] = together[j, i] = table @ (table - 1)
+    own = np.diagonal(together)
+    expected = np.outer(own, own) / max(n_rows * (n_rows - 1), 1)
     largest = 0.5 * (own[:, None] + own)
     same = largest == expected
-    index = (within - expected) / np.where(same, 1.0, largest - expected)
+    index = (together - expected) / np.where(same, 1.0, largest - expected)
     return np.where(same, 1.0, index)
