@@ -1,4 +1,4 @@
-"""Clusters as connected regions of the alpha-cut."""
+"""Clusters as connected regions of the alpha-cut, at a level of the user or automatically."""
 
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -43,44 +43,47 @@ _MEDOID_ROWS = 2000
 
 
 class AlphaCutClustering(ClusterMixin, SpaceEstimator):
-    r"""Clusters as connected regions of the alpha-cut of one-cluster PCM.
+    r"""Clusters of any shape and number: connected regions of high typicality.
 
     One possibilistic cluster in the space of a kernel models the density of all rows; back in the
     input space its typicality u is a landscape. The alpha-cut keeps what is above a level,
 
     .. math:: A_\alpha = \{ x : u(x) > \alpha \},
 
-    and two rows have the same label when a path of segments inside it joins them. Clusters may have
-    any shape, their number comes out, and rows below the cut belong nowhere (label -1).
+    and two rows have the same label when a path inside it joins them. `tree_` holds the clusters
+    for every alpha, and `labels_at` gives them without a new fit.
 
-    All levels are computed at once: `tree_` holds the clusters for every alpha, and `labels_at`
-    gives them without a new fit. ``alpha="auto"`` needs no level: it takes the peaks of the tree
-    that chance does not explain, each down to the level where it meets another.
+    By default nothing has to be chosen. The width of the kernel follows the density of the rows
+    (:class:`typicality.kernels.LocalGaussian`). Trees at scales from 6 to 720 neighbours vote on
+    the clusters. One cluster is the answer where no scale sees a valley that chance does not make:
+    `evidence_` is below 1 then. ``at_least=2`` returns the best split all the same.
 
-    Costs O(n) sums of kernel values, each over the rows within a few bandwidths of a point, with
-    memory O(n), when the bandwidth is small (as it is by default, in few dimensions). With a wide
-    Gaussian and up to three features Fourier series take their place; else sums are over all rows.
+    The automatic choice costs O(n log n) for the neighbours of up to 50,000 distinct rows (20,000
+    with more than three features), and O(n k) for a scale of k neighbours with n k at most
+    900,000: seconds for any number of rows. Of more rows, samples choose, and each other row goes
+    with its nearest row in the sample. With a `sigma`, sums of kernel values are over the rows
+    within a few bandwidths, by Fourier series, or over all rows.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
-    Differs from the papers: edges of a graph of neighbours instead of all pairs, looked at in steps
-    of half a bandwidth (``labelling="complete"`` is the papers' rule); the whole tree instead of
-    one cut; ``alpha="auto"`` is original to typicality, see docs/theory.
+    Differs from the papers: edges of a graph of neighbours instead of all pairs
+    (``labelling="complete"`` is the papers' rule); the whole tree instead of one cut; the
+    automatic choice is original to typicality, see docs/theory.
 
     Parameters
     ----------
-    kernel : {"gaussian", "rbf", "laplacian", "cauchy"} or Stationary, default="gaussian"
-        A kernel of a distance, by name or as an object of :mod:`typicality.kernels`: only with
-        these is the typicality an increasing function of the density.
+    kernel : {"auto", "local", "gaussian", "rbf", "laplacian", "cauchy"} or Stationary, \
+            default="auto"
+        "local" is the kernel whose width follows the density. The others have one width, `sigma`.
+        "auto" is "local" if `sigma`, `alpha`, `rejection_rate`, `weights` and `labelling` are left
+        at their defaults, else "gaussian".
     sigma : float or str, default="auto"
-        The width of the kernel, the resolution at which density is seen; or a rule for it
-        (:mod:`typicality.bandwidth`). "auto" is 0.7 times the median distance to the tenth
-        neighbour.
+        The width of a kernel of one width, or a rule for it (:mod:`typicality.bandwidth`): "auto"
+        is 0.7 times the median distance to the tenth neighbour.
     gamma : float, default=1.0
-        The multiplier of the spread eta. Below 0.5 outliers lose their pull; large values give the
-        kernel density estimate.
-    weights : {"typicality", "uniform"}, default="typicality"
-        "uniform" gives all rows the same pull, in one iteration: clusters of the kernel density
-        estimate. Then `gamma` says no more than which typicality a density has.
+        The multiplier of the spread eta.
+    weights : {"auto", "typicality", "uniform"}, default="auto"
+        "typicality" iterates the weights of one-cluster PCM, with a kernel of one width; "uniform"
+        gives all rows the same pull, as the local kernel does.
     alpha : float in [0, 1), "valley" or "auto", default="auto"
         The level of the cut, a typicality; that of empty space is not zero, so small levels cut
         nothing. "valley" takes the most persistent valley of the density of typicalities, which
@@ -88,29 +91,36 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         each with a level of its own.
     rejection_rate : float in [0, 1), optional
         Cut so that this share of the training rows is below. Instead of `alpha`.
+    at_least : int, default=1
+        The fewest clusters the automatic choice returns. 2 gives the best split to those who know
+        that there is one.
+    metric : {"euclidean", "cosine", "haversine", "precomputed"}, default="euclidean"
+        The distance of rows. "cosine" compares their directions; "haversine" takes latitude and
+        longitude in radians; "precomputed" takes a matrix of distances, where the height of an edge
+        follows from the distances of its ends by Stewart's theorem.
     labelling : {"neighbours", "complete"}, default="neighbours"
-        Which pairs of rows are tried: neighbours, in steps of half a bandwidth; or all pairs, at 20
-        points, as in the papers. The latter costs O(n^2) segments: seconds for 1000 rows, minutes
-        for 3000.
+        Which pairs of rows are tried with a kernel of one width: neighbours, in steps of half a
+        bandwidth; or all pairs, at 20 points, as in the papers. The latter costs O(n^2) segments.
     n_neighbors : int, default=30
-        The number of neighbours; 15 are too few for clusters of 30 rows.
+        The number of neighbours that are tried with a kernel of one width.
     min_cluster_size : int, default=1
-        Components of fewer rows get the label -1. ``alpha="auto"`` takes no branch of fewer than
-        five rows in any case.
-    assign : {"core", "all"}, default="core"
-        "core" leaves rows below the cut at -1; "all" gives them to the cluster of the nearest row
-        that is above.
+        Clusters with fewer rows are not found, or labelled -1 at a given level. The automatic
+        choice finds none of fewer than five rows unless `at_least` asks for it.
+    assign : {"auto", "core", "typical", "all"}, default="auto"
+        Which rows get a label. "core": those above the level of their cluster. "all": every row.
+        "typical": rows that are dense enough beside their cluster, see docs/theory; background
+        noise stays at -1. "auto" is "typical" for the automatic choice and "core" for a given
+        level or width.
     criterion : {"weights", "memberships"}, default="weights"
         What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
-        of the typicalities (with ``tol=0.01``).
+        of the typicalities (with ``tol=0.01``). For ``weights="typicality"``.
     max_iter : int, default=1000
         The most iterations.
     tol : float, default=1e-5
         Stop when the criterion falls below. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
-        How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
-        keep `rtol`; with "dense" the iterations are exact.
-        :func:`typicality.operators.plan` tells beforehand.
+        How sums of values of a kernel of one width are computed; `plan_` says which way "auto"
+        took, and why. All keep `rtol`; with "dense" the iterations are exact.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the height of a row that stands alone (at least
         1e-12 of the total weight); a tenth of `tol` at the most. 0 for exact sums.
@@ -118,14 +128,25 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster of each row, contiguous from 0 by falling size; -1 for rows that belong nowhere.
+        The cluster of each row, contiguous from 0 by falling size; -1 for rows in no cluster.
     n_clusters_ : int
         The number of clusters.
+    evidence_ : float or None
+        How far the clearest valley between two groups exceeds what chance makes of one cluster: 1
+        or more means more than one cluster. None where kernel, width or level were given.
+    agreement_ : float or None
+        How far the scales agree on the clusters: the mean adjusted Rand index of the chosen
+        partition with those of all scales.
+    memberships_ : array of shape (n_samples, n_clusters)
+        How well each row is connected to each cluster, see `predict_memberships`.
+    medoid_indices_ : array of shape (n_clusters,)
+        The row of each cluster with the least sum of distances to the others.
+    medoids_ : array of shape (n_clusters, n_features)
+        These rows.
     alpha_ : float or array of shape (n_clusters,)
-        The level of the cut; with ``alpha="auto"`` one for each cluster. (Rows so sparse that the
-        kernel of one does not reach the next are held together by neighbours, not by a level.)
+        The level of the cut; with ``alpha="auto"`` one for each cluster.
     tree_ : AlphaTree
-        The clusters at every alpha.
+        The clusters at every alpha, at the scale that was chosen.
     typicality_ : array of shape (n_samples,)
         The typicality of the training rows, in [0, 1].
     weights_ : array of shape (n_samples,)
@@ -141,9 +162,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     kernel_ : Kernel
         The kernel that was used.
     sigma_ : float
-        Its width.
+        Its width; the median width of a local kernel.
     plan_ : Plan
-        How the iterations were computed.
+        How sums of kernel values were computed.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of str
@@ -151,8 +172,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     See Also
     --------
+    AutoClustering : Chooses between this and a mixture, for tables with many columns.
     OneClusterPCM : The same model of the density, as a detector with a calibrated threshold.
-    sklearn.neighbors.KernelDensity : The density of ``weights="uniform"``, normalised.
     sklearn.cluster.HDBSCAN : The tree of a density by nearest neighbours.
 
     Examples
@@ -162,8 +183,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(0, 1, (100, 2)), rng.normal(8, 1, (50, 2)), [[4, 20]]])
     >>> model = AlphaCutClustering().fit(X)
-    >>> model.n_clusters_
-    2
+    >>> model.n_clusters_, bool(model.evidence_ > 1)
+    (2, True)
     >>> model.predict([[0, 0], [8, 8], [4, 20], [-20, 0]])
     array([ 0,  1, -1, -1], dtype=int32)
     """
