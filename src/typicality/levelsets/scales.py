@@ -115,9 +115,9 @@ class ScaleTree:
 
         .. math:: \max_e \frac{\sqrt{k d} \, c_e}{4.1 \, (m / 1000)^{0.08}}
 
-        over edges with half a percent of the m rows on either side, :math:`c_e` the lower of the two mean
-        heights above the edge, less the height of the edge. A chance bump may have a high peak, but
-        it has a low mean.
+        over edges with half a percent of the m rows on either side, :math:`c_e` the lower of the
+        two mean heights above the edge, less the height of the edge. A chance bump may have a high
+        peak, but it has a low mean.
         """
         n_rows = len(self.heights)
         large = self.smaller_side >= max(_FEWEST_ROWS, _SMALLEST_SIDE * n_rows)
