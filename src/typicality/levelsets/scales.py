@@ -31,7 +31,7 @@ _NEIGHBOURS = (6, 11, 22, 45, 90, 180, 360, 720)  # of a scale
 _ROWS_OF_A_SCALE = 4  # times its neighbours, at least
 _WORK = 900_000  # rows times neighbours of a scale; of more rows, a sample
 _MOST_ROWS, _MOST_ROWS_IN_MANY_DIMENSIONS, _FEW_DIMENSIONS = 50_000, 20_000, 3
-_EDGES = 15  # neighbours in the graph of edges, and to tell the dimension
+_EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and to tell the dimension
 _SMALLEST_DIMENSION = 0.9
 
 # Evidence: fitted to single clusters of many shapes, see docs/theory.
@@ -353,7 +353,8 @@ class _Sample:
         is_given = isinstance(search, GivenDistances)
         own = positions[np.ix_(rows, search.columns)] if is_given else positions[rows]
         own = np.ascontiguousarray(own, dtype=np.float64)
-        nearest = near.rows[:, : _EDGES + 1]
+        n_edges = _n_edges(len(rows))
+        nearest = near.rows[:, : n_edges + 1]
         edges = linked_pairs(nearest, positions[rows], lambda some: search_among(rows[some]))
         weights = weight[rows] / weight[rows].sum()
         return cls(rows, own, is_given, weights, near, edges)
@@ -401,8 +402,14 @@ class _Sample:
 
     def _dimension(self, k: int) -> float:
         """The dimension at a scale, at most that at the finest."""
-        coarse, fine = (dimension_by(self.near, max(size, _EDGES)) for size in (k, _EDGES))
+        finest = _n_edges(len(self.rows))
+        coarse, fine = (dimension_by(self.near, max(size, finest)) for size in (k, finest))
         return max(min(coarse, fine), _SMALLEST_DIMENSION)
+
+
+def _n_edges(n_rows: int) -> int:
+    """The number of neighbours that make edges and tell the dimension: fewer for few rows."""
+    return min(_EDGES, max(_FEWEST_EDGES, n_rows // _ROWS_OF_A_SCALE))
 
 
 def dimension_by(near: Neighbours, k: int) -> float:
