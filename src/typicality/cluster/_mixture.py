@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import entr, logsumexp, softmax
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._checks import check_rows
 from typicality._compat import fit_context
 from typicality._words import counted
+from typicality.cluster._shell import Reportable
 from typicality.plan import Plan
 from typicality.solve.picard import Status
 
@@ -41,7 +42,7 @@ _GRID = 129
 _LEAST_SUM = 1e-12
 
 
-class JoinedMixture(ClusterMixin, BaseEstimator):
+class JoinedMixture(ClusterMixin, Reportable):
     """Gaussian mixtures whose parts are joined where no valley separates them.
 
     A group that is not Gaussian takes several parts, and the density has no valley between them.
