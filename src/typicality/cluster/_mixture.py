@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import entr, logsumexp, softmax
+from sklearn import config_context
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -128,7 +129,7 @@ class JoinedMixture(ClusterMixin, Reportable):
 
     def predict(self, X: ArrayLike) -> Labels:
         """The group of largest membership."""
-        return self.predict_memberships(X).argmax(axis=1).astype(np.int32)
+        return np.asarray(self.predict_memberships(X).argmax(axis=1), dtype=np.int32)
 
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """The posterior probability of each group, the sum over its parts."""
@@ -184,7 +185,7 @@ class GaussianParts:
 
     def labels(self, rows: Doubles) -> Places:
         """The group of largest posterior probability."""
-        return self.memberships(rows).argmax(axis=1)
+        return np.asarray(self.memberships(rows).argmax(axis=1))
 
     def group_means(self) -> Doubles:
         """The mean of each group."""
@@ -263,7 +264,8 @@ def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Gaus
     mixture = GaussianMixture(
         n_parts, covariance_type=kind, reg_covar=_REGULARISATION, random_state=seed
     )
-    with warnings.catch_warnings():
+    # The start by k-means does not work with array_api_dispatch; rows are NumPy arrays here.
+    with warnings.catch_warnings(), config_context(array_api_dispatch=False):
         warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means too: duplicates
         mixture.fit(rows)
     shape = (n_parts, n_columns, n_columns)
