@@ -15,7 +15,10 @@ from typicality.comparison import compare_methods, methods
 from typicality.exceptions import ClusteringWarning
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
-CLUSTERERS = ["alpha-cut", "sequential", "fuzzy c-means", "k-means", "gaussian mixture", "hdbscan"]
+CLUSTERERS = [
+    *("auto", "alpha-cut", "sequential", "fuzzy c-means"),
+    *("k-means", "gaussian mixture", "hdbscan"),
+]
 DETECTORS = ["one-cluster", "one-class svm", "isolation forest", "local outlier factor"]
 QUICK = ["k-means", "hdbscan", "one-cluster", "local outlier factor"]
 
@@ -82,6 +85,7 @@ def test_on_clusters_far_apart_refits_agree(everything):
 def test_where_the_number_of_clusters_comes_from(everything, given):
     sources = {r.name: r.number_from for r in everything.clusterers}
     assert sources == {
+        "auto": "found",
         "alpha-cut": "found",
         "sequential": "found",
         "fuzzy c-means": "silhouette",
@@ -306,7 +310,7 @@ def test_rows_that_cannot_be_compared(X, words):
     [
         ({"methods": []}, "methods is empty"),
         ({"methods": "k-means"}, "must be a list"),
-        ({"methods": ["dbscan"]}, "'dbscan', which is not known. Choose from alpha-cut"),
+        ({"methods": ["dbscan"]}, "'dbscan', which is not known. Choose from auto, alpha-cut"),
         ({"methods": ["k-means", "kmeans"]}, "'k-means' twice"),
         ({"methods": [KMeans]}, "neither a name nor an estimator"),
         ({"methods": [BaseEstimator()]}, "neither makes clusters nor flags"),
