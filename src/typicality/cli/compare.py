@@ -25,7 +25,8 @@ __all__ = ["compare"]
     metavar="A,B",
     callback=comma_separated,
     help="Compare these only: auto, alpha-cut, sequential, fuzzy-c-means, k-means, "
-    "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
+    "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
+    "local-outlier-factor. [default: all]",
 )
 @click.option(
     "--clusters",

@@ -74,8 +74,8 @@ def _what_to_look_at(labels: Path) -> str:
         held = [f"{number} {species}" for species, number in counts.most_common()]
         words.append(f"cluster {label} holds {enumerated(held)}")
     return (
-        f"What to look at: {'; '.join(words)}. In the report, colour the rows by their species "
-        "and look at those between two clusters."
+        f"What to look at: {'; '.join(words)}. In the report, look at the rows between two "
+        "clusters: there the species are mixed up."
     )
 
 
