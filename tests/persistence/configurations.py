@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
+    AutoClustering,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
@@ -30,7 +31,7 @@ CONFIGURATIONS = {
     **{
         f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW, {})
         for i, model in enumerate(
-            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE]
+            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE, *AUTOMATIC]
         )
     },
     **{
@@ -80,6 +81,12 @@ CONFIGURATIONS = {
             AdaptivePCM(),
         )
     },
+    "automatic-mixture": (
+        AutoClustering(random_state=0),
+        np.hstack([ROWS, ROWS[::-1] + RNG.normal(size=ROWS.shape)]),
+        np.hstack([NEW, NEW]),
+        {},
+    ),
     "sparse": (AdaptivePCM(store_memberships="sparse"), ROWS, NEW, {}),
     "columns-first": (OneClusterPCM(kernel="polynomial"), np.asfortranarray(ROWS), NEW, {}),
     "scaler": (ColumnScaler(missing="median"), ROWS, NEW, {}),

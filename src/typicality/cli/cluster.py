@@ -25,7 +25,7 @@ __all__ = ["cluster"]
     "--method",
     "-m",
     type=click.Choice(list(METHODS)),
-    default="alpha-cut",
+    default="auto",
     metavar="NAME",
     help="How clusters are found; see the list above.",
 )
@@ -36,6 +36,12 @@ __all__ = ["cluster"]
     metavar="N",
     help="How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive "
     "and sparse-adaptive.",
+)
+@click.option(
+    "--at-least",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="auto: the least number of clusters; 2 forces a split. [default: 1]",
 )
 @click.option(
     "--alpha",
@@ -74,6 +80,7 @@ def cluster(
 
     \b
     Methods that find the number of clusters:
+      auto             chooses the method, and says why
       alpha-cut        dense regions of any shape that stand apart
       sequential       round clusters, also where they touch
       adaptive         round clusters; starts with too many (--clusters, 8)
