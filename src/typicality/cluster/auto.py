@@ -47,8 +47,9 @@ class AutoClustering(ClusterMixin, Reportable):
 
     With fewer than four columns density decides. From four columns on the mixture does, and density
     where the mixture sees one group. Where none of them sees two clusters there is one, and any
-    split would be a convention; ``at_least=2`` asks for it, and gets round groups. `explanation_`
-    says in a sentence what was chosen, why, and what the other methods would give.
+    split would be a convention; ``at_least=2`` asks for it, and gets the best split by density with
+    fewer than four columns, else round groups. `explanation_` says in a sentence what was chosen,
+    why, and what the other methods would give.
 
     Columns are used in their own units, as everywhere in this library, so bring them to one scale
     before, for example with :class:`typicality.preprocessing.ColumnScaler`; only the mixture does
@@ -195,19 +196,22 @@ class AutoClustering(ClusterMixin, Reportable):
         return memberships
 
     def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
-        """The first method that sees enough clusters; if none does, density or round groups."""
+        """The first method that sees enough clusters; if none does, the best split on request."""
         for name in first:
             answer = methods.fit(name)
             if answer.n_clusters >= max(2, self.at_least):
                 return answer
-        return answer if self.at_least == 1 else methods.fit(_ROUND, at_least=self.at_least)
+        if self.at_least == 1:
+            return answer
+        last = _DENSITY if first == (_DENSITY,) else _ROUND
+        return methods.fit(last, at_least=self.at_least)
 
     def _explain(self, chosen: "_Answer", others: list["_Answer"], first: tuple[str, ...]) -> str:
         found = counted(chosen.n_clusters, "cluster")
         news = [answer for answer in others if chosen.n_clusters > 1 or answer.name not in first]
         one, *more = [(answer.name, str(answer.n_clusters)) for answer in news]
         others_give = enumerated([" would give ".join(one), *map(" ".join, more)])
-        if chosen.name == _ROUND:
+        if chosen.asked_for:
             asked = f"at_least={self.at_least} asks for a split"
             return f"{found} by {chosen.name}, because {asked}; {others_give}."
         if chosen.n_clusters < 2:
@@ -228,12 +232,16 @@ class AutoClustering(ClusterMixin, Reportable):
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """A method: its name in a sentence, its model, its labels of the sample, its warnings."""
+    """A method: its name in a sentence, its model, its labels of the sample, its warnings.
+
+    A split that the method does not see by itself was `asked_for`.
+    """
 
     name: str
     model: Any
     labels: Labels
     warnings: tuple[Any, ...] = ()
+    asked_for: bool = False
 
     @property
     def n_clusters(self) -> int:
@@ -253,21 +261,22 @@ class _Methods:
             self._sample = np.sort(random.choice(n_rows, _MOST_ROWS, replace=False))
         self._answers: dict[str, _Answer] = {}
 
-    def fit(self, name: str, *, at_least: int = 2) -> _Answer:
-        """The answer of a method that is fitted on all rows."""
+    def fit(self, name: str, *, at_least: int = 1) -> _Answer:
+        """The answer of a method that is fitted on all rows, with so many clusters at the least."""
         model = self._method(name, at_least)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(self._rows)
         messages = tuple(each.message for each in caught)
-        answer = _Answer(name, model, model.labels_[self._sample], messages)
+        labels = model.labels_[self._sample]
+        answer = _Answer(name, model, labels, messages, asked_for=at_least > 1)
         self._answers[name] = answer
         return answer
 
     def opinion(self, name: str) -> _Answer:
         """The answer of a method; one that is not fitted yet is fitted on the sample."""
         if name not in self._answers:
-            model = self._method(name, at_least=2)
+            model = self._method(name, at_least=1)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 labels = model.fit(self._rows[self._sample]).labels_
@@ -276,10 +285,10 @@ class _Methods:
 
     def _method(self, name: str, at_least: int) -> Any:
         if name == _DENSITY:
-            return AlphaCutClustering()
+            return AlphaCutClustering(at_least=at_least)
         if name == _MIXTURE:
             return JoinedMixture(random_state=self._seed)
-        return self._round_groups(at_least)
+        return self._round_groups(max(at_least, 2))
 
     def _round_groups(self, at_least: int) -> EntropyCMeans:
         """Entropic c-means with the number of clusters that has the best silhouette."""
