@@ -32,6 +32,8 @@ from typicality import AlphaCutClustering, AutoClustering, SequentialPCM
 _RESULTS = Path(__file__).resolve().parent / "results" / "automatic_quality.md"
 _SEEDS = (900_000, 8)
 _NULL_SIZES = (100, 300, 1000, 3000, 10_000)
+_LARGE_NULL = 10_000  # for the methods below only
+_JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
 _MOST_ROWS = 2000  # for the silhouette, which costs the square of them
 _OPPONENT = "HDBSCAN 10 filled"
 _NULL_SHARE = 0.2  # one null for every four sets
@@ -173,9 +175,11 @@ def _file(path: Path, *, scaled: bool) -> Any:
 # ---- scores -------------------------------------------------------------------------------------
 
 
-def score_set(task: Task, methods: list[str]) -> dict[str, Score]:
-    """All methods on one set."""
+def score_set(task: Task) -> dict[str, Score]:
+    """All methods on one set, or those that are judged on large nulls."""
     X, Y = task.load()
+    large = task.part.startswith("nulls") and len(X) >= _LARGE_NULL
+    methods = _JUDGED_ON_NULLS if large else list(METHODS)
     k = int(np.max([len(np.unique(y[y >= 0])) for y in Y.T]))
     scores = {}
     for name in methods:
@@ -270,7 +274,7 @@ def show_pooled(sets: Scores, nulls: Scores, report: Report) -> None:
 
 def show_nulls(scores: Scores, report: Report) -> None:
     """The share of single clusters that are split, by family and number of rows."""
-    methods = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
+    methods = _JUDGED_ON_NULLS
     cells: dict[tuple[str, str, str], list[bool]] = {}
     for task, found in scores:
         family, n_rows = task.name.rsplit(", ", 1)
@@ -329,7 +333,7 @@ def main() -> None:
     if options.only:
         tasks = [task for task in tasks if task.part in options.only]
     report.progress(f"{len(tasks)} sets")
-    found = Parallel(n_jobs=-1)(delayed(score_set)(task, list(METHODS)) for task in tasks)
+    found = Parallel(n_jobs=-1)(delayed(score_set)(task) for task in tasks)
     scores = list(zip(tasks, found, strict=True))
     parts = {
         part: [s for s in scores if s[0].part == part]
@@ -342,6 +346,7 @@ def main() -> None:
     sets = [s for part, sets in parts.items() if part.startswith("generated") for s in sets]
     if nulls:
         show_nulls(nulls, report)
+    nulls = [s for s in nulls if _OPPONENT in s[1]]
     if nulls and sets:
         show_pooled(sets, nulls, report)
     show_pairs(first, report)
