@@ -1,7 +1,8 @@
 """Sequential sparse adaptive possibilistic c-means: no number of clusters at all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,15 +16,17 @@ from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, v
 from typicality.geometry import Gaps, Geometry
 from typicality.geometry.thinning import thinned
 from typicality.kernels import Kernel
+from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import partition_index
 from typicality.solve.initial import at_the_first_row, farthest_rows
-from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
+from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, one_cluster
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import LEAST_WIDTH, GrownState, Sequential
+from typicality.solve.sequential import LEAST_WIDTH, Sequential
 
 __all__ = ["SequentialPCM"]
 
-_PATH_ROWS, _KERNEL_PATH_ROWS = 2**15, 2**9  # of more, lambda is chosen on a sample
+_PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
+_PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
 @dataclass(frozen=True)
@@ -221,22 +224,34 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         unit = self._unit(space)
-        everything = self._sequential(space, starts, unit, progress)
         if not isinstance(self.lam, str):
-            found = everything.fit(float(self.lam))
+            found = self._sequential(space, starts, unit, progress).fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
         sample = thinned(space, input_rows=_PATH_ROWS, kernel_rows=_KERNEL_PATH_ROWS)
         if sample is None:
-            path, found = self._along_the_path(everything, unit)
+            path, state = self._along_the_path(space, starts, unit, progress)
         else:
             lowered = [sample.lower(start) for start in starts]
-            few = self._sequential(sample.geometry, lowered, unit, progress)
-            path, found = self._along_the_path(few, unit)
-            lifted = sample.lift(found.state.prototypes)
-            before = GrownState(lifted, found.state.rule, tried=None)
-            found = everything.fit(path.lam[path.chosen], before)
+            path, few = self._along_the_path(sample.geometry, lowered, unit, progress)
+            state = ClusterState(sample.lift(few.prototypes), few.rule)
+        found = self._iterate(space, unit, progress)(state)
         lam = float(path.lam[path.chosen])
         return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
+
+    def _along_the_path(
+        self, space: Geometry[Any], starts: list[Any], unit: float, progress: FitProgress
+    ) -> tuple[LambdaPath, State]:
+        """The lambda that is chosen, and the clusters there."""
+        rounds = self._sequential(space, starts, unit, progress)
+        limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
+        rounds = replace(rounds, run=partial(rounds.run, **limits))
+        grid = lambda_grid(space, unit, float(self.p))
+        if starts or self._by_the_paper:
+            start = rounds.begin(grid[0])
+        else:
+            mean, rows = one_cluster(space)
+            start = ClusterState(mean, rounds.rule(unit * rows.distance, grid[0]))
+        return follow_path(rounds, grid, start, partition_index(space))
 
     def _sequential(
         self, space: Geometry[Any], starts: list[Any], unit: float, progress: FitProgress
@@ -258,13 +273,6 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if self._by_the_paper:
             return farthest_rows(space, gaps, at_the_first_row(space), 2)
         return farthest_rows(space, gaps, space.prototypes(np.ones((len(space.X), 1))), 2)
-
-    def _along_the_path(
-        self, sequential: Sequential[Any], unit: float
-    ) -> tuple[LambdaPath, PicardResult[Any]]:
-        space = sequential.geometry
-        grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
-        return follow_path(space, grid, sequential.fit, index)
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
         self.lam_ = result.lam
