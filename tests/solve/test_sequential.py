@@ -96,7 +96,7 @@ def test_grid_rises_to_the_collapse(sequential):
     assert (np.diff(grid) > 0).all()
     assert_allclose(grid[0], collapse_weight(spread, 0.5) * np.exp(-largest / 2))
     assert collapse_weight(spread, 0.5) * 0.75 < grid[-1] < collapse_weight(spread, 0.5)
-    assert_allclose(lambda_grid(space, 2.0, 0.5), grid / 2)
+    assert_allclose(lambda_grid(InputSpace(2 * space.X), 2.0, 0.5), grid)
 
 
 def made_up(values, *, larger_is_better=False):
