@@ -13,6 +13,7 @@ from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
 from typicality.solve import (
     Alternation,
+    ClusterState,
     PartitionIndex,
     PicardResult,
     Sequential,
@@ -112,12 +113,12 @@ def rounds_of_one(sequential):
 @pytest.mark.parametrize("larger_is_better", [True, False])
 def test_path_keeps_the_best(sequential, larger_is_better):
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04, 0.05, 0.06])
-    index = made_up([5.0, 1.0, 9.0, 9.0, 1.0, 0.0, 0.0], larger_is_better=larger_is_better)
-    path, state = follow_path(few, grid, few.begin(0.02), index)
+    index = made_up([5.0, 1.0, 9.0, 9.0, 1.0, *[0.0] * 9], larger_is_better=larger_is_better)
+    path, result = follow_path(few, grid, few.begin(0.02), index, few.run)
     assert path.chosen == (2 if larger_is_better else 1)
     assert path.index.tolist() == [5.0, 1.0, 9.0, 9.0, 1.0]
     assert path.criterion == "made up"
-    assert_allclose(state.rule.lam, path.lam[path.chosen])
+    assert_allclose(result.state.rule.lam, path.lam[path.chosen])
 
 
 @pytest.mark.parametrize(
@@ -130,31 +131,45 @@ def test_path_keeps_the_best(sequential, larger_is_better):
 )
 def test_path_does_not_choose_by_rounding(sequential, losses, chosen):
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04])
-    path, _ = follow_path(few, grid, few.begin(0.02), made_up([*losses, 0.0, 0.0]))
+    path, _ = follow_path(few, grid, few.begin(0.02), made_up([*losses, *[0.0] * 9]), few.run)
     assert path.chosen == chosen
 
 
 def test_path_keeps_away_from_cliffs(sequential):
     """The best index is at the last value where clusters live: it is not chosen."""
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 50.0])
-    path, _ = follow_path(few, grid, few.begin(0.02), made_up([5.0, 1.0, *[0.0] * 9]))
+    path, _ = follow_path(few, grid, few.begin(0.02), made_up([5.0, 1.0, *[0.0] * 9]), few.run)
     assert path.n_clusters.tolist() == [2, 2, 0]
     assert path.chosen == 0
+
+
+def test_path_keeps_fewer_clusters_where_many_do_not_settle(sequential):
+    """Clusters of a sample may merge on all rows."""
+
+    def settle(state):
+        merged = ClusterState(state.prototypes.take(np.arange(2)), state.rule)
+        kept = state if state.prototypes.n_clusters < 3 else merged
+        return PicardResult(kept, Status.CONVERGED, (0.0,), (0.0,))
+
+    grid, index = np.array([0.04, 0.05, 0.06]), partition_index(sequential.geometry)
+    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, settle)
+    assert path.n_clusters[path.chosen] == result.state.prototypes.n_clusters == 2
 
 
 def test_path_ends_where_no_cluster_is_left(sequential):
     grid = np.array([0.04, 0.05, 50.0, 60.0])
     index = partition_index(sequential.geometry)
-    path, state = follow_path(sequential, grid, sequential.begin(0.04), index)
+    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, sequential.run)
     assert path.n_clusters.tolist() == [3, 3, 0]
     assert np.isnan(path.index[-1])
     assert path.unassigned[0] <= path.unassigned[-1] == 1.0
     assert path.chosen == 0
-    assert state.prototypes.n_clusters == 3
+    assert result.state.prototypes.n_clusters == 3
 
 
 def test_path_without_any_cluster_says_so(sequential):
     index = partition_index(sequential.geometry)
-    path, state = follow_path(sequential, np.array([50.0]), sequential.begin(50.0), index)
+    start, run = sequential.begin(50.0), sequential.run
+    path, result = follow_path(sequential, np.array([50.0]), start, index, run)
     assert path.n_clusters.tolist() == [0]
-    assert state.prototypes.n_clusters == 0
+    assert result.state.prototypes.n_clusters == 0

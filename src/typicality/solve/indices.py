@@ -15,8 +15,9 @@ __all__ = ["NoiseBIC", "PartitionIndex", "calinski_harabasz", "partition_index"]
 Labels = NDArray[np.integer]
 
 _SMALLEST_VARIANCE = 1e-10  # of the largest: directions below carry no information
-_ROWS_A_DIRECTION = 2.0  # with fewer rows the covariance says little
+_ROWS_A_DIRECTION = 5.0  # with fewer rows the covariance says little
 _MOST_NOISE = 0.2  # the largest share of rows that is taken for the probability of noise
+_LEAST_INSIDE = 0.5  # the share of rows in clusters: fewer do not describe the data
 _ROUNDING = 1e-12
 
 
@@ -93,8 +94,9 @@ class NoiseBIC:
         2 n_0 \ln \frac{V}{\pi_0} + q \ln n,
 
     where r is the rank of the data and q the number of parameters. Smaller is better. It is defined
-    for a single cluster. V is the smaller of the volumes of two boxes: along the features, and
-    along the principal axes. With fewer than two rows for each dimension, covariances are diagonal.
+    for a single cluster, and infinite where fewer than half of the rows are in clusters. V is the
+    smaller of the volumes of two boxes: along the features, and along the principal axes. With
+    fewer than five rows for each dimension, covariances are diagonal.
 
     Implements :cite:`schwarz1978` for a classification likelihood. As a rule for lambda it is
     original to typicality, see docs/theory.
@@ -112,7 +114,7 @@ class NoiseBIC:
         weight, rank = _weights(self.space), rows.shape[1]
         n_rows = weight.sum()
         inside = (labels >= 0) & (weight > 0)
-        if not inside.any():
+        if weight[inside].sum() < _LEAST_INSIDE * n_rows:
             return np.inf
         _, cluster = np.unique(labels[inside], return_inverse=True)
         rows, weight = rows[inside], weight[inside]

@@ -1,5 +1,6 @@
 """Clusters along a path of values of lambda, and those to keep."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isclose
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
 from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import PartitionIndex
-from typicality.solve.picard import Status
+from typicality.solve.picard import PicardResult, Status
 from typicality.solve.restarts import SAME_VALUE
 from typicality.solve.sequential import Sequential
 
@@ -101,13 +102,15 @@ def follow_path(
     grid: NDArray[np.float64],
     start: ClusterState[P],
     index: PartitionIndex,
-) -> tuple[LambdaPath, ClusterState[P]]:
+    settle: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]],
+) -> tuple[LambdaPath, PicardResult[ClusterState[P]]]:
     """Add clusters at rising values of lambda, each from the clusters before, until none is left.
 
     The results of all rounds at all values are candidates. The index judges each as it is, with the
-    rows in no cluster. Kept is the best candidate with the same number of clusters, and at most a
-    tenth more of the rows in no cluster, at the next smaller and the next larger value. Of equally
-    good ones it is that of the smallest lambda.
+    rows in no cluster. Kept is the best candidate that has the same number of clusters at the next
+    smaller and the next larger value, with at most a tenth more of the rows in no cluster, and that
+    keeps its clusters when it settles; where it does not, those with fewer clusters follow. Of
+    equally good ones it is that of the smallest lambda.
 
     Parameters
     ----------
@@ -119,13 +122,15 @@ def follow_path(
         The clusters to begin with.
     index : PartitionIndex
         Judges the labels of the rows.
+    settle : callable
+        `settle(state) -> result`: iterate to the end, on all rows where the path has a sample.
 
     Returns
     -------
     path : LambdaPath
         The record: the best candidate at each value, and the one that was chosen.
-    state : ClusterState
-        The clusters that were chosen.
+    result : PicardResult
+        The clusters that were chosen, settled.
     """
     candidates: list[_Candidate] = []
     state, stopped = start, False
@@ -137,12 +142,18 @@ def follow_path(
         stopped = any(result.status is Status.STOPPED for result in rounds)
         if stopped or state.prototypes.n_clusters == 0:
             break
-    chosen = _best(candidates)
-    if not stopped:
-        remaining = list(candidates)
-        while remaining and not _lives_on(sequential, grid, _best(remaining), index):
-            remaining.remove(_best(remaining))
-        chosen = _best(remaining or candidates)
+    remaining, result = list(candidates), None
+    while remaining and not stopped:
+        chosen = _best(remaining)
+        remaining.remove(chosen)
+        if _is_steady(sequential, grid, chosen, index):
+            result = settle(chosen.state)
+            if result.state.prototypes.n_clusters == chosen.n_clusters:
+                break
+            remaining = [c for c in remaining if c.n_clusters < chosen.n_clusters]
+    if result is None:
+        chosen = _best(candidates)
+        result = settle(chosen.state)
     places = [[c for c in candidates if c.place == place] for place in range(place + 1)]
     record = [_best(there) for there in places]
     record[chosen.place] = chosen
@@ -154,7 +165,7 @@ def follow_path(
         index.name,
         chosen.place,
     )
-    return path, chosen.state
+    return path, result
 
 
 def _at(sequential: Sequential[P], lam: float, state: ClusterState[P]) -> ClusterState[P]:
@@ -183,19 +194,18 @@ def _best(candidates: list[_Candidate]) -> _Candidate:
     return next(c for c in candidates if isclose(c.loss, least, rel_tol=SAME_VALUE))
 
 
-def _lives_on(
+def _is_steady(
     sequential: Sequential[Any],
     grid: NDArray[np.float64],
     candidate: _Candidate,
     index: PartitionIndex,
 ) -> bool:
-    """Whether the clusters are there at the neighbouring values too, with most of their rows."""
-    place, geometry = candidate.place, sequential.geometry
+    """Whether the clusters keep their number and most of their rows at the values at both sides."""
+    place = candidate.place
     for beside in {max(place - 1, 0), min(place + 1, len(grid) - 1)} - {place}:
         moved = sequential.run(_at(sequential, grid[beside], candidate.state)).state
-        there = _judge(geometry, beside, moved, index)
-        if there.n_clusters != candidate.n_clusters:
-            return False
-        if there.unassigned > candidate.unassigned + _MORE_UNASSIGNED:
+        there = _judge(sequential.geometry, beside, moved, index)
+        lost = there.unassigned - candidate.unassigned
+        if there.n_clusters != candidate.n_clusters or lost > _MORE_UNASSIGNED:
             return False
     return True
