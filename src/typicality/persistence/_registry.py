@@ -305,6 +305,7 @@ RECORDS: dict[str, Record] = {
         {
             "lam": floats("_tried"),
             "n_clusters": array("i", "_tried"),
+            "unassigned": floats("_tried"),
             "index": floats("_tried"),
             "criterion": text,
             "chosen": whole,
