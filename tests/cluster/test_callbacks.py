@@ -140,7 +140,9 @@ def test_alpha_cuts_can_be_watched_and_stopped(blobs):
     assert set(watcher.scores) == {18}  # a model of every iteration has its cut
     alone = AlphaCutClustering(rejection_rate=0.1).fit(X)
     assert np.array_equal(alone.labels_, model.labels_)
-    stopped = AlphaCutClustering(tol=0).set_callbacks(Watcher(stop_after=2)).fit(X)
+    stopped = (
+        AlphaCutClustering(kernel="gaussian", tol=0).set_callbacks(Watcher(stop_after=2)).fit(X)
+    )
     assert (stopped.n_iter_, stopped.status_) == (2, "stopped")
     assert np.array_equal(stopped.predict(X), stopped.labels_)
 

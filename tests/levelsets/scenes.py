@@ -23,8 +23,8 @@ SCENES = {
 
 
 def fitted(name, **parameters):
-    """A model of a scene, at the automatic bandwidth."""
-    return AlphaCutClustering(**parameters).fit(SCENES[name])
+    """A model of a scene, with one bandwidth for all rows."""
+    return AlphaCutClustering(kernel="gaussian", **parameters).fit(SCENES[name])
 
 
 def alphas(model, n=50):

@@ -239,7 +239,7 @@ def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
 def test_the_straight_way_between_peaks_is_tried():
     """Ten dimensions: hundreds of rows are nearer to a peak than the next peak is."""
     X = np.random.default_rng([1, 3000, 10, *b"uniform"]).uniform(size=(3000, 10))
-    model = AlphaCutClustering().fit(X)
+    model = AlphaCutClustering(kernel="gaussian").fit(X)
     tree, land = model.tree_, model._regions.landscape
     branches = tree.branches
     ends = land.rows[branches.peak], land.rows[branches.parent]

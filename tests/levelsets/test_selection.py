@@ -1,4 +1,4 @@
-"""Which peaks are clusters: nulls stay whole, clusters come out, small groups do not."""
+"""Which peaks of one bandwidth are clusters: nulls stay whole, clusters come out, small groups do not."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def heavy_tails(rng):
 @pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
 def test_one_cluster_is_not_split(shape):
     found = [
-        AlphaCutClustering().fit(shape(np.random.default_rng(seed))).n_clusters_
+        AlphaCutClustering(kernel="gaussian").fit(shape(np.random.default_rng(seed))).n_clusters_
         for seed in range(10)
     ]
     assert found.count(1) >= 9  # the rule lets chance split about one in twenty at the most
@@ -66,7 +66,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_clusters_come_out(name):
     X, y = SHAPES[name]
-    model = AlphaCutClustering(assign="all").fit(X)
+    model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
     assert model.n_clusters_ == len(np.unique(y))
     assert adjusted_rand_score(y, model.labels_) > 0.95
 
@@ -75,10 +75,10 @@ def test_clusters_come_out(name):
 def test_sparse_clusters_beside_a_dense_one(seed):
     sizes, centers = [2000, 100, 40], [[0, 0], [30, 0], [0, 30]]
     X, y = make_blobs(sizes, centers=centers, cluster_std=[0.3, 3, 3], random_state=seed)
-    model = AlphaCutClustering(assign="all").fit(X)
+    model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    core = AlphaCutClustering().fit(X)
+    core = AlphaCutClustering(kernel="gaussian").fit(X)
     assert [np.mean(core.labels_[y == k] >= 0) > 0.5 for k in range(3)] == [True] * 3
 
 
@@ -94,7 +94,7 @@ def test_a_stray_row_joins_islands_but_not_mutual_ones():
 @pytest.mark.parametrize("seed", range(5))
 def test_a_small_blob_beside_a_large_one(seed):
     X, y = make_blobs([1000, 100], centers=[[0, 0], [8, 0]], random_state=seed)
-    model = AlphaCutClustering(assign="all").fit(X)
+    model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
     assert model.n_clusters_ == 2
     assert adjusted_rand_score(y, model.labels_) > 0.95
 
@@ -115,7 +115,7 @@ def test_islands_need_more_neighbours_where_there_are_more_gaps():
 def test_few_outliers_near_each_other_are_no_cluster(rng, size):
     blobs = make_blobs(300, centers=[[0, 0], [8, 0]], random_state=0)[0]
     X = np.vstack([blobs, [30.0, 30.0] + 0.05 * rng.normal(size=(size, 2))])
-    model = AlphaCutClustering().fit(X)
+    model = AlphaCutClustering(kernel="gaussian").fit(X)
     assert model.n_clusters_ == 2
     assert (model.labels_[-size:] == -1).all()
 
@@ -124,7 +124,7 @@ def test_a_parent_of_clusters_is_a_cluster():
     """Branches whose child is real are real themselves, so no core is left without a label."""
     for seed in range(20):
         X = make_blobs(300, n_features=2, centers=6, center_box=(-6, 6), random_state=seed)[0]
-        model = AlphaCutClustering().fit(X)
+        model = AlphaCutClustering(kernel="gaussian").fit(X)
         tree = model.tree_
         highest = tree.row_of[tree.heights.argmax()]
         assert model.labels_[highest] >= 0
@@ -133,15 +133,15 @@ def test_a_parent_of_clusters_is_a_cluster():
 
 def test_small_cores_can_be_left_out():
     X, _ = make_blobs([200, 40], centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
-    every = AlphaCutClustering().fit(X)
-    large = AlphaCutClustering(min_cluster_size=60).fit(X)
+    every = AlphaCutClustering(kernel="gaussian").fit(X)
+    large = AlphaCutClustering(kernel="gaussian", min_cluster_size=60).fit(X)
     assert (every.n_clusters_, large.n_clusters_) == (2, 1)
     assert_array_equal(large.labels_, np.where(every.labels_ == 0, 0, -1))
     assert large.alpha_.shape == (1,)
 
 
 def test_the_selection_depends_on_tree_and_landscape_alone():
-    model = AlphaCutClustering().fit(SHAPES["moons"][0])
+    model = AlphaCutClustering(kernel="gaussian").fit(SHAPES["moons"][0])
     again = select_clusters(model._regions.landscape, model.tree_)
     assert_array_equal(again.labels(model.tree_.node_of, model.tree_.entry_alpha), model.labels_)
     assert_array_equal(again.alpha, model.alpha_)
@@ -149,7 +149,7 @@ def test_the_selection_depends_on_tree_and_landscape_alone():
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_contrasts_above_a_level_are_all_there(name):
-    model = AlphaCutClustering().fit(SHAPES[name][0])
+    model = AlphaCutClustering(kernel="gaussian").fit(SHAPES[name][0])
     landscape, tree = model._regions.landscape, model.tree_
     every, critical = contrasts(landscape, tree), critical_value(len(model.labels_))
     some = contrasts(landscape, tree, above=critical)

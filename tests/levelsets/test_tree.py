@@ -59,7 +59,9 @@ def test_neighbours_agree_with_all_pairs_sampled_densely():
     agree = []
     for name, X in SCENES.items():
         model = fitted(name)
-        every = AlphaCutClustering(n_neighbors=len(X)).fit(X)  # all pairs, by step
+        every = AlphaCutClustering(kernel="gaussian", n_neighbors=len(X)).fit(
+            X
+        )  # all pairs, by step
         for alpha in alphas(model):
             agree.append(reference.same_partition(model.labels_at(alpha), every.labels_at(alpha)))
     assert len(agree) == 500

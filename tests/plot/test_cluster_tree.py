@@ -107,7 +107,7 @@ def test_few_branches_of_many_are_drawn(ax):
 
 def test_no_cluster_at_all(ax):
     with pytest.warns(match="cluster"):
-        model = AlphaCutClustering(min_cluster_size=1000).fit(rows())
+        model = AlphaCutClustering(kernel="gaussian", min_cluster_size=1000).fit(rows())
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert display.cuts_ == []
     assert len(display.coloured_.get_segments()) == 0

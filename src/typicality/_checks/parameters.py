@@ -78,13 +78,16 @@ def check_alpha_cut(estimator: Any) -> None:
             "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
             "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
         )
-    if not is_local and estimator.at_least > 1:
+    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
+    if estimator.at_least > 1 and not (is_local and is_chosen):
         raise ValueError(
             f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
             "sigma, alpha, rejection_rate, weights and labelling at their defaults."
         )
     if is_local and estimator.labelling == "complete":
         raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
+    if is_local and estimator.weights == "typicality":
+        raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
 
 
 def _is_word(value: Any, word: str) -> bool:

@@ -57,7 +57,8 @@ def _plain_density(space: Any, *, gamma: float) -> PicardResult[State]:
 def _start(space: Any, gamma: float) -> Any:
     eta = gamma * space.total_variance
     if eta <= 0:
-        warn_about_constant_rows(space)
+        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+            warn_about_constant_rows()
         eta = 1.0  # all distances are zero: every typicality is one whatever eta is
     ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
     return WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
@@ -83,7 +84,9 @@ def warn_about_core(
     change = f"the {estimator.criterion} still change by {{:.1e}} in total"
     warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
     # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
-    by_rule = estimator.kernel in BANDWIDTH_KERNELS and isinstance(estimator.sigma, str)
+    named = isinstance(estimator.kernel, str) and estimator.kernel
+    by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)
+    by_rule |= named == "local"
     state = result.state
     too_narrow = warn_about_kernel(
         space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead

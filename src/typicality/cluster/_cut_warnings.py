@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from typicality.cluster.diagnostics import (
     warn,
+    warn_about_constant_rows,
     warn_about_fragments,
     warn_about_vanished_clusters,
 )
@@ -45,21 +46,22 @@ def warn_about_cut(model: Any, sample_weight: NDArray[np.floating] | None) -> No
 def warn_about_choice(model: Any) -> None:
     """One cluster or several, and the evidence is near the bar; fewer than were asked for."""
     found, evidence = model.n_clusters_, model.evidence_
-    automatic = isinstance(model.alpha, str) and model.rejection_rate is None
-    if automatic and found < model.at_least:
+    if model.tree_.n_nodes == 1:
+        warn_about_constant_rows()
+    if found < model.at_least:
         warn(
             f"{found} clusters were found where at_least={model.at_least} were asked for: there "
             f"are {model.tree_.n_nodes} distinct rows. Use a smaller at_least.",
             ClusteringWarning,
         )
-    elif automatic and model.at_least == 1 and found == 1 and evidence >= _NEARLY:
+    elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
         warn(
             f"The rows look like one cluster, but the evidence for more is near the bar "
             f"(evidence_={evidence:.2f}, more than one from 1 on). Use at_least=2 to see the best "
             "split.",
             ClusteringWarning,
         )
-    elif automatic and model.at_least == 1 and found > 1 and evidence < _BARELY:
+    elif model.at_least == 1 and found > 1 and evidence < _BARELY:
         warn(
             f"{found} clusters were found, but the evidence for more than one is near the bar "
             f"(evidence_={evidence:.2f}, one cluster below 1): one time in fifty a single cluster "
@@ -73,7 +75,7 @@ def _warn_about_selection(model: Any, sample_weight: NDArray[np.floating] | None
     if model.n_clusters_ > 1:
         warn_about_copies(sample_weight, tree.weight)
     warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
-    if model.assign == "core":
+    if model._assign == "core":
         warn_about_small_share(node_labels, tree.weight, below=0.5)
         warn_about_dense_rows_left_out(node_labels, tree)
 

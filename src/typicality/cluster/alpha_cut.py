@@ -19,7 +19,11 @@ from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Dissimilarities, Sphere
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, open_space
-from typicality.cluster.diagnostics import warn_about_features, warn_about_lonely_row
+from typicality.cluster.diagnostics import (
+    warn_about_features,
+    warn_about_lonely_row,
+    warn_about_unused_sigma,
+)
 from typicality.geometry.distinct import DistinctRows, content_hash
 from typicality.geometry.nearest import GivenDistances, NearestRows, RememberedNearest
 from typicality.kernels import Kernel, LocalGaussian
@@ -416,22 +420,21 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     def _fit_local(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
         """Choose scale and clusters; the kernel is as wide as rows are sparse."""
         reader: Any = None
-        positions, given = nodes.rows, self.metric == "precomputed"
+        given = self.metric == "precomputed"
         if not given:
             opened = open_space("linear", "auto", nodes.rows, nodes.weight)
             reader = opened.reader
-            if self.metric == "euclidean":
+            if self.metric == "euclidean" and len(nodes.rows) > 1:
                 names = feature_labels(training.schema)
                 warn_about_features(opened.features, names, opened.kernel)
-            positions = nodes.rows - np.median(nodes.rows, axis=0)  # far from zero digits are lost
         progress = self._progress(training, lambda state: {})
 
         def search_among(some: NDArray[np.intp]) -> Any:
-            return GivenDistances(nodes.index[some]) if given else NearestRows(positions[some])
+            return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
         order = np.argsort(content_hash(nodes.rows), kind="stable")
         choice = choose_clusters(
-            positions,
+            nodes.rows,
             search_among,
             nodes.weight,
             order,
@@ -448,7 +451,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         regions = Regions.of(
             landscape, sample, rows, labelling="neighbours", n_neighbors=1, grown=grown
         )
-        if self.alpha == "auto" and self.rejection_rate is None:
+        automatic = self.alpha == "auto" and self.rejection_rate is None
+        if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
         else:
             cut = self._plain_cut(regions.tree)
@@ -463,7 +467,15 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             "objective_path_": -landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
             "plan_": _plan(tree, len(nodes.rows)),
         }
-        return model, lambda: warn_about_choice(self), progress
+
+        def warn() -> None:
+            warn_about_unused_sigma(self.sigma, self.kernel)
+            if automatic:
+                warn_about_choice(self)
+            else:
+                warn_about_cut(self, training.sample_weight)
+
+        return model, warn, progress
 
     def _fit_one_width(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
         """One-cluster PCM with a kernel of one width, cut as the user says."""

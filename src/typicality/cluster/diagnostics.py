@@ -194,10 +194,8 @@ def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
         )
 
 
-def warn_about_constant_rows(space: KernelSpace) -> None:
-    """All rows are one point in the space of the kernel; unless all was clipped, which is said."""
-    if space.n_clipped(space.mean):
-        return
+def warn_about_constant_rows() -> None:
+    """All rows are one point in the space of the kernel."""
     warn(
         "The spread eta is degenerate: all rows of positive weight are one point in the space of "
         "the kernel, and every typicality is 1. Check how the data were made, or take another "

@@ -22,12 +22,12 @@ def _log_height(near, sqdist, n_near, own, squares, weight, half_dimension, mutu
 
     Mutual: the kernel of two widths. Else the Gaussian of the own width, per unit of volume.
     """
-    total = 0.0
+    total, width = 0.0, sqrt(own)
     for j in range(n_near):
         row = near[j]
         if mutual:
             both = own + squares[row]
-            overlap = half_dimension * log(2.0 * sqrt(own * squares[row]) / both)
+            overlap = half_dimension * log(2.0 * width * sqrt(squares[row]) / both)
             total += weight[row] * exp(overlap - 0.5 * sqdist[j] / both)
         else:
             total += weight[row] * exp(-0.5 * sqdist[j] / own)

@@ -13,9 +13,9 @@ from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_a
 if TYPE_CHECKING:
     from typicality.levelsets.scales import ScaleTree
 
-__all__ = ["LocalLandscape", "log_heights_at", "radii_of", "squared_widths"]
+__all__ = ["REACH", "LocalLandscape", "log_heights_at", "squared_widths"]
 
-_REACH = 10
+REACH = 10  # rows in the radius that tells how sparse they are
 _POINTS_OF_A_TASK = 256
 
 
@@ -30,11 +30,6 @@ def squared_widths(
     at_row = near.sqdist[:, 0] == 0.0
     squares = share**2 * np.where(at_row, near.sqdist[:, k], near.sqdist[:, max(k - 1, 0)])
     return np.where(squares > 0, squares, least)
-
-
-def radii_of(near: Neighbours) -> Doubles:
-    """The radius around each point that holds ten rows, one at the point not counted."""
-    return np.sqrt(squared_widths(near, _REACH, share=1.0))
 
 
 def log_heights_at(
@@ -145,7 +140,8 @@ class LocalLandscape:
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""
-        return radii_of(neighbours_of(self.search, points, _REACH + 1))
+        near = neighbours_of(self.search, points, REACH + 1)
+        return np.sqrt(squared_widths(near, REACH, share=1.0))
 
     def _near(self, points: Floats) -> Neighbours:
         return neighbours_of(self.search, points, 2 * self.n_neighbors + 1)

@@ -98,8 +98,12 @@ class Regions:
         return np.asarray(self.landscape.weights[node] * share)
 
     def typicality_of(self, rows: Floats) -> Doubles:
-        """The typicality of any rows."""
-        return self.landscape.typicality(self.landscape.heights(rows))
+        """The typicality of any rows; training rows have theirs to the last bit."""
+        if isinstance(self.landscape, Landscape):
+            heights = self.landscape.heights(rows)
+        else:
+            heights = self._join(rows).height
+        return self.landscape.typicality(heights)
 
     def training_labels(self, cut: Cut, *, assign: str) -> Labels:
         """The labels of the training rows."""

@@ -18,7 +18,7 @@ from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_o
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Doubles, Floats
-from typicality.levelsets.local import LocalLandscape, log_heights_at, radii_of, squared_widths
+from typicality.levelsets.local import REACH, LocalLandscape, log_heights_at, squared_widths
 from typicality.levelsets.selection import just_below_cores, raise_to
 from typicality.levelsets.tree import Cut, number_clusters
 
@@ -67,8 +67,8 @@ class ScaleTree:
         The dimension of the rows at this scale.
     squares : array of shape (m,)
         The squared widths at the rows.
-    radii : array of shape (m,)
-        The radius around each row that holds ten others.
+    nearest : array of shape (m, 10)
+        The distances from each row to the ten nearest others, the nearest first.
     heights : array of shape (m,)
         Their heights.
     pairs : array of shape (m - 1, 2)
@@ -77,17 +77,20 @@ class ScaleTree:
         Their heights.
     edges : array of shape (e, 2)
         The pairs of neighbours the tree was chosen from.
+    lengths : array of shape (e,)
+        Their distances.
     """
 
     rows: Places
     n_neighbors: int
     dimension: float
     squares: Doubles
-    radii: Doubles
+    nearest: Doubles
     heights: Doubles
     pairs: Pairs
     saddles: Doubles
     edges: Pairs
+    lengths: Doubles
 
     @cached_property
     def _sides(self) -> tuple[NDArray[np.intp], Doubles, Doubles]:
@@ -104,10 +107,32 @@ class ScaleTree:
         """The highest rows of the two sides of each edge."""
         return self._sides[0]
 
+    @property
+    def radii(self) -> Doubles:
+        """The radius around each row that holds ten others."""
+        return self.nearest[:, -1]
+
     @cached_property
     def log_density(self) -> Doubles:
         """The logarithm of the density at the rows, up to a constant."""
-        return np.asarray(-self.dimension * np.log(np.maximum(self.radii, np.finfo(float).tiny)))
+        return self._log_density_by(self.radii)
+
+    def log_density_within(self, labels: NDArray[np.signedinteger]) -> Doubles:
+        """The same, where rows of clusters of ten or fewer have as many neighbours as fit in."""
+        most = self.nearest.shape[1]
+        others = (np.bincount(labels)[labels] - 1).clip(1, most)
+        radii = self.nearest[np.arange(len(labels)), others - 1]
+        return self._log_density_by(radii) + np.log(others / most)
+
+    def log_density_between(self) -> Doubles:
+        """The most that it can be midway between the rows of each edge.
+
+        Rows that name each other as neighbours have few others between them.
+        """
+        return self._log_density_by(0.5 * self.lengths)
+
+    def _log_density_by(self, radii: Doubles) -> Doubles:
+        return np.asarray(-self.dimension * np.log(np.maximum(radii, np.finfo(float).tiny)))
 
     @property
     def evidence(self) -> float:
@@ -269,8 +294,9 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
     tree, labels, n_clusters = partition.tree, partition.labels, partition.n_clusters
     if n_clusters < 2:
         return partition
-    dense = [np.quantile(tree.log_density[labels == k], _DENSE) for k in range(n_clusters)]
-    kept = np.array(dense) >= _borders(tree, labels, n_clusters)
+    density = tree.log_density_within(labels)
+    dense = [np.quantile(density[labels == k], _DENSE) for k in range(n_clusters)]
+    kept = np.array(dense) >= _borders(tree, labels, density)
     if kept.all() or np.count_nonzero(kept) < at_least:
         return partition
     core = partition.core & kept[labels]
@@ -279,11 +305,13 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
     return Partition(tree, partition.separates, labels, core, int(np.count_nonzero(kept)))
 
 
-def _borders(tree: ScaleTree, labels: NDArray[np.signedinteger], n_clusters: int) -> Doubles:
+def _borders(tree: ScaleTree, labels: NDArray[np.signedinteger], log_density: Doubles) -> Doubles:
     """The logarithm of the density where each cluster meets another: the highest of all places."""
-    pairs = tree.edges[labels[tree.edges[:, 0]] != labels[tree.edges[:, 1]]]
-    lower = tree.log_density[pairs].min(axis=1, initial=np.inf)
-    borders = np.full(n_clusters, -np.inf)
+    across = labels[tree.edges[:, 0]] != labels[tree.edges[:, 1]]
+    pairs = tree.edges[across]
+    ends = log_density[pairs].min(axis=1, initial=np.inf)
+    lower = np.minimum(ends, tree.log_density_between()[across])
+    borders = np.full(int(labels.max()) + 1, -np.inf)
     for side in pairs.T:
         np.maximum.at(borders, labels[side], lower)
     return borders
@@ -308,7 +336,7 @@ def cut_at_choice(partition: Partition, landscape: LocalLandscape, weight: Doubl
     alpha = np.minimum(alpha, just_below_cores(labels, node_alpha, len(alpha)))
     median = np.array([np.median(tree.log_density[filled == k]) for k in range(len(alpha))])
     spread = math.sqrt(max(tree.dimension, 2.0) / 2.0)
-    floor = np.minimum(_borders(tree, filled, len(alpha)), median - spread * _THIRD)
+    floor = np.minimum(_borders(tree, filled, tree.log_density), median - spread * _THIRD)
     floor = np.maximum(floor, median - spread * _FIFTEENTH)
     reach = np.exp(-floor / tree.dimension) * _ABOVE_ROUNDING
     return Cut(labels, alpha, filled, reach)
@@ -343,6 +371,7 @@ class _Sample:
     weights: Doubles
     near: Neighbours
     edges: Pairs
+    lengths: Doubles
 
     @classmethod
     def of(
@@ -356,8 +385,9 @@ class _Sample:
         n_edges = _n_edges(len(rows))
         nearest = near.rows[:, : n_edges + 1]
         edges = linked_pairs(nearest, positions[rows], lambda some: search_among(rows[some]))
+        sqdist = search.sqdist(positions[rows[edges[:, 0]]], edges[:, 1:])[:, 0]
         weights = weight[rows] / weight[rows].sum()
-        return cls(rows, own, is_given, weights, near, edges)
+        return cls(rows, own, is_given, weights, near, edges, np.sqrt(sqdist))
 
     def grow(self, task: tuple[int, bool]) -> ScaleTree:
         """The tree at a scale k: of the local kernel (mutual widths), or of the density."""
@@ -393,12 +423,19 @@ class _Sample:
             k,
             dimension,
             squares,
-            radii_of(self.near),
+            self._nearest,
             heights,
             pairs,
             saddles,
             self.edges,
+            self.lengths,
         )
+
+    @property
+    def _nearest(self) -> Doubles:
+        """The distances to the nearest rows; to itself, where there is one row only."""
+        first = min(1, self.near.sqdist.shape[1] - 1)
+        return np.sqrt(self.near.sqdist[:, first : REACH + 1])
 
     def _dimension(self, k: int) -> float:
         """The dimension at a scale, at most that at the finest."""

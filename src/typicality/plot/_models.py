@@ -152,11 +152,9 @@ class _Prototypes(SoftModel):
         regions = self.labels(X)
         labels = range(memberships.shape[1])
         if (regions < 0).any():  # memberships end abruptly there, and lines would be stairs
-            sides = [np.where(regions == label, 1.0, -1.0).reshape(shape) for label in labels]
-            surfaces = [gaussian_filter(side, _BLUR) for side in sides]
-        else:
-            surfaces = [_lead(memberships, regions, label).reshape(shape) for label in labels]
-        return [Boundary(label, surface, 0.0) for label, surface in enumerate(surfaces)]
+            return [_smooth(regions.reshape(shape), label) for label in labels]
+        leads = [_lead(memberships, regions, label).reshape(shape) for label in labels]
+        return [Boundary(label, lead, 0.0) for label, lead in enumerate(leads)]
 
 
 class _AlphaCut(SoftModel):
@@ -177,6 +175,9 @@ class _AlphaCut(SoftModel):
 
     def boundaries(self, X: Any, memberships: Doubles, shape: tuple[int, int]) -> list[Boundary]:
         regions, typicality = self.labels(X), memberships[:, 0]
+        if self.estimator._assign == "typical":  # where rows are dense enough, at no level
+            labels = range(self.estimator.n_clusters_)
+            return [_smooth(regions.reshape(shape), label) for label in labels]
         hair = _hair(typicality)
         found = []
         for label, level in enumerate(np.broadcast_to(self.levels, self.estimator.n_clusters_)):
@@ -218,6 +219,12 @@ class _Detector(SoftModel):
 def largest(memberships: Doubles) -> Doubles:
     """The largest membership of each row; zero where there is no cluster at all."""
     return np.asarray(memberships.max(axis=1, initial=0.0))
+
+
+def _smooth(regions: Labels, label: int) -> Boundary:
+    """The line around a region, without the stairs of the grid."""
+    side = np.where(regions == label, 1.0, -1.0)
+    return Boundary(label, gaussian_filter(side, _BLUR), 0.0)
 
 
 def _lead(memberships: Doubles, regions: Labels, label: int) -> Doubles:

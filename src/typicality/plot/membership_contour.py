@@ -22,7 +22,8 @@ class MembershipContourDisplay:
     """Contours of memberships over the plane, the clusters, and the rows.
 
     The darker, the more typical. The region of each cluster has a line around it: where the
-    typicality is alpha (:class:`~typicality.AlphaCutClustering`), where the score is `offset_`
+    typicality is alpha (:class:`~typicality.AlphaCutClustering` at a given level or width; where
+    rows are dense enough otherwise), where the score is `offset_`
     (:class:`~typicality.OneClusterPCM`), or where another cluster is preferred. Rows have the
     colour of their cluster; those that belong nowhere are crosses.
 
