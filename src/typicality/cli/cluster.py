@@ -41,7 +41,7 @@ __all__ = ["cluster"]
     "--at-least",
     type=click.IntRange(min=1),
     metavar="N",
-    help="auto: the least number of clusters; 2 forces a split. [default: 1]",
+    help="auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
 )
 @click.option(
     "--alpha",
@@ -53,13 +53,13 @@ __all__ = ["cluster"]
     "--min-cluster-size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="alpha-cut: smaller clusters are none. [default: 1]",
+    help="alpha-cut: clusters have at least so many rows. [default: 1]",
 )
 @click.option(
     "--assign",
-    type=click.Choice(["core", "all"]),
-    help="Whether rows outside the clusters belong nowhere (core), or to the nearest (all). "
-    "[default: core]",
+    type=click.Choice(["core", "typical", "all"]),
+    help="Which rows get a label: those above the level of a cluster (core), those that are dense "
+    "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
 @model_options
 @report_option

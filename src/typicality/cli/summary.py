@@ -187,11 +187,10 @@ def _explanation(model: Any) -> str:
 
 def _about_method(run: Run) -> str:
     model = chosen_method(run.model)
-    names = {about.estimator: about.words for about in METHODS.values()}
-    finds = f": {names[type(model).__name__]}" if type(model).__name__ in names else ""
+    words = {about.estimator: f"{about.estimator}: {about.words}" for about in METHODS.values()}
+    name = words.get(type(model).__name__, "a Gaussian mixture with joined parts")
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
-    words = f"By {type(model).__name__}{finds}; {took}."
-    return f"{words}\nHow it was computed: {model.plan_.reason}"
+    return f"By {name}; {took}.\nHow it was computed: {model.plan_.reason}"
 
 
 def _table(*headings: str) -> Table:
