@@ -101,6 +101,7 @@ def _mixture(X: Doubles, k: int) -> Labels:
 
 
 def _genie(X: Doubles, k: int) -> Labels:
+    X = np.column_stack([X, np.zeros(len(X))]) if X.shape[1] == 1 else X  # it refuses one column
     return np.asarray(genieclust.Genie(n_clusters=max(k, 2)).fit_predict(X))
 
 
