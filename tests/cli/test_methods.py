@@ -35,9 +35,9 @@ WRONG = {
     ),
     "far from any parameter": (
         ["-m", "alpha-cut", "--param", "zzz=3"],
-        "There is no parameter 'zzz'; there are algorithm, alpha, assign, criterion, gamma, "
-        "kernel, labelling, max_iter, min_cluster_size, n_neighbors, rejection_rate, rtol, sigma, "
-        "tol, weights.",
+        "There is no parameter 'zzz'; there are algorithm, alpha, assign, at_least, criterion, "
+        "gamma, kernel, labelling, max_iter, metric, min_cluster_size, n_neighbors, "
+        "rejection_rate, rtol, sigma, tol, weights.",
     ),
     "no value": (
         ["--param", "tol"],

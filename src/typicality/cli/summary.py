@@ -188,7 +188,8 @@ def _explanation(model: Any) -> str:
 def _about_method(run: Run) -> str:
     model = chosen_method(run.model)
     words = {about.estimator: f"{about.estimator}: {about.words}" for about in METHODS.values()}
-    name = words.get(type(model).__name__, "a Gaussian mixture with joined parts")
+    words["JoinedMixture"] = "a Gaussian mixture with joined parts"  # a method of "auto" only
+    name = words.get(type(model).__name__, type(model).__name__)
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
     return f"By {name}; {took}.\nHow it was computed: {model.plan_.reason}"
 
