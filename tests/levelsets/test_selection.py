@@ -1,4 +1,4 @@
-"""Which peaks of one bandwidth are clusters: nulls stay whole, clusters come out, small groups not."""
+"""Which peaks of one bandwidth are clusters: nulls stay whole, small groups do not count."""
 
 import numpy as np
 import pytest
