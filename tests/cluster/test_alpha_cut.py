@@ -116,7 +116,7 @@ def test_order_of_rows_does_not_matter(cutter, with_outliers, rng):
     assert_array_equal(model.typicality_[order], shuffled.typicality_)
 
 
-@pytest.mark.parametrize("cutter", CUTTERS[:3], ids=str)
+@pytest.mark.parametrize("cutter", CUTTERS[:6], ids=str)
 def test_scaling_and_shifting_the_data_changes_nothing(cutter, with_outliers):
     X, _ = with_outliers
     labels = clone(cutter).fit_predict(X)

@@ -1,4 +1,4 @@
-"""Which peaks of one bandwidth are clusters: nulls stay whole, clusters come out, small groups do not."""
+"""Which peaks of one bandwidth are clusters: nulls stay whole, clusters come out."""
 
 import numpy as np
 import pytest

@@ -122,7 +122,7 @@ class ScaleTree:
         most = self.nearest.shape[1]
         others = (np.bincount(labels)[labels] - 1).clip(1, most)
         radii = self.nearest[np.arange(len(labels)), others - 1]
-        return self._log_density_by(radii) + np.log(others / most)
+        return np.asarray(self._log_density_by(radii) + np.log(others / most))
 
     def log_density_between(self) -> Doubles:
         """The most that it can be midway between the rows of each edge.
