@@ -22,8 +22,7 @@ bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/kernel_quality.py
-	$(RUN) benchmarks/alpha_cut_quality.py
-	$(RUN) benchmarks/alpha_cut_nulls.py
+	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/stability_choice.py
 	$(RUN) benchmarks/cmeans_defaults.py

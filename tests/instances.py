@@ -6,6 +6,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
+    AutoClustering,
     EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
@@ -129,6 +130,8 @@ CUTTERS = [
     ),
     AlphaCutClustering(labelling="complete", kernel=Gaussian(0.3), gamma=0.5, n_neighbors=3),
 ]
+
+AUTOMATIC = [AutoClustering(), AutoClustering(at_least=2)]
 
 ADAPTIVE = [
     AdaptivePCM(),

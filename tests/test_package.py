@@ -173,6 +173,7 @@ def test_public_functions_are_typed(function):
 ESTIMATORS = {
     "AdaptivePCM": {},
     "AlphaCutClustering": {},
+    "AutoClustering": {"random_state": 0},
     "EntropyCMeans": {"n_clusters": 3, "random_state": 0},
     "FuzzyCMeans": {"n_clusters": 3, "random_state": 0},
     "OneClusterPCM": {},

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from typicality.cluster.adaptive import AdaptivePCM
     from typicality.cluster.alpha_cut import AlphaCutClustering
+    from typicality.cluster.auto import AutoClustering
     from typicality.cluster.entropy import EntropyCMeans
     from typicality.cluster.fuzzy import FuzzyCMeans
     from typicality.cluster.one_cluster import OneClusterPCM
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdaptivePCM": "typicality.cluster.adaptive",
     "AlphaCutClustering": "typicality.cluster.alpha_cut",
+    "AutoClustering": "typicality.cluster.auto",
     "EntropyCMeans": "typicality.cluster.entropy",
     "FuzzyCMeans": "typicality.cluster.fuzzy",
     "OneClusterPCM": "typicality.cluster.one_cluster",
@@ -58,6 +60,7 @@ _MODULES = (
 __all__ = [
     "AdaptivePCM",
     "AlphaCutClustering",
+    "AutoClustering",
     "EntropyCMeans",
     "FuzzyCMeans",
     "OneClusterPCM",

@@ -23,7 +23,7 @@ def test_summary_tells_clusters_rows_and_files(clustered, groups):
     assert "nowhere 1 2 %" in text
     assert "line 67 item 65" in text
     assert "AlphaCutClustering" in text
-    assert "How it was computed: the 66 x 66 matrix" in text
+    assert "How it was computed: sums over the" in text
     assert done.stdout.endswith(f"Open the report: {folder}/report.html\n")
     assert done.stderr == ""
 
@@ -59,8 +59,11 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert [c["name"] for c in record["data"]["columns_left_out"]] == ["name", "unit"]
     with open_table(groups) as table:
         assert record["data"]["fingerprint"] == read_rows(table).fingerprint
-    parameters = typicality.AlphaCutClustering().get_params()
-    assert record["estimator"] == {"class": "AlphaCutClustering", "parameters": parameters}
+    parameters = typicality.AutoClustering(random_state=0).get_params()
+    assert record["estimator"] == {"class": "AutoClustering", "parameters": parameters}
+    assert record["results"]["chosen"] == "AlphaCutClustering"
+    assert record["results"]["explanation"].startswith("2 clusters by density")
+    assert 0 < record["results"]["agreement"] <= 1
     assert record["preparation"]["parameters"] == {"scale": "robust", "missing": "error"}
     assert record["versions"].keys() >= {"python", "typicality", "numpy", "scipy", "scikit-learn"}
     assert record["results"]["sizes"] == [40, 25]
@@ -72,6 +75,36 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert worst["reasons"][0]["column"] == "height"
 
 
+def test_automatic_method_explains_its_choice(clustered):
+    text = " ".join(clustered[0].stdout.split())
+    assert "2 clusters by density, which goes first with fewer than four columns; a" in text
+
+
+def test_automatic_method_gives_a_split_on_request(run, tmp_path):
+    file = tmp_path / "one.csv"
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    np.savetxt(file, rows, delimiter=",", header="a,b,c,d", comments="")
+    done = run("cluster", file, "--no-report", "-o", tmp_path / "one")
+    text = " ".join(done.stdout.split())
+    assert "1 cluster: neither a Gaussian mixture nor density sees a gap" in text
+    assert "any split is a convention and --at-least 2 gives the best one" in text
+    done = run("cluster", file, "--no-report", "--at-least", 2, "-o", tmp_path / "two")
+    assert "by round groups, because --at-least 2 asks for a split" in " ".join(done.stdout.split())
+
+
+def test_new_rows_are_scored_by_a_joined_mixture(run, tmp_path, read_csv):
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(5, 1, (40, 4))])
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b,c,d", comments="")
+    assert run("cluster", tmp_path / "rows.csv", "-o", tmp_path / "out").exit_code == 0
+    fitted = read_csv(tmp_path / "out" / "labels.csv")
+    done = run("score", tmp_path / "out", tmp_path / "rows.csv", "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 0, done.stderr
+    assert read_csv(tmp_path / "scored.csv") == fitted
+    assert [row["label"] for row in fitted] == ["0"] * 60 + ["1"] * 40
+    assert list(fitted[0])[4:] == ["label", "membership", "membership_0", "membership_1"]
+
+
 def test_report_is_there_and_knows_the_columns(clustered):
     page = (clustered[1] / "report.html").read_text(**TEXT)
     assert '"name": "width"' in page.replace('"name":"', '"name": "')
@@ -81,7 +114,10 @@ def test_report_is_there_and_knows_the_columns(clustered):
 RUNS = {
     "plain": [],
     "shares": ["--method", "fcm", "--clusters", 3, "--seed", 5, "--param", "m=1.5"],
-    "columns": ["--columns", "height,width", "--scale", "standard", "--sigma", 0.5],
+    "columns": [
+        *("--columns", "height,width", "--scale", "standard"),
+        *("--method", "alpha-cut", "--sigma", 0.5),
+    ],
 }
 
 
@@ -222,7 +258,8 @@ def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):
 
 
 def test_quiet_prints_nothing(run, groups, tmp_path):
-    done = run("cluster", groups, "--quiet", "--alpha", 0.99, "-o", tmp_path / "out")
+    options = ["--method", "alpha-cut", "--alpha", 0.99]
+    done = run("cluster", groups, "--quiet", *options, "-o", tmp_path / "out")
     assert (done.exit_code, done.output) == (0, "")
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert "There is no cluster" in record["warnings"][0]

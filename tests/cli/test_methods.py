@@ -8,17 +8,21 @@ from typicality.cli.methods import METHODS, build_estimator, option_for, parse_p
 WRONG = {
     "number is missing": (
         ["-m", "fcm"],
-        "--method fcm must be told how many clusters there are, say by --clusters 3; alpha-cut and "
-        "sequential find the number themselves.",
+        "--method fcm must be told how many clusters there are, say by --clusters 3; auto, "
+        "alpha-cut and sequential find the number themselves.",
     ),
     "number means nothing": (
         ["-k", "3"],
-        "--method alpha-cut finds the number of clusters itself and takes no --clusters; leave it "
+        "--method auto finds the number of clusters itself and takes no --clusters; leave it "
         "out, or take --method fcm, entropy or pcm for a given number.",
     ),
     "option of another method": (
         ["-m", "sequential", "--alpha", "0.5"],
         "--alpha means nothing to --method sequential; it belongs to alpha-cut.",
+    ),
+    "option of another method than the automatic one": (
+        ["--min-cluster-size", "5"],
+        "--min-cluster-size means nothing to --method auto; it belongs to alpha-cut.",
     ),
     "assign": (
         ["-m", "fcm", "-k", "2", "--assign", "all"],
@@ -26,26 +30,26 @@ WRONG = {
         "sparse-adaptive.",
     ),
     "unknown parameter": (
-        ["--param", "max_itr=3"],
+        ["-m", "alpha-cut", "--param", "max_itr=3"],
         "There is no parameter 'max_itr'; did you mean 'max_iter'?",
     ),
     "far from any parameter": (
-        ["--param", "zzz=3"],
-        "There is no parameter 'zzz'; there are algorithm, alpha, assign, criterion, gamma, "
-        "kernel, labelling, max_iter, min_cluster_size, n_neighbors, rejection_rate, rtol, sigma, "
-        "tol, weights.",
+        ["-m", "alpha-cut", "--param", "zzz=3"],
+        "There is no parameter 'zzz'; there are algorithm, alpha, assign, at_least, criterion, "
+        "gamma, kernel, labelling, max_iter, metric, min_cluster_size, n_neighbors, "
+        "rejection_rate, rtol, sigma, tol, weights.",
     ),
     "no value": (
         ["--param", "tol"],
         "--param 'tol' is not of the form NAME=VALUE; write, say, --param tol=1e-6.",
     ),
     "bad value": (
-        ["--param", "tol=much"],
+        ["-m", "alpha-cut", "--param", "tol=much"],
         "The 'tol' parameter of AlphaCutClustering must be a float in the range [0.0, inf). Got "
         "'much' instead.",
     ),
     "given twice": (
-        ["--sigma", "1", "--param", "sigma=2"],
+        ["-m", "alpha-cut", "--sigma", "1", "--param", "sigma=2"],
         "sigma has an option of its own; use --sigma alone.",
     ),
     "seed": (

@@ -294,7 +294,7 @@ def test_weights_may_be_shares(blobs):
 def test_most_rows_nowhere_is_a_warning():
     X = load_breast_cancer().data
     with pytest.warns(ClusteringWarning, match=r"% of the rows belong to no cluster. Try box=3.7"):
-        SequentialPCM().fit(X)
+        SequentialPCM(lam=0.2).fit(X)
 
 
 def test_clusters_of_single_rows_are_a_warning(rng):

@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -31,7 +31,7 @@ FOR_TRANSFORMERS = [
     estimator_checks.check_transformer_get_feature_names_out_pandas,
 ]
 TRANSFORMERS = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
-EVERY_ESTIMATOR = [*TRANSFORMERS, *DETECTORS, *CUTTERS]
+EVERY_ESTIMATOR = [*TRANSFORMERS, *DETECTORS, *CUTTERS, *AUTOMATIC]
 
 
 @parametrize_with_checks(EVERY_ESTIMATOR, expected_failed_checks=None)

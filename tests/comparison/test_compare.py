@@ -15,7 +15,10 @@ from typicality.comparison import compare_methods, methods
 from typicality.exceptions import ClusteringWarning
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
-CLUSTERERS = ["alpha-cut", "sequential", "fuzzy c-means", "k-means", "gaussian mixture", "hdbscan"]
+CLUSTERERS = [
+    *("auto", "alpha-cut", "sequential", "fuzzy c-means"),
+    *("k-means", "gaussian mixture", "hdbscan"),
+]
 DETECTORS = ["one-cluster", "one-class svm", "isolation forest", "local outlier factor"]
 QUICK = ["k-means", "hdbscan", "one-cluster", "local outlier factor"]
 
@@ -64,11 +67,11 @@ def test_all_methods_are_compared(everything):
 
 
 def test_on_clusters_far_apart_all_agree(everything):
-    assert [r.n_clusters for r in everything.clusterers] == [3] * 6
+    assert [r.n_clusters for r in everything.clusterers] == [3] * len(CLUSTERERS)
     assert everything.placed_agreement.values.min() == 1.0
     assert everything.label_agreement.values.min() > 0.9
     assert any(
-        s.startswith("Six of six clusterers agree on 3 clusters") for s in everything.findings
+        s.startswith("Seven of seven clusterers agree on 3 clusters") for s in everything.findings
     )
 
 
@@ -82,6 +85,7 @@ def test_on_clusters_far_apart_refits_agree(everything):
 def test_where_the_number_of_clusters_comes_from(everything, given):
     sources = {r.name: r.number_from for r in everything.clusterers}
     assert sources == {
+        "auto": "found",
         "alpha-cut": "found",
         "sequential": "found",
         "fuzzy c-means": "silhouette",
@@ -248,7 +252,7 @@ def test_progress_is_told(apart):
 def test_a_frame_has_a_row_for_each_method(everything):
     frame = everything.to_pandas()
     assert list(frame["method"]) == CLUSTERERS + DETECTORS
-    assert list(frame["kind"]) == ["clusterer"] * 6 + ["detector"] * 4
+    assert list(frame["kind"]) == ["clusterer"] * len(CLUSTERERS) + ["detector"] * 4
     assert frame["stability"].between(0, 1).all()
 
 
@@ -306,7 +310,7 @@ def test_rows_that_cannot_be_compared(X, words):
     [
         ({"methods": []}, "methods is empty"),
         ({"methods": "k-means"}, "must be a list"),
-        ({"methods": ["dbscan"]}, "'dbscan', which is not known. Choose from alpha-cut"),
+        ({"methods": ["dbscan"]}, "'dbscan', which is not known. Choose from auto, alpha-cut"),
         ({"methods": ["k-means", "kmeans"]}, "'k-means' twice"),
         ({"methods": [KMeans]}, "neither a name nor an estimator"),
         ({"methods": [BaseEstimator()]}, "neither makes clusters nor flags"),
@@ -329,7 +333,9 @@ def test_settings_that_cannot_be_used(options, words):
 def test_few_rows_can_be_compared():
     X = np.random.default_rng(0).normal(size=(12, 9))
     found = compare_methods(X, n_repeats=2, random_state=0)
-    assert [r.failure for r in (*found.clusterers, *found.detectors)] == [None] * 10
+    assert [r.failure for r in (*found.clusterers, *found.detectors)] == [None] * len(
+        CLUSTERERS + DETECTORS
+    )
 
 
 def test_a_single_feature_can_be_compared():

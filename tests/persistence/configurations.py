@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
+    AutoClustering,
     FuzzyCMeans,
     OneClusterPCM,
     PossibilisticCMeans,
@@ -38,7 +39,7 @@ CONFIGURATIONS = {
     **{
         f"{i:02d}-{type(model).__name__}": (model, ROWS, NEW, {})
         for i, model in enumerate(
-            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE]
+            [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE, *AUTOMATIC]
         )
     },
     **{
@@ -104,6 +105,12 @@ CONFIGURATIONS = {
         {"sample_weight": WEIGHT},
     ),
     "object-LocalGaussian": (FuzzyCMeans(2, kernel=LocalGaussian(ROWS, 20)), ROWS, NEW, {}),
+    "automatic-mixture": (
+        AutoClustering(random_state=0),
+        np.hstack([ROWS, ROWS[::-1] + RNG.normal(size=ROWS.shape)]),
+        np.hstack([NEW, NEW]),
+        {},
+    ),
     "sparse": (AdaptivePCM(store_memberships="sparse"), ROWS, NEW, {}),
     "columns-first": (OneClusterPCM(kernel="polynomial"), np.asfortranarray(ROWS), NEW, {}),
     "scaler": (ColumnScaler(missing="median"), ROWS, NEW, {}),

@@ -26,7 +26,9 @@ from typicality.plot import (
 )
 from typicality.solve import LambdaPath
 
-PATH = LambdaPath(np.array([0.1, 0.2]), np.array([2, 1]), np.array([1.0, np.nan]), "BIC", 0)
+PATH = LambdaPath(
+    np.array([0.1, 0.2]), np.array([2, 1]), np.array([0.0, 0.5]), np.array([1.0, np.nan]), "BIC", 0
+)
 
 FLAT = {
     "contour": lambda ax: MembershipContourDisplay.from_estimator(

@@ -7,88 +7,133 @@ from sklearn.metrics import calinski_harabasz_score
 
 from typicality.geometry import InputSpace, KernelSpace
 from typicality.kernels import Gaussian, Linear
-from typicality.membership import Hard
-from typicality.solve import calinski_harabasz, partition_index, pooled_bic
+from typicality.solve import NoiseBIC, calinski_harabasz, partition_index
 
 
-def partition(rng, d=3, n_clusters=4, weight=None, n=200):
-    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 5
-    space = InputSpace(X, weight)
-    prototypes = space.at(X[:n_clusters])
-    labels = prototypes.labels(Hard(), X)
-    return X, labels, space, space.labelled_sweep(Hard(), prototypes).members
+def partition(rng, d=3, n_clusters=4, n_noise=0, n=200):
+    labels = rng.integers(n_clusters, size=n)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 2 * labels[:, None]
+    labels[:n_noise] = -1
+    return X, labels
 
 
 def slow_bic(X, labels):
     """Twice the negative classification log-likelihood, plus parameters times ln n."""
     n, d = X.shape
-    clusters, counts = np.unique(labels, return_counts=True)
-    centred = [X[labels == k] - X[labels == k].mean(axis=0) for k in clusters]
-    within = sum(rows.T @ rows for rows in centred)
-    log_likelihood = counts @ np.log(counts / n) - n / 2 * np.linalg.slogdet(within / n)[1]
-    n_parameters = len(clusters) * d + len(clusters) - 1
-    return -2 * log_likelihood + n_parameters * np.log(n)
+    clusters, counts = np.unique(labels[labels >= 0], return_counts=True)
+    scatters = []
+    for k in clusters:
+        centred = X[labels == k] - X[labels == k].mean(axis=0)
+        scatters.append(centred.T @ centred)
+    common = np.linalg.inv(sum(scatters) / counts.sum())
+    sizes = [
+        (np.trace(common @ scatter) + d) / (d * count + d)
+        for scatter, count in zip(scatters, counts, strict=True)
+    ]
+    shape = sum(s / size for s, size in zip(scatters, sizes, strict=True)) / counts.sum()
+    value = counts.sum() * d * (1 + np.log(2 * np.pi))
+    for count, size in zip(counts, sizes, strict=True):
+        value += count * (np.linalg.slogdet(size * shape)[1] - 2 * np.log(count / n))
+    n_noise = n - counts.sum()
+    _, axes = np.linalg.eigh(np.corrcoef(X.T).reshape(d, d))
+    alike = X / X.std(axis=0)
+    log_volume = min(np.log(np.ptp(rows, axis=0)).sum() for rows in (alike, alike @ axes))
+    log_volume += np.log(X.std(axis=0)).sum()
+    value += 2 * n_noise * (log_volume - np.log(min(max(n_noise, 1) / n, 0.2)))
+    n_parameters = len(clusters) * d + 2 * (len(clusters) - 1) + (n_noise > 0)
+    return value + n_parameters * np.log(n)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("n_clusters", [1, 2, 6])
-def test_pooled_bic_is_its_formula_up_to_a_constant(rng, d, n_clusters):
-    X, labels, space, members = partition(rng, d, n_clusters)
-    centred = X - X.mean(axis=0)
-    constant = len(X) * np.linalg.slogdet(centred.T @ centred / len(X))[1]
-    expected = slow_bic(X, labels) - constant
-    assert_allclose(pooled_bic(space, members), expected, rtol=1e-9)
+@pytest.mark.parametrize("n_noise", [0, 10, 90])
+def test_bic_is_its_formula_up_to_a_constant(rng, d, n_clusters, n_noise):
+    X, labels = partition(rng, d, n_clusters, n_noise)
+    constant = len(X) * np.linalg.slogdet(np.cov(X.T, bias=True).reshape(d, d))[1]
+    assert_allclose(NoiseBIC(InputSpace(X))(labels), slow_bic(X, labels) - constant, rtol=1e-9)
 
 
-def test_pooled_bic_does_not_depend_on_a_linear_map(rng):
-    X, _, space, members = partition(rng)
-    mapped = InputSpace(X @ rng.normal(size=(3, 3)) * 100 - 7)
-    prototypes = mapped.prototypes(np.eye(4)[space.at(X[:4]).labels(Hard(), X)])
-    # the same partition, whatever the distances are now
-    by_hand = members.__class__(members.mass, prototypes, members.distance, members.sqdist)
-    assert_allclose(pooled_bic(mapped, by_hand), pooled_bic(space, members), rtol=1e-7)
+def test_bic_does_not_depend_on_units(rng):
+    X, labels = partition(rng, n_noise=20)
+    scaled = X * np.array([1e-3, 1.0, 1e3]) - 7
+    assert_allclose(
+        NoiseBIC(InputSpace(scaled))(labels), NoiseBIC(InputSpace(X))(labels), rtol=1e-7
+    )
+
+
+def test_bic_does_not_reward_leaving_rows_out(rng):
+    """Rows at the cliff, where most belong to no cluster."""
+    X = np.concatenate([rng.normal(m, 1.0, size=(200, 2)) for m in (0, 8)])
+    labels = np.repeat([0, 1], 200)
+    core = np.where(np.linalg.norm(X - 8.0 * labels[:, None], axis=1) < 0.5, labels, -1)
+    index = NoiseBIC(InputSpace(X))
+    rim = np.where(np.linalg.norm(X - 8.0 * labels[:, None], axis=1) < 1.5, labels, -1)
+    assert index(labels) < index(rim) < index(core)
+
+
+def test_bic_takes_noise_for_noise(rng):
+    noise = rng.uniform(-20, 28, size=(100, 2))
+    blobs = np.concatenate([rng.normal(m, 1.0, size=(200, 2)) for m in (0, 8)])
+    known = np.repeat([0, 1, -1], [200, 200, 100])
+    everywhere = np.where(known < 0, np.tile([0, 1], 250), known)
+    index = NoiseBIC(InputSpace(np.concatenate([blobs, noise])))
+    assert index(known) < index(everywhere)
+
+
+def test_bic_without_most_rows_is_the_worst(rng):
+    index = NoiseBIC(InputSpace(rng.normal(size=(20, 2))))
+    assert index(np.full(20, -1)) == np.inf
+    assert index(np.repeat([0, -1], [9, 11])) == np.inf
 
 
 @pytest.mark.parametrize("d", [3, 300])
-def test_pooled_bic_of_data_that_fill_no_volume(rng, d):
-    """Copies of features, and more features than rows."""
-    X = np.repeat(rng.normal(size=(40, 3)), d // 3, axis=1)
-    space = InputSpace(X)
-    members = space.labelled_sweep(Hard(), space.at(X[:3])).members
-    plain = InputSpace(X[:, :: d // 3])
-    expected = plain.labelled_sweep(Hard(), plain.at(X[:3, :: d // 3])).members
-    assert_allclose(pooled_bic(space, members), pooled_bic(plain, expected), rtol=1e-6)
+def test_bic_of_data_that_fill_no_volume(rng, d):
+    """Copies of features: along their axes the volume is the same for any number of them."""
+    rows, labels = partition(rng, n=60)
+    X = np.repeat(rows, d // 3, axis=1)
+    assert_allclose(NoiseBIC(InputSpace(X))(labels), NoiseBIC(InputSpace(rows))(labels), rtol=1e-6)
+
+
+def test_bic_with_few_rows_looks_at_features_one_by_one(rng):
+    X = rng.normal(size=(20, 300))
+    labels = np.repeat([0, 1], 10)
+    X[labels == 1] += 3.0
+    index = NoiseBIC(InputSpace(X))
+    assert index(labels) < index(np.zeros(20, int))
 
 
 @pytest.mark.parametrize("n_clusters", [2, 5])
 def test_calinski_harabasz_is_that_of_scikit_learn(rng, n_clusters):
-    X, labels, space, members = partition(rng, n_clusters=n_clusters)
-    assert_allclose(calinski_harabasz(space, members), calinski_harabasz_score(X, labels))
+    X, labels = partition(rng, n_clusters=n_clusters)
+    expected = calinski_harabasz_score(X, labels)
+    assert_allclose(calinski_harabasz(InputSpace(X), labels), expected)
 
 
 def test_calinski_harabasz_of_one_cluster_is_the_worst(rng):
-    _, _, space, members = partition(rng, n_clusters=1)
-    assert calinski_harabasz(space, members) == -np.inf
+    X, labels = partition(rng, n_clusters=1)
+    assert calinski_harabasz(InputSpace(X), labels) == -np.inf
+
+
+def test_calinski_harabasz_falls_when_rows_are_left_out(rng):
+    X, labels = partition(rng)
+    fewer = np.where(rng.uniform(size=len(X)) < 0.2, -1, labels)
+    space = InputSpace(X)
+    assert calinski_harabasz(space, fewer) < calinski_harabasz(space, labels)
 
 
 def test_calinski_harabasz_in_the_space_of_a_linear_kernel(rng):
-    X, _, space, members = partition(rng)
-    induced = KernelSpace(Linear(), X)
-    start = induced.near_rows(np.arange(4), share=0.0)
-    same = induced.labelled_sweep(Hard(), start).members
-    assert_allclose(calinski_harabasz(induced, same), calinski_harabasz(space, members), rtol=1e-9)
+    X, labels = partition(rng, n_noise=10)
+    induced = calinski_harabasz(KernelSpace(Linear(), X), labels)
+    assert_allclose(induced, calinski_harabasz(InputSpace(X), labels), rtol=1e-9)
 
 
-@pytest.mark.parametrize("index", [pooled_bic, calinski_harabasz])
+@pytest.mark.parametrize("index", [lambda space, y: NoiseBIC(space)(y), calinski_harabasz])
 def test_weight_k_is_k_copies(rng, index):
-    X = rng.normal(size=(60, 2))
-    weight = rng.integers(1, 4, size=60).astype(float)
-    copies = np.repeat(X, weight.astype(int), axis=0)
-    values = []
-    for space in (InputSpace(X, weight), InputSpace(copies)):
-        members = space.labelled_sweep(Hard(), space.at(X[:3])).members
-        values.append(index(space, members))
-    assert_allclose(*values, rtol=1e-9)
+    X, labels = partition(rng, d=2, n=60, n_noise=5)
+    weight = rng.integers(1, 4, size=60)
+    copies = InputSpace(np.repeat(X, weight, axis=0))
+    weighted = InputSpace(X, weight.astype(float))
+    assert_allclose(index(weighted, labels), index(copies, np.repeat(labels, weight)), rtol=1e-9)
 
 
 def test_each_space_has_its_index(rng):

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from typicality.geometry import InputSpace
 from typicality.membership import SparsePossibilistic
@@ -13,17 +13,16 @@ from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
 from typicality.solve import (
     Alternation,
-    GrownState,
+    ClusterState,
     PartitionIndex,
     PicardResult,
     Sequential,
     Status,
-    calinski_harabasz,
     follow_path,
     lambda_grid,
+    partition_index,
     picard,
 )
-from typicality.solve.sequential import _tried
 
 
 @pytest.fixture
@@ -45,7 +44,6 @@ def test_finds_all_clusters_from_two(sequential):
     assert result.status is Status.CONVERGED
     assert result.state.prototypes.n_clusters == 3
     assert len(result.residuals) == len(result.objectives) > 10
-    assert result.state.tried.n_clusters == 1  # the row that brought no fourth cluster
 
 
 def test_stops_at_the_most_clusters(sequential):
@@ -61,41 +59,62 @@ def test_a_stopped_run_ends_the_rounds(sequential):
     assert len(once.fit(0.05).residuals) == 1
 
 
-def test_resumes_from_a_result(sequential):
-    cold = sequential.fit(0.05)
-    warm = sequential.fit(0.05, cold.state)
-    found, before = (np.sort(r.state.prototypes.centers, axis=0) for r in (warm, cold))
+def test_grows_from_a_result_without_starting_over(sequential):
+    cold = sequential.grow(sequential.begin(0.05))
+    assert [result.state.prototypes.n_clusters for result in cold][:2] == [2, 3]
+    warm = sequential.grow(cold[1].state)
+    found, before = (np.sort(r.state.prototypes.centers, axis=0) for r in (warm[0], cold[1]))
     assert_allclose(found, before, atol=1e-3)
-    assert warm.state.tried.n_clusters == 2  # another row had its turn
-    again = sequential.fit(0.05, warm.state)
-    assert again.state.tried is None  # and from now on the first may be tried again
+    assert len(warm[0].residuals) < len(cold[0].residuals)
 
 
-def test_rows_take_turns(sequential):
-    space = sequential.geometry
-    rows = [space.near_rows(np.array([i]), share=0.0) for i in range(3)]
-    tried = _tried(None, rows[0])
-    assert_array_equal(tried.offsets, rows[0].offsets)
-    assert _tried(tried, rows[1]).n_clusters == 2
-    assert _tried(_tried(tried, rows[1]), rows[2]) is None
+def test_the_densest_row_in_no_cluster_is_tried_where_the_farthest_fails(rng):
+    """Rows of noise are far from all clusters and hide the second blob."""
+    blobs = np.concatenate([rng.normal(m, 0.2, size=(100, 2)) for m in (2, 5)])
+    noise = np.array([[9.0, 0.0], [9.2, 0.4], [8.8, 0.5], [9.5, 0.1]])
+    space = InputSpace(np.concatenate([blobs, noise]))
+    one = Sequential(
+        space,
+        space.gaps(all_rows=True),
+        run=lambda state: PicardResult(state, Status.CONVERGED, (0.0,), (0.0,)),
+        rule=SparsePossibilistic,
+        start=space.near_rows(np.array([0]), share=0.0),
+        at_most=20,
+    )
+    state = one.begin(0.05)
+    row = one._densest(state)
+    assert 100 <= row < 200
+    assert one._farthest(state) >= 200
+    assert one.gaps.densest(np.zeros(204, bool)) is None
 
 
 def test_grid_rises_to_the_collapse(sequential):
     space = sequential.geometry
     grid = lambda_grid(space, 1.0, 0.5)
     spread = np.linalg.norm(space.X - space.X.mean(axis=0), axis=1).mean()
+    sqdist = space.total_variance
+    largest = max(12.0, 5.0 * sqdist / spread)
     assert (np.diff(grid) > 0).all()
-    assert_allclose(grid[0], collapse_weight(spread, 0.5) * np.exp(-6))
-    assert collapse_weight(spread, 0.5) * 0.9 < grid[-1] < collapse_weight(spread, 0.5)
-    assert_allclose(lambda_grid(space, 2.0, 0.5), grid / 2)
+    assert_allclose(grid[0], collapse_weight(spread, 0.5) * np.exp(-largest / 2))
+    assert collapse_weight(spread, 0.5) * 0.75 < grid[-1] < collapse_weight(spread, 0.5)
+    assert_allclose(lambda_grid(InputSpace(2 * space.X), 2.0, 0.5), grid)
+
+
+def made_up(values, *, larger_is_better=False):
+    following = iter(values)
+    return PartitionIndex("made up", larger_is_better, lambda labels: next(following))
+
+
+def rounds_of_one(sequential):
+    """One round a value: the index is asked once at each."""
+    return replace(sequential, at_most=2)
 
 
 @pytest.mark.parametrize("larger_is_better", [True, False])
 def test_path_keeps_the_best(sequential, larger_is_better):
-    values = iter([5.0, 1.0, 9.0, 9.0, 1.0])
-    index = PartitionIndex("made up", larger_is_better, lambda space, members: next(values))
-    space = sequential.geometry
-    path, result = follow_path(space, [0.02, 0.03, 0.04, 0.05, 0.06], sequential.fit, index)
+    few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04, 0.05, 0.06])
+    index = made_up([5.0, 1.0, 9.0, 9.0, 1.0, *[0.0] * 9], larger_is_better=larger_is_better)
+    path, result = follow_path(few, grid, few.begin(0.02), index, few.run)
     assert path.chosen == (2 if larger_is_better else 1)
     assert path.index.tolist() == [5.0, 1.0, 9.0, 9.0, 1.0]
     assert path.criterion == "made up"
@@ -111,25 +130,46 @@ def test_path_keeps_the_best(sequential, larger_is_better):
     ],
 )
 def test_path_does_not_choose_by_rounding(sequential, losses, chosen):
-    values = iter(losses)
-    index = PartitionIndex("made up", False, lambda space, members: next(values))
-    path, _ = follow_path(sequential.geometry, [0.02, 0.03, 0.04], sequential.fit, index)
+    few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04])
+    path, _ = follow_path(few, grid, few.begin(0.02), made_up([*losses, *[0.0] * 9]), few.run)
     assert path.chosen == chosen
 
 
+def test_path_keeps_away_from_cliffs(sequential):
+    """The best index is at the last value where clusters live: it is not chosen."""
+    few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 50.0])
+    path, _ = follow_path(few, grid, few.begin(0.02), made_up([5.0, 1.0, *[0.0] * 9]), few.run)
+    assert path.n_clusters.tolist() == [2, 2, 0]
+    assert path.chosen == 0
+
+
+def test_path_keeps_fewer_clusters_where_many_do_not_settle(sequential):
+    """Clusters of a sample may merge on all rows."""
+
+    def settle(state):
+        merged = ClusterState(state.prototypes.take(np.arange(2)), state.rule)
+        kept = state if state.prototypes.n_clusters < 3 else merged
+        return PicardResult(kept, Status.CONVERGED, (0.0,), (0.0,))
+
+    grid, index = np.array([0.04, 0.05, 0.06]), partition_index(sequential.geometry)
+    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, settle)
+    assert path.n_clusters[path.chosen] == result.state.prototypes.n_clusters == 2
+
+
 def test_path_ends_where_no_cluster_is_left(sequential):
-    index = PartitionIndex("CH", True, calinski_harabasz)
-    space = sequential.geometry
-    path, result = follow_path(space, [0.05, 50.0, 60.0], sequential.fit, index)
-    assert path.n_clusters.tolist() == [3, 0]
+    grid = np.array([0.04, 0.05, 50.0, 60.0])
+    index = partition_index(sequential.geometry)
+    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, sequential.run)
+    assert path.n_clusters.tolist() == [3, 3, 0]
     assert np.isnan(path.index[-1])
+    assert path.unassigned[0] <= path.unassigned[-1] == 1.0
     assert path.chosen == 0
     assert result.state.prototypes.n_clusters == 3
 
 
 def test_path_without_any_cluster_says_so(sequential):
-    index = PartitionIndex("CH", True, calinski_harabasz)
-    path, result = follow_path(sequential.geometry, [50.0], sequential.fit, index)
+    index = partition_index(sequential.geometry)
+    start, run = sequential.begin(50.0), sequential.run
+    path, result = follow_path(sequential, np.array([50.0]), start, index, run)
     assert path.n_clusters.tolist() == [0]
-    assert isinstance(result.state, GrownState)
     assert result.state.prototypes.n_clusters == 0

@@ -25,7 +25,7 @@ __all__ = ["cluster"]
     "--method",
     "-m",
     type=click.Choice(list(METHODS)),
-    default="alpha-cut",
+    default="auto",
     metavar="NAME",
     help="How clusters are found; see the list above.",
 )
@@ -38,6 +38,12 @@ __all__ = ["cluster"]
     "and sparse-adaptive.",
 )
 @click.option(
+    "--at-least",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
+)
+@click.option(
     "--alpha",
     metavar="A",
     help="alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, "
@@ -47,13 +53,13 @@ __all__ = ["cluster"]
     "--min-cluster-size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="alpha-cut: smaller clusters are none. [default: 1]",
+    help="alpha-cut: clusters have at least so many rows. [default: 1]",
 )
 @click.option(
     "--assign",
-    type=click.Choice(["core", "all"]),
-    help="Whether rows outside the clusters belong nowhere (core), or to the nearest (all). "
-    "[default: core]",
+    type=click.Choice(["core", "typical", "all"]),
+    help="Which rows get a label: those above the level of a cluster (core), those that are dense "
+    "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
 @model_options
 @report_option
@@ -74,6 +80,7 @@ def cluster(
 
     \b
     Methods that find the number of clusters:
+      auto             chooses the method, and says why
       alpha-cut        dense regions of any shape that stand apart
       sequential       round clusters, also where they touch
       adaptive         round clusters; starts with too many (--clusters, 8)

@@ -24,8 +24,9 @@ __all__ = ["compare"]
     multiple=True,
     metavar="A,B",
     callback=comma_separated,
-    help="Compare these only: alpha-cut, sequential, fuzzy-c-means, k-means, gaussian-mixture, "
-    "hdbscan; one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
+    help="Compare these only: auto, alpha-cut, sequential, fuzzy-c-means, k-means, "
+    "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
+    "local-outlier-factor. [default: all]",
 )
 @click.option(
     "--clusters",

@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 import numpy as np
 
 from typicality._files import atomic_file
+from typicality._words import enumerated
 from typicality.cli.console import Terminal
 from typicality.cli.group import main
 from typicality.cli.run_folder import REPORT, require_free
@@ -66,16 +68,14 @@ def _what_to_look_at(labels: Path) -> str:
     """Which species each cluster holds, counted from the file the command has written."""
     with open(labels, encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    clusters = sorted({row["label"] for row in rows} - {"-1"}, key=int)
-    held = {
-        label: sorted({row["species"] for row in rows if row["label"] == label})
-        for label in clusters
-    }
-    words = [f"cluster {label} holds {' and '.join(species)}" for label, species in held.items()]
+    words = []
+    for label in sorted({row["label"] for row in rows} - {"-1"}, key=int):
+        counts = Counter(row["species"] for row in rows if row["label"] == label)
+        held = [f"{number} {species}" for species, number in counts.most_common()]
+        words.append(f"cluster {label} holds {enumerated(held)}")
     return (
-        f"What to look at: {'; '.join(words)}. Species that share a cluster have no gap of empty "
-        "space between them. In the report, drag the level and watch clusters split and rows fall "
-        "out."
+        f"What to look at: {'; '.join(words)}. In the report, look at the rows between two "
+        "clusters: there the species are mixed up."
     )
 
 

@@ -21,6 +21,7 @@ __all__ = [
 _OPTIONS = {
     "alpha": "--alpha",
     "assign": "--assign",
+    "at_least": "--at-least",
     "contamination": "--rate",
     "kernel": "--kernel",
     "min_cluster_size": "--min-cluster-size",
@@ -51,6 +52,7 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
+    "auto": Method("AutoClustering", "the method and the number come from the rows", "none"),
     "alpha-cut": Method(
         "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
     ),
@@ -172,7 +174,7 @@ def _check_number(method: str, clusters: int | None) -> None:
     if number == "exact" and clusters is None:
         raise WrongUseError(
             f"--method {method} must be told how many clusters there are, say by --clusters 3; "
-            "alpha-cut and sequential find the number themselves."
+            "auto, alpha-cut and sequential find the number themselves."
         )
     if number == "none" and clusters is not None:
         raise WrongUseError(

@@ -108,6 +108,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was run on what, as headings and sentences."""
     data, results = record["data"], record["results"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
+    explained = results.get("explanation")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."),
@@ -116,6 +117,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
         ("Missing values", _missing(data)),
         ("Method", f"{record['estimator']['class']}, {_parameters(record)}."),
+        *([] if explained is None else [("Choice", explained)]),
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
         ("Sums", f"{results['plan']['method']}: {results['plan']['reason']}"),
         ("Command", record["command"]),

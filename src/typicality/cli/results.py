@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.report.findings import Findings
+from typicality.report.findings import Findings, chosen_method
 
 __all__ = ["as_cells", "column_names", "columns_of_fit", "columns_of_new_rows"]
 
@@ -26,6 +26,7 @@ def columns_of_fit(model: Any, found: Findings) -> Columns:
     found : Findings
         What it says of its training rows.
     """
+    model = chosen_method(model)
     if found.kind == "typicality":
         return _of_detector(model, model.typicality_, found.strength)
     if found.kind == "tree":
@@ -43,6 +44,7 @@ def columns_of_new_rows(model: Any, Z: Floats) -> Columns:
     Z : array of shape (n, d)
         The rows, scaled as its training rows were.
     """
+    model = chosen_method(model)
     if hasattr(model, "score_samples"):
         return _of_detector(model, model.predict_typicality(Z), model.score_samples(Z))
     if hasattr(model, "tree_"):
@@ -52,6 +54,7 @@ def columns_of_new_rows(model: Any, Z: Floats) -> Columns:
 
 def column_names(model: Any) -> list[str]:
     """The names of the columns, in order."""
+    model = chosen_method(model)
     if hasattr(model, "score_samples"):
         return ["typicality", "score", "outlier"]
     if hasattr(model, "tree_"):

@@ -16,6 +16,7 @@ from typicality.cli.options import TableChoice
 from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.exceptions import ModelFileError
+from typicality.report.findings import chosen_method
 
 __all__ = ["RECORD_FORMAT", "as_json", "data_of", "read_record", "record_of", "versions"]
 
@@ -82,10 +83,10 @@ def _parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _results(run: Run) -> dict[str, Any]:
-    model = run.model
+    model = chosen_method(run.model)
     plan = model.plan_
     shared = {
-        "sigma": model.sigma_,
+        "sigma": getattr(model, "sigma_", None),
         "n_iter": model.n_iter_,
         "status": model.status_,
         "plan": {"method": plan.method, "reason": plan.reason},
@@ -101,6 +102,12 @@ def _results(run: Run) -> dict[str, Any]:
             "n_nowhere": run.n_nowhere,
             "alpha": getattr(model, "alpha_", None),
         }
+        if model is not run.model:
+            found |= {
+                "chosen": type(model).__name__,
+                "explanation": run.model.explanation_,
+                "agreement": run.model.agreement_,
+            }
     results: dict[str, Any] = as_json(found | shared)
     return results
 

@@ -1,7 +1,9 @@
 """What a run found, for a person at a terminal."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +16,7 @@ from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.cli.run_folder import MODEL, RECORD, REPORT
 from typicality.cli.words import number, numbers, place
+from typicality.report.findings import chosen_method
 
 __all__ = ["about_data", "say_files", "say_summary"]
 
@@ -34,6 +37,8 @@ def say_summary(terminal: Terminal, run: Run) -> None:
     terminal.say(Text(_headline(run), style="bold"))
     if not run.finds_outliers and len(run.sizes):
         terminal.say(_clusters(run))
+    if run.method == "auto":
+        terminal.say(_explanation(run.model))
     if run.method == "alpha-cut" and len(run.sizes) == 1:
         terminal.say(_ONE_CLUSTER)
     atypical = _atypical(run)
@@ -175,12 +180,18 @@ def _reasons(row: NotableRow) -> str:
     )
 
 
+def _explanation(model: Any) -> str:
+    """The sentence of the automatic method, its parameter as the option is typed."""
+    return re.sub(r"\bat_least=(\d+)", r"--at-least \1", model.explanation_)
+
+
 def _about_method(run: Run) -> str:
-    model = run.model
-    finds = f": {METHODS[run.method].words}" if run.method in METHODS else ""
+    model = chosen_method(run.model)
+    words = {about.estimator: f"{about.estimator}: {about.words}" for about in METHODS.values()}
+    words["JoinedMixture"] = "a Gaussian mixture with joined parts"  # a method of "auto" only
+    name = words.get(type(model).__name__, type(model).__name__)
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
-    words = f"By {type(model).__name__}{finds}; {took}."
-    return f"{words}\nHow it was computed: {model.plan_.reason}"
+    return f"By {name}; {took}.\nHow it was computed: {model.plan_.reason}"
 
 
 def _table(*headings: str) -> Table:

@@ -2,6 +2,7 @@
 
 from typicality.cluster.adaptive import AdaptivePCM
 from typicality.cluster.alpha_cut import AlphaCutClustering
+from typicality.cluster.auto import AutoClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.cluster.fuzzy import FuzzyCMeans
 from typicality.cluster.one_cluster import OneClusterPCM
@@ -12,6 +13,7 @@ from typicality.cluster.sparse_adaptive import SparseAdaptivePCM
 __all__ = [
     "AdaptivePCM",
     "AlphaCutClustering",
+    "AutoClustering",
     "EntropyCMeans",
     "FuzzyCMeans",
     "OneClusterPCM",

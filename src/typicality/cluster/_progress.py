@@ -46,12 +46,18 @@ class FitProgress:
         self._fit = estimator._init_callback_context(max_subtasks=n_runs)
         self._fit.call_on_fit_task_begin(estimator=estimator, **data)
 
-    def run(self, step: Step, state: State) -> PicardResult[State]:
-        """One run of the loop; a callback may stop it after any iteration."""
-        limits = {"tol": self._estimator.tol, "max_iter": self._estimator.max_iter}
+    def run(
+        self, step: Step, state: State, *, tol: float | None = None, max_iter: int | None = None
+    ) -> PicardResult[State]:
+        """One run of the loop; a callback may stop it after any iteration.
+
+        `tol` and `max_iter` are those of the estimator unless they are given.
+        """
+        tol = self._estimator.tol if tol is None else tol
+        max_iter = self._estimator.max_iter if max_iter is None else max_iter
         if not self._watched:
-            return picard(step, state, **limits)
-        task = self._fit.subcontext(task_name="run", max_subtasks=self._estimator.max_iter)
+            return picard(step, state, tol=tol, max_iter=max_iter)
+        task = self._fit.subcontext(task_name="run", max_subtasks=max_iter)
         task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         stop = False
 
@@ -67,7 +73,9 @@ class FitProgress:
             )
             return result
 
-        result = picard(watched_step, state, **limits, callback=lambda n_iter, state: stop)
+        result = picard(
+            watched_step, state, tol=tol, max_iter=max_iter, callback=lambda n_iter, state: stop
+        )
         task.call_on_fit_task_end(
             estimator=self._estimator,
             reconstruction_attributes=self._fitted_as_of(result.state),

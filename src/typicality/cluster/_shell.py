@@ -23,7 +23,7 @@ from typicality.operators import ALGORITHMS
 if TYPE_CHECKING:
     from typicality.report import Report
 
-__all__ = ["SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
+__all__ = ["Reportable", "SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
 
 Floats = NDArray[np.floating]
 Model = TypeVar("Model")
@@ -52,23 +52,9 @@ class TrainingRows:
     for_callbacks: dict[str, Any]
 
 
-class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the estimators that work in a space a kernel induces; not for direct use."""
+class Reportable(BaseEstimator):
+    """An estimator of rows with a page about its fit; not for direct use."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [StrOptions(set(ALL_KERNELS)), callable],
-        "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "algorithm": [StrOptions(set(ALGORITHMS))],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
-    }
-
-    kernel: Any
-    algorithm: str
-    rtol: float
-    tol: float
-    _reader: Reader
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
@@ -129,6 +115,32 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             random_state=random_state,
         )
 
+    def _take_schema(self, schema: Self) -> None:
+        self.n_features_in_ = schema.n_features_in_
+        if hasattr(schema, "feature_names_in_"):
+            self.feature_names_in_ = schema.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+
+class SpaceEstimator(CallbackSupportMixin, Reportable, metaclass=ABCMeta):
+    """Base of the estimators that work in a space a kernel induces; not for direct use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions(set(ALL_KERNELS)), callable],
+        "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "algorithm": [StrOptions(set(ALGORITHMS))],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    kernel: Any
+    algorithm: str
+    rtol: float
+    tol: float
+    _reader: Reader
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_pairwise(self.kernel)
@@ -146,13 +158,6 @@ class SpaceEstimator(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         # Sums must be known better than what the iteration waits for.
         rtol = min(self.rtol, 0.1 * self.tol) if self.tol > 0 else self.rtol
         return SumsWanted(self.algorithm, rtol, n_columns=getattr(self, "n_clusters", 1))
-
-    def _take_schema(self, schema: Self) -> None:
-        self.n_features_in_ = schema.n_features_in_
-        if hasattr(schema, "feature_names_in_"):
-            self.feature_names_in_ = schema.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _known_rows(self, X: ArrayLike, diag: ArrayLike | None) -> Floats:
         check_is_fitted(self)

@@ -1,7 +1,8 @@
 """Sequential sparse adaptive possibilistic c-means: no number of clusters at all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,15 +16,17 @@ from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, v
 from typicality.geometry import Gaps, Geometry
 from typicality.geometry.thinning import thinned
 from typicality.kernels import Kernel
+from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import partition_index
 from typicality.solve.initial import at_the_first_row, farthest_rows
-from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
+from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, one_cluster
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import LEAST_WIDTH, GrownState, Sequential
+from typicality.solve.sequential import LEAST_WIDTH, Sequential
 
 __all__ = ["SequentialPCM"]
 
-_PATH_ROWS, _KERNEL_PATH_ROWS = 2**15, 2**9  # of more, lambda is chosen on a sample
+_PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
+_PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,18 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     :math:`d_{\mathrm{slope}}` the distance after the largest jump among the distances from the new
     prototype to its ten nearest rows.
 
-    With ``lam="auto"`` the rounds are repeated along rising values of lambda, each beginning with
-    the clusters found at the one before, until none is left. Kept is the result with the smallest
-    Bayesian information criterion of Gaussian clusters that share their covariance, every row
-    assigned to a cluster; in the space of a kernel, which has no coordinates, that with the largest
-    Calinski-Harabasz index. The path is kept in `lambda_path_`. Of more than 32,768 rows
-    (512 in the space of a kernel, where an iteration costs two products with the kernel matrix)
-    lambda is chosen on a sample, and the clusters found there are the start on all rows. With a
-    kernel all pairs of rows are looked at once, O(n^2 d), for the distances to the nearest.
+    With ``lam="auto"`` clusters are added along 50 rising values of lambda, from a single cluster
+    until none is left. Each value goes on with the clusters of the one before. Where the
+    farthest row brings no cluster, the densest of the rows in no cluster is tried. The clusters
+    with the smallest Bayesian information criterion are kept, under a model of Gaussian clusters
+    and uniform noise: rows in no cluster are the noise, and count
+    (:class:`typicality.solve.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
+    the largest Calinski-Harabasz index. The same clusters must be there at the next smaller and the
+    next larger value. The path is kept in `lambda_path_`. It uses at most 1,500 rows (500 in the
+    space of a kernel), a tolerance of 1e-3 and 100 iterations a round; of more rows it takes a
+    sample that does not depend on their order. All rows then start from the clusters it chose, with
+    `tol` and `max_iter`. With a kernel and a given `lam`, all pairs of rows are looked at once,
+    O(n^2 d), for the distances to the nearest.
 
     Implements :cite:`xenaki2014`, section 3. Differs from the paper: memberships are solved to
     rounding; copies of a row count as one in the search for neighbours; lambda can be chosen; and,
@@ -95,7 +102,8 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     init : {"max-min", "paper"} or array-like of shape (n_starts, n_features), default="max-min"
         The start. "max-min" begins with the row farthest from the mean; each next point is the row
         farthest from those already chosen. It depends neither on the order of the rows nor on
-        chance. "paper" begins with the row farthest from the first row. Or points.
+        chance. With ``lam="auto"`` it is the mean of all rows. "paper" begins with the row farthest
+        from the first row. Or points.
     max_clusters : int, default=100
         No cluster is added beyond this number.
     max_iter : int, default=1000
@@ -137,9 +145,11 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         start, so ``SequentialPCM(lam=lam_)`` may find others; it finds these from
         ``init=cluster_centers_``.
     lambda_path_ : LambdaPath
-        With ``lam="auto"``: the values tried, the number of clusters and the index at each.
+        With ``lam="auto"``: the values tried, with the number of clusters, the share of rows in no
+        cluster and the index at each.
     n_iter_ : int
-        The number of iterations of all rounds; with ``lam="auto"``, of those at the value chosen.
+        The number of iterations of all rounds; with ``lam="auto"``, of the last run, on
+        all rows at the value chosen.
     status_ : str
         "converged", "max_iter", or "stopped" by a callback.
     objective_ : float
@@ -221,20 +231,28 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self, space: Geometry[Any], starts: list[Any], progress: FitProgress
     ) -> PicardResult[State]:
         unit = self._unit(space)
-        everything = self._sequential(space, starts, unit, progress)
         if not isinstance(self.lam, str):
-            found = everything.fit(float(self.lam))
+            found = self._sequential(space, starts, unit, progress).fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
         sample = thinned(space, input_rows=_PATH_ROWS, kernel_rows=_KERNEL_PATH_ROWS)
-        if sample is None:
-            path, found = self._along_the_path(everything, unit)
+        iterate, few = self._iterate(space, unit, progress), space
+        if sample is not None:
+            few, starts = sample.geometry, [sample.lower(start) for start in starts]
+
+        def settle(state: State) -> PicardResult[State]:
+            prototypes = state.prototypes if sample is None else sample.lift(state.prototypes)
+            return iterate(ClusterState(prototypes, state.rule))
+
+        rounds = self._sequential(few, starts, unit, progress)
+        limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
+        rounds = replace(rounds, run=partial(rounds.run, **limits))
+        grid = lambda_grid(few, unit, float(self.p))
+        if starts or self._by_the_paper:
+            start = rounds.begin(grid[0])
         else:
-            lowered = [sample.lower(start) for start in starts]
-            few = self._sequential(sample.geometry, lowered, unit, progress)
-            path, found = self._along_the_path(few, unit)
-            lifted = sample.lift(found.state.prototypes)
-            before = GrownState(lifted, found.state.rule, tried=None)
-            found = everything.fit(path.lam[path.chosen], before)
+            mean, rows = one_cluster(few)
+            start = ClusterState(mean, rounds.rule(unit * rows.distance, grid[0]))
+        path, found = follow_path(rounds, grid, start, partition_index(few), settle)
         lam = float(path.lam[path.chosen])
         return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
 
@@ -258,13 +276,6 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if self._by_the_paper:
             return farthest_rows(space, gaps, at_the_first_row(space), 2)
         return farthest_rows(space, gaps, space.prototypes(np.ones((len(space.X), 1))), 2)
-
-    def _along_the_path(
-        self, sequential: Sequential[Any], unit: float
-    ) -> tuple[LambdaPath, PicardResult[Any]]:
-        space = sequential.geometry
-        grid, index = lambda_grid(space, unit, float(self.p)), partition_index(space)
-        return follow_path(space, grid, sequential.fit, index)
 
     def _publish(self, opened: OpenSpace, result: Any) -> None:
         self.lam_ = result.lam

@@ -72,10 +72,10 @@ def compare_methods(
     X : array-like or dataframe of shape (n_samples, n_features)
         The rows, at least ten. They are not scaled: scale features that have different units.
     methods : sequence of str and estimators, optional
-        The methods, all by default: "alpha-cut", "sequential", "fuzzy c-means", "k-means",
-        "gaussian mixture", "hdbscan" make clusters; "one-cluster", "one-class svm", "isolation
-        forest", "local outlier factor" flag outliers. Or estimators of your own, which keep their
-        parameters, but for a `random_state` of None.
+        The methods, all by default: "auto", "alpha-cut", "sequential", "fuzzy c-means",
+        "k-means", "gaussian mixture", "hdbscan" make clusters; "one-cluster", "one-class svm",
+        "isolation forest", "local outlier factor" flag outliers. Or estimators of your own, which
+        keep their parameters, but for a `random_state` of None.
     n_clusters : int or "auto", default="auto"
         The number of clusters for the methods that must be told.
     contamination : float or "auto", default="auto"

@@ -11,7 +11,13 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
-from typicality.cluster import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, SequentialPCM
+from typicality.cluster import (
+    AlphaCutClustering,
+    AutoClustering,
+    FuzzyCMeans,
+    OneClusterPCM,
+    SequentialPCM,
+)
 
 __all__ = ["CLUSTERERS", "DETECTORS", "Method", "chosen_methods"]
 
@@ -65,6 +71,7 @@ class Method:
 
 
 CLUSTERERS = (
+    Method("auto", AutoClustering()),
     Method("alpha-cut", AlphaCutClustering()),
     Method("sequential", SequentialPCM()),
     Method(

@@ -137,6 +137,9 @@ class Gaps(Protocol[P_contra]):
     def farthest(self, prototypes: P_contra) -> int:
         """The row that is farthest from its nearest prototype."""
 
+    def densest(self, among: NDArray[np.bool_]) -> int | None:
+        """Of some rows, the one whose tenth nearest row is closest; None where there are none."""
+
     def around(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
         """The distances from each prototype to its nearest rows, in rising order.
 

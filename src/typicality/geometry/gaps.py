@@ -22,6 +22,7 @@ _BLOCK_ENTRIES = 2**22
 _SAMPLE_ROWS = 4096  # rows whose gaps stand for those of all
 _MOST_ROWS = 0.95
 _ISOLATED = 3.0  # times the gap of most rows
+_CROWD = 10  # rows: how far the last of them is tells how dense it is around a row
 _TIED = 100.0  # units in the last place, of distances that may be the same
 _NOTHING = 0.01  # units in the last place of the largest squared distance: the same row
 
@@ -42,8 +43,21 @@ class _Gaps(ABC):
     def _sqdist_to(self, prototypes: Any) -> NDArray[np.float64]:
         """Squared distances of the distinct rows to their nearest prototype."""
 
+    @property
+    @abstractmethod
+    def _crowd(self) -> NDArray[np.float64]:
+        """Squared distances of the distinct rows to their tenth nearest row."""
+
     rows: Floats
     index: NDArray[np.intp]
+
+    def densest(self, among: NDArray[np.bool_]) -> int | None:
+        free = among[self.index]
+        if not free.any():
+            return None
+        crowd = np.where(free, self._crowd, np.inf)
+        limit = (1.0 + _TIED * np.finfo(self.rows.dtype).eps) * crowd.min()
+        return int(self.index[np.flatnonzero(crowd <= limit)[0]])
 
     def farthest(self, prototypes: Any) -> int:
         nearest = self._sqdist_to(prototypes)
@@ -110,6 +124,10 @@ class InputGaps(_Gaps):
         others = np.where(nearest[:, 0] == asking, nearest[:, 1], nearest[:, 0])
         return _sqdist(self.rows[asking], self.rows[others])
 
+    @cached_property
+    def _crowd(self) -> NDArray[np.float64]:
+        return _sqdist(self.rows, self.rows[self._search.among(_CROWD + 1)[:, -1]])
+
     def _of_some(self) -> NDArray[np.float64]:
         return self._of(np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS)))
 
@@ -167,11 +185,19 @@ class KernelGaps(_Gaps):
         limit = np.inf if self.all_rows else _isolation(self._nearest)
         return np.asarray(self._nearest > limit)
 
-    @cached_property
+    @property
     def _nearest(self) -> NDArray[np.float64]:
+        return self._neighbours[:, 0]
+
+    @property
+    def _crowd(self) -> NDArray[np.float64]:
+        return self._neighbours[:, -1]
+
+    @cached_property
+    def _neighbours(self) -> NDArray[np.float64]:
         step = max(1, _BLOCK_ENTRIES // len(self.rows))
         parts = (self.index[first : first + step] for first in range(0, len(self.index), step))
-        return np.concatenate([self._among(part)[:, 0] for part in parts])
+        return np.concatenate([self._among(part)[:, :_CROWD] for part in parts])
 
     def _among(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
         sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]

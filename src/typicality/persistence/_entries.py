@@ -9,7 +9,14 @@ import numpy as np
 
 from typicality.persistence._kinds import Kind
 
-__all__ = ["Estimator", "Record", "class_of", "has_all_modes", "spans_its_box"]
+__all__ = [
+    "Estimator",
+    "Record",
+    "are_contiguous",
+    "class_of",
+    "has_all_modes",
+    "spans_its_box",
+]
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,11 @@ class Estimator:
 def class_of(name: str, entry: Record | Estimator) -> Any:
     """The class of an entry; the module is the one written here, never one from a file."""
     return getattr(import_module(entry.module), name)
+
+
+def are_contiguous(parts: Any) -> bool:
+    """Whether the groups of a mixture are numbered from 0 without a gap."""
+    return len(parts.groups) > 0 and len(np.unique(parts.groups)) == parts.groups.max() + 1
 
 
 def spans_its_box(grid: Any) -> bool:

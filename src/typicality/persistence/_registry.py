@@ -8,7 +8,13 @@ features, c prototypes.
 import numpy as np
 
 from typicality.operators import has_compiled_sums
-from typicality.persistence._entries import Estimator, Record, has_all_modes, spans_its_box
+from typicality.persistence._entries import (
+    Estimator,
+    Record,
+    are_contiguous,
+    has_all_modes,
+    spans_its_box,
+)
 from typicality.persistence._kinds import (
     Kind,
     array,
@@ -282,12 +288,24 @@ RECORDS: dict[str, Record] = {
         },
         lambda made: np.ndim(made.alpha) == 0 or len(made.alpha) == made.n_clusters,
     ),
+    "GaussianParts": Record(
+        "typicality.cluster._mixture",
+        {
+            "weights": floats("_parts"),
+            "means": floats("_parts", "d"),
+            "covariances": floats("_parts", "d", "d"),
+            "groups": wholes("_parts", below="_parts"),
+            "n_iter": whole,
+        },
+        are_contiguous,
+    ),
     # what a fit tells of itself
     "LambdaPath": Record(
         "typicality.solve.lambda_path",
         {
             "lam": floats("_tried"),
             "n_clusters": array("i", "_tried"),
+            "unassigned": floats("_tried"),
             "index": floats("_tried"),
             "criterion": text,
             "chosen": whole,
@@ -345,6 +363,14 @@ ESTIMATORS: dict[str, Estimator] = {
             *_OF_A_FIT,
         ),
     ),
+    "AutoClustering": Estimator(
+        "typicality.cluster.auto",
+        ("n_features_in_", "estimator_"),
+        (
+            *("feature_names_in_", "labels_", "memberships_", "n_clusters_"),
+            *("explanation_", "agreement_"),
+        ),
+    ),
     "ColumnScaler": Estimator(
         "typicality.preprocessing",
         ("n_features_in_", "center_", "scale_", "fill_"),
@@ -352,6 +378,14 @@ ESTIMATORS: dict[str, Estimator] = {
     ),
     "EntropyCMeans": _with_prototypes("typicality.cluster.entropy", "lam_"),
     "FuzzyCMeans": _with_prototypes("typicality.cluster.fuzzy", "m_"),
+    "JoinedMixture": Estimator(
+        "typicality.cluster._mixture",
+        ("n_features_in_", "_parts", "_center", "_scale", "n_clusters_"),
+        (
+            *("feature_names_in_", "labels_", "memberships_", "prototype_labels_", "n_parts_"),
+            *("cluster_centers_", "agreement_", "n_iter_", "status_", "plan_"),
+        ),
+    ),
     "OneClusterPCM": Estimator(
         "typicality.cluster.one_cluster",
         ("n_features_in_", "_left_out", "_rule", "_reader", "eta_", "offset_"),
@@ -369,6 +403,10 @@ ESTIMATORS: dict[str, Estimator] = {
 ATTRIBUTES: dict[str, Kind] = {
     "n_features_in_": size("d"),
     "feature_names_in_": array("O", "d"),
+    "estimator_": part("AlphaCutClustering", "EntropyCMeans", "JoinedMixture"),
+    "_parts": part("GaussianParts"),
+    "_center": floats("d"),
+    "_scale": floats("d"),
     "_prototypes": part("Centroids", "ExpandedPrototypes"),
     "_left_out": part("LeaveOneOut", "FastLeaveOneOut", "CompressedScores"),
     "_regions": part("Regions"),
@@ -389,6 +427,8 @@ ATTRIBUTES: dict[str, Kind] = {
     "agreement_": one_of(nothing, number),
     "weights_": floats("N"),
     "n_clusters_": whole,
+    "n_parts_": whole,
+    "explanation_": text,
     "alpha_": one_of(number, floats("_clusters")),
     "eta_": one_of(number, floats("c")),
     "lam_": number,

@@ -40,9 +40,10 @@ class Boundary(NamedTuple):
 
 
 def last_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline."""
+    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
     check_is_fitted(estimator)
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return getattr(last, "estimator_", last)
 
 
 def soft_model(estimator: Any) -> "SoftModel":

@@ -4,7 +4,7 @@ from math import ceil, isclose
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from typicality._checks import check_same_length, check_values
 from typicality.plot._axes import axes_for, require_matplotlib, written
@@ -16,6 +16,7 @@ __all__ = ["MembershipHistogramDisplay"]
 _MOST_NAMES = 10  # clusters in the legend
 _NAMES_OF_A_LINE = 3
 _LINE_OF_NAMES = 0.08  # of the height of the axes
+_NARROWEST = 1e-6  # of the values: bins need some room
 _MOST_TICKS = 7  # typicalities may have many digits
 
 
@@ -183,7 +184,7 @@ class MembershipHistogramDisplay:
         self
         """
         ax = axes_for(self, ax, size=(7.0, 3.8))
-        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins)
+        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins, range=_room(self.values))
         self._draw_bars(ax)
         self._draw_lines(ax)
         ax.set(xlabel=self.name, ylabel="rows")
@@ -257,3 +258,12 @@ class MembershipHistogramDisplay:
 
 def _name_of(label: int) -> str:
     return f"cluster {label}" if label >= 0 else "nowhere"
+
+
+def _room(values: NDArray[np.floating]) -> tuple[float, float] | None:
+    """A range for bins around values that differ by no more than rounding; else None."""
+    if len(values) == 0:
+        return None
+    low, high = float(values.min()), float(values.max())
+    wide = _NARROWEST * max(abs(low), abs(high), 1.0)
+    return (low - wide, high + wide) if 0 < high - low < wide else None

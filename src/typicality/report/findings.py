@@ -11,7 +11,7 @@ from typicality._checks import check_reportable, check_rows, check_training_rows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
-__all__ = ["Findings", "find", "read_rows"]
+__all__ = ["Findings", "chosen_method", "find", "read_rows"]
 
 Doubles = NDArray[np.float64]
 
@@ -76,13 +76,20 @@ def read_rows(model: Any, X: Any) -> NDArray[np.floating]:
     check_reportable(model)
     check_is_fitted(model)
     rows = check_rows(model, X, training=False)
-    if hasattr(model, "tree_"):
-        check_training_rows(model, X, n_rows=len(rows))
+    method = chosen_method(model)
+    if hasattr(method, "tree_"):
+        check_training_rows(method, X, n_rows=len(rows))
     return rows
+
+
+def chosen_method(model: Any) -> Any:
+    """The fitted method that an automatic model has chosen; any other model itself."""
+    return getattr(model, "estimator_", model)
 
 
 def find(model: Any, X: Any) -> Findings:
     """What a fitted model says of rows; X as it came, the model may know its columns by name."""
+    model = chosen_method(model)
     if hasattr(model, "tree_"):
         return _of_tree(model)
     if hasattr(model, "offset_"):

@@ -18,7 +18,7 @@ from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
 from typicality.report.encoding import clean_text, encoded
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings, find, read_rows
+from typicality.report.findings import Findings, chosen_method, find, read_rows
 from typicality.report.middles import Middles
 from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
@@ -68,7 +68,7 @@ def build_payload(
     clusters = ClusterTable.of(found, features, middles)
     branches = None
     if found.tree is not None:
-        size = model.min_cluster_size
+        size = chosen_method(model).min_cluster_size
         branches = choose_branches(
             found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
         )

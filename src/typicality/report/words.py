@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from typicality._words import counted, share
-from typicality.report.findings import Findings
+from typicality.report.findings import Findings, chosen_method
 
 __all__ = ["default_notes", "default_title", "row_words"]
 
@@ -19,6 +19,7 @@ _METHODS = {
     "AdaptivePCM": "begins with too many clusters and drops those that are not there",
     "SparseAdaptivePCM": "begins with too many clusters and drops those that are not there; rows "
     "far from all belong nowhere",
+    "JoinedMixture": "Gaussian mixtures, their parts joined where no valley separates them",
     "SequentialPCM": "adds one cluster at a time, until no new one is found; rows far from all "
     "belong nowhere",
 }
@@ -45,8 +46,12 @@ def row_words(row_word: str, *, counted_from_zero: bool) -> str:
 
 def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int) -> list[Any]:
     """What was run on what, as pairs of a heading and a sentence or two."""
+    explained = getattr(model, "explanation_", None)
+    choice = [] if explained is None else [("Choice", explained)]
+    model = chosen_method(model)
     return [
         ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'feature')}."),
+        *choice,
         ("Method", _method(model)),
         ("Result", _result(found, n_clusters)),
         ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),

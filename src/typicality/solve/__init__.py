@@ -3,24 +3,19 @@
 from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.annealing import anneal, rising_path
 from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
-from typicality.solve.indices import (
-    PartitionIndex,
-    calinski_harabasz,
-    partition_index,
-    pooled_bic,
-)
-from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid
+from typicality.solve.indices import NoiseBIC, PartitionIndex, calinski_harabasz, partition_index
+from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, one_cluster
 from typicality.solve.picard import PicardResult, Status, picard
 from typicality.solve.restarts import best_of
-from typicality.solve.sequential import GrownState, Sequential
+from typicality.solve.sequential import Sequential
 
 __all__ = [
     "Alternation",
     "ByMemberships",
     "ByWeights",
     "ClusterState",
-    "GrownState",
     "LambdaPath",
+    "NoiseBIC",
     "PartitionIndex",
     "PicardResult",
     "Sequential",
@@ -31,8 +26,8 @@ __all__ = [
     "calinski_harabasz",
     "follow_path",
     "lambda_grid",
+    "one_cluster",
     "partition_index",
     "picard",
-    "pooled_bic",
     "rising_path",
 ]

@@ -2,22 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry import Geometry, InputSpace, Members
+from typicality.geometry import Geometry, InputSpace
 
-__all__ = ["PartitionIndex", "calinski_harabasz", "partition_index", "pooled_bic"]
+__all__ = ["NoiseBIC", "PartitionIndex", "calinski_harabasz", "partition_index"]
+
+Labels = NDArray[np.integer]
 
 _SMALLEST_VARIANCE = 1e-10  # of the largest: directions below carry no information
-_ROWS_A_DIRECTION = 2.0  # with fewer rows the covariance says little
+_ROWS_A_DIRECTION = 5.0  # with fewer rows the covariance says little
+_MOST_NOISE = 0.2  # the largest share of rows that is taken for the probability of noise
+_LEAST_INSIDE = 0.5  # the share of rows in clusters: fewer do not describe the data
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class PartitionIndex:
-    """An index of partitions, with its name and direction.
+    """An index of partitions of all rows of a space, with its name and direction.
 
     Parameters
     ----------
@@ -26,58 +32,71 @@ class PartitionIndex:
     larger_is_better : bool
         The direction.
     value : callable
-        `value(space, members) -> float`.
+        `value(labels) -> float`; label -1 is a row in no cluster, and counts too.
     """
 
     name: str
     larger_is_better: bool
-    value: Callable[[Any, Members[Any]], float]
+    value: Callable[[Labels], float]
 
 
 def partition_index(space: Geometry[Any]) -> PartitionIndex:
     """The index for a space: a likelihood needs coordinates."""
     if isinstance(space, InputSpace):
-        return PartitionIndex("BIC", larger_is_better=False, value=pooled_bic)
-    return PartitionIndex("Calinski-Harabasz", larger_is_better=True, value=calinski_harabasz)
+        return PartitionIndex("BIC", larger_is_better=False, value=NoiseBIC(space))
+    return PartitionIndex(
+        "Calinski-Harabasz",
+        larger_is_better=True,
+        value=lambda labels: calinski_harabasz(space, labels),
+    )
 
 
-def calinski_harabasz(space: Geometry[Any], members: Members[Any]) -> float:
-    r"""The Calinski-Harabasz index: the variance between clusters over that within.
+def calinski_harabasz(space: Geometry[Any], labels: Labels) -> float:
+    r"""The Calinski-Harabasz index: the variance between clusters over the rest.
 
-    .. math:: \frac{B / (c - 1)}{W / (n - c)}
+    .. math:: \frac{B / (c - 1)}{(n T - B) / (n - c)}, \qquad
+        B = \sum_k n_k \lVert \mu_k - \mu \rVert^2
 
-    Larger is better; -inf for a single cluster, where it is not defined. It is that of
-    :func:`sklearn.metrics.calinski_harabasz_score`, in either space and with weights.
+    Larger is better; -inf for a single cluster, where it is not defined. Where every row is in a
+    cluster, it is that of :func:`sklearn.metrics.calinski_harabasz_score`, in either space and with
+    weights. A row in no cluster counts with its whole squared distance to the mean of all rows.
 
-    Implements :cite:`calinski1974`.
+    Implements :cite:`calinski1974`. Its use for rows in no cluster is original to typicality.
 
     Parameters
     ----------
     space : Geometry
         The space of the rows.
-    members : Members
-        The rows of each cluster.
+    labels : array of shape (n,), int
+        The cluster of each row; -1 for none.
     """
-    alive = members.mass > 0
-    n_clusters, n_rows = int(alive.sum()), _count(space, members)
-    if n_clusters < 2:
+    weight = _weights(space)
+    used = np.unique(labels[(labels >= 0) & (weight > 0)])
+    if len(used) < 2:
         return -np.inf
-    within = float(members.mass[alive] @ members.sqdist[alive] / members.mass.sum())
-    between = max(space.total_variance - within, 0.0)
-    ratio = between * (n_rows - n_clusters) / (n_clusters - 1)
-    return ratio / within if within > 0 else np.inf
+    members = (labels[:, None] == used).astype(space.X.dtype)
+    means = space.prototypes(np.column_stack([np.ones_like(members[:, :1]), members]))
+    between = float((weight @ members) @ means.mutual_sqdist()[0, 1:])
+    rest = weight.sum() * space.total_variance - between
+    ratio = between * (weight.sum() - len(used)) / (len(used) - 1)
+    return ratio / rest if rest > 0 else np.inf
 
 
-def pooled_bic(space: InputSpace, members: Members[Any]) -> float:
-    r"""The Bayesian information criterion of Gaussian clusters that share their covariance.
+@dataclass(frozen=True, eq=False)
+class NoiseBIC:
+    r"""The Bayesian information criterion of Gaussian clusters and uniform noise.
 
-    .. math:: n \ln \frac{|\Sigma_W|}{|\Sigma_T|} - 2 \sum_k n_k \ln \frac{n_k}{n} +
-        (c r + c - 1) \ln n,
+    The covariances :math:`s_k \Sigma` of clusters have one shape and different sizes. A row in no
+    cluster has the density 1 / V of the box of all rows. With :math:`n_0` such rows and
+    :math:`\pi_0 = \min(n_0 / n, 0.2)`
 
-    up to a constant, with :math:`\Sigma_W` the covariance within clusters, :math:`\Sigma_T` that of
-    all rows and r its rank. Smaller is better. It is defined for a single cluster, and no linear
-    map of the features changes it. With fewer than two rows for each dimension both covariances are
-    taken to be diagonal.
+    .. math:: \sum_k n_k \Big( \ln |s_k \Sigma| + r \ln 2 \pi e - 2 \ln \frac{n_k}{n} \Big) +
+        2 n_0 \ln \frac{V}{\pi_0} + q \ln n,
+
+    where r is the rank of the data and q the number of parameters. Smaller is better. It is defined
+    for a single cluster, and infinite where fewer than half of the rows are in clusters. V is the
+    smaller of the volumes of two boxes: along the features, and along the principal axes. With
+    fewer than five rows for each dimension, covariances are diagonal.
 
     Implements :cite:`schwarz1978` for a classification likelihood. As a rule for lambda it is
     original to typicality, see docs/theory.
@@ -86,38 +105,78 @@ def pooled_bic(space: InputSpace, members: Members[Any]) -> float:
     ----------
     space : InputSpace
         The space of the rows.
-    members : Members
-        The rows of each cluster.
     """
-    share = members.mass[members.mass > 0] / members.mass.sum()
-    n_rows = _count(space, members)
-    unexplained = _unexplained(space, members, n_rows).clip(min=1.0 / n_rows)
-    n_parameters = len(share) * len(unexplained) + len(share) - 1
-    misfit = np.log(unexplained).sum() - 2.0 * share @ np.log(share)
-    return float(n_rows * misfit + n_parameters * np.log(n_rows))
+
+    space: InputSpace
+
+    def __call__(self, labels: Labels) -> float:
+        rows, log_volume, by_feature = self._standardised
+        weight, rank = _weights(self.space), rows.shape[1]
+        n_rows = weight.sum()
+        inside = (labels >= 0) & (weight > 0)
+        if weight[inside].sum() < _LEAST_INSIDE * n_rows:
+            return np.inf
+        _, cluster = np.unique(labels[inside], return_inverse=True)
+        rows, weight = rows[inside], weight[inside]
+        mass = np.bincount(cluster, weight)
+        sums = np.array([np.bincount(cluster, weight * column) for column in rows.T])
+        rows = rows - (sums / mass).T[cluster]
+        _, sqnorm = _shape(rows, weight, mass.sum(), by_feature=by_feature)
+        # One more row of the common size keeps the sizes of small clusters from falling to zero.
+        size = (np.bincount(cluster, weight * sqnorm) + rank) / (rank * mass + rank)
+        variances, _ = _shape(rows, weight / size[cluster], mass.sum(), by_feature=by_feature)
+
+        n_noise = n_rows - mass.sum()
+        any_noise = n_noise > _ROUNDING * n_rows
+        misfit = mass.sum() * (np.log(variances).sum() + rank * (1.0 + np.log(2.0 * np.pi)))
+        misfit += mass @ (rank * np.log(size) - 2.0 * np.log(mass / n_rows))
+        if any_noise:
+            misfit += 2.0 * n_noise * (log_volume - np.log(min(n_noise / n_rows, _MOST_NOISE)))
+        n_parameters = len(mass) * rank + 2 * (len(mass) - 1) + any_noise
+        return float(misfit + n_parameters * np.log(n_rows))
+
+    @cached_property
+    def _standardised(self) -> tuple[NDArray[np.float64], float, bool]:
+        """Rows with variance 1 in all directions, the log of their volume, and if by feature."""
+        weight = _weights(self.space)
+        spread = np.sqrt(self.space.features.variance)
+        varies = spread > 0
+        rows = (self.space.X[:, varies] - self.space.features.mean[varies]) / spread[varies]
+        correlation = self.space.covariance[np.ix_(varies, varies)]
+        correlation = correlation / np.outer(spread[varies], spread[varies])
+        variances, directions = np.linalg.eigh(correlation)
+        used = variances > _SMALLEST_VARIANCE * variances[-1]
+        log_volume = _log_volume(rows, weight)
+        if weight.sum() < _ROWS_A_DIRECTION * used.sum():
+            return rows, log_volume, True
+        rows = rows @ (directions[:, used] / np.sqrt(variances[used]))
+        along_axes = _log_volume(rows, weight)
+        if used.all():
+            along_axes = min(along_axes, log_volume - 0.5 * np.log(variances).sum())
+        return rows, along_axes, False
 
 
-def _count(space: Geometry[Any], members: Members[Any]) -> float:
-    """The number of rows: the sum of their weights, unless these are shares of a row."""
-    weight = space.sample_weight
-    n_rows = len(space.X) if weight is None else int(np.count_nonzero(weight))
-    return max(float(members.mass.sum()), float(n_rows))
+def _shape(
+    rows: NDArray[np.float64], weight: NDArray[np.float64], total: float, *, by_feature: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The variances of centred rows along their axes, and their squared norms by these."""
+    if by_feature:
+        variances, along = weight @ rows**2 / total, rows
+    else:
+        variances, directions = np.linalg.eigh((rows.T * weight) @ rows / total)
+        along = rows @ directions
+    variances = variances.clip(min=1.0 / total**2)  # rows are not known to lie closer
+    return variances, np.sum(along**2 / variances, axis=1)
 
 
-def _unexplained(space: InputSpace, members: Members[Any], n_rows: float) -> NDArray[np.float64]:
-    """The variances within clusters relative to those of all rows, in [0, 1].
+def _log_volume(rows: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    return float(np.log(np.ptp(rows[weight > 0], axis=0)).sum())
 
-    Those along the directions that tell clusters and rows apart; along the features, where there
-    are too few rows to know the directions.
-    """
-    alive = members.mass > 0
-    means = members.means.offsets[alive] - space.centre
-    share = members.mass[alive] / members.mass.sum()
-    variances, directions = np.linalg.eigh(space.covariance)
-    used = variances > _SMALLEST_VARIANCE * variances[-1]
-    if n_rows < _ROWS_A_DIRECTION * used.sum():
-        spread = space.features.variance
-        return np.asarray(1.0 - (share @ means**2)[spread > 0] / spread[spread > 0])
-    means = means @ (directions[:, used] / np.sqrt(variances[used]))
-    explained: NDArray[np.float64] = np.linalg.eigvalsh((means.T * share) @ means)
-    return 1.0 - explained
+
+def _weights(space: Geometry[Any]) -> NDArray[np.float64]:
+    """The weights of the rows, which sum to the number of rows where they are shares of a row."""
+    if space.sample_weight is None:
+        return np.ones(len(space.X))
+    weight = space.sample_weight.astype(np.float64)
+    total, n_rows = weight.sum(), np.count_nonzero(weight)
+    return weight if total >= n_rows else weight * (n_rows / total)

@@ -1,7 +1,7 @@
-"""One cluster more at a time, at one lambda or along a path of them."""
+"""One cluster more at a time."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import numpy as np
@@ -13,37 +13,17 @@ from typicality.solve.alternation import ClusterState
 from typicality.solve.initial import at_row
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["GrownState", "Sequential"]
+__all__ = ["Sequential"]
 
 LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _N_NEIGHBORS = 10
-_IN_TURN = 3  # rows that are tried one after the other
-
-
-@dataclass(frozen=True, eq=False)
-class GrownState(ClusterState[P]):
-    """A state that no further row could add a cluster to.
-
-    Parameters
-    ----------
-    prototypes : Prototypes
-        The prototypes.
-    rule : MembershipRule
-        The rule.
-    tried : Prototypes, optional
-        Rows that were tried in vain, for these prototypes.
-    """
-
-    tried: P | None
 
 
 @dataclass(frozen=True, eq=False)
 class Sequential(Generic[P]):
     """Add the farthest row as a cluster, iterate, and go on while clusters become more.
 
-    Implements :cite:`xenaki2014`, section 3 (SeqSAPCM). Original to typicality, see docs/theory:
-    from one lambda to the next three rows take turns, where the first was tried in vain the one
-    farthest from the prototypes and from that one, and so on.
+    Implements :cite:`xenaki2014`, section 3 (SeqSAPCM).
 
     Parameters
     ----------
@@ -73,39 +53,57 @@ class Sequential(Generic[P]):
     at_most: int
     least_width: float = LEAST_WIDTH
 
-    def fit(
-        self, lam: float, before: "GrownState[P] | None" = None
-    ) -> PicardResult["GrownState[P]"]:
-        """All rounds at one lambda, from the start or from the result at another lambda.
+    def fit(self, lam: float) -> PicardResult[ClusterState[P]]:
+        """All rounds at one lambda, from the start, as in the paper.
 
         The result is that of the last round, with the residuals and objectives of all.
         """
-        result = self.run(self._begin(lam, before))
-        n_clusters = result.state.prototypes.n_clusters
-        known = before is not None and n_clusters == before.prototypes.n_clusters
-        tried = before.tried if before is not None and known else None
-        residuals, objectives = result.residuals, result.objectives
-        while 0 < n_clusters < self.at_most and result.status is not Status.STOPPED:
-            new = self._farthest(result.state.prototypes, tried)
-            result = self.run(self._joined(result.state, new))
-            residuals, objectives = residuals + result.residuals, objectives + result.objectives
-            n_before, n_clusters = n_clusters, result.state.prototypes.n_clusters
-            tried = _tried(tried, new) if n_clusters == n_before else None
-            if n_clusters <= n_before:
-                break
-        state = GrownState(result.state.prototypes, result.state.rule, tried)
-        return PicardResult(state, result.status, residuals, objectives)
+        rounds = list(self._rounds(self.begin(lam), self._farthest))
+        residuals = tuple(value for result in rounds for value in result.residuals)
+        objectives = tuple(value for result in rounds for value in result.objectives)
+        return replace(rounds[-1], residuals=residuals, objectives=objectives)
 
-    def _begin(self, lam: float, before: ClusterState[P] | None) -> ClusterState[P]:
-        if before is None:
-            rule = self.rule(np.ones(self.start.n_clusters), lam)
-            return ClusterState(self.start, rule.with_spread(self._first_spread(self.start, rule)))
-        known: Any = before.rule
-        return ClusterState(before.prototypes, self.rule(known.eta, lam))
+    def grow(self, state: ClusterState[P]) -> list[PicardResult[ClusterState[P]]]:
+        """All rounds from a state, at the lambda of its rule.
 
-    def _farthest(self, prototypes: P, tried: P | None) -> P:
-        known = prototypes if tried is None else prototypes.join(tried)
-        return at_row(self.geometry, self.gaps.farthest(known))
+        Where the farthest row brings no cluster, the densest of the rows in no cluster is tried.
+        Original to typicality, see docs/theory.
+        """
+        return list(self._rounds(state, self._farthest, self._densest))
+
+    def begin(self, lam: float) -> ClusterState[P]:
+        """The first prototypes, with their first spreads."""
+        rule = self.rule(np.ones(self.start.n_clusters), lam)
+        return ClusterState(self.start, rule.with_spread(self._first_spread(self.start, rule)))
+
+    def _rounds(
+        self, state: ClusterState[P], *places: Callable[[ClusterState[P]], int | None]
+    ) -> Iterator[PicardResult[ClusterState[P]]]:
+        """The result of each round; a place is asked for a row when those before it have failed."""
+        best = result = self.run(state)
+        yield result
+        failed = 0
+        while (
+            failed < len(places)
+            and 0 < best.state.prototypes.n_clusters < self.at_most
+            and result.status is not Status.STOPPED
+        ):
+            row = places[failed](best.state)
+            if row is None:
+                failed += 1
+                continue
+            result = self.run(self._joined(best.state, at_row(self.geometry, row)))
+            yield result
+            if result.state.prototypes.n_clusters > best.state.prototypes.n_clusters:
+                best, failed = result, 0
+            else:
+                failed += 1
+
+    def _farthest(self, state: ClusterState[P]) -> int:
+        return self.gaps.farthest(state.prototypes)
+
+    def _densest(self, state: ClusterState[P]) -> int | None:
+        return self.gaps.densest(self.geometry.labels(state.rule, state.prototypes) < 0)
 
     def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
         known: Any = state.rule
@@ -118,9 +116,3 @@ class Sequential(Generic[P]):
         smallest = max(alive, smallest_spread(self.geometry.total_variance))
         spreads = (spread_from_gaps(self.gaps.largest, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])
-
-
-def _tried(before: P | None, new: P) -> P | None:
-    """The rows tried in vain; after the last of a turn the first may be tried again."""
-    together = new if before is None else before.join(new)
-    return together if together.n_clusters < _IN_TURN else None

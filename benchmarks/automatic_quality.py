@@ -1,0 +1,369 @@
+"""Automatic clustering: ours beside HDBSCAN, k-means by silhouette, mixtures by BIC and Genie.
+
+`python benchmarks/automatic_quality.py [--seeds FIRST COUNT] [--nulls COUNT] [--only PART ...]
+[--markdown PATH]` runs every method on generated sets (families that settings were chosen on, and
+families that were kept for judging), on single clusters, and on the development sets in the folder
+`clusters` of the one TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default.
+It needs `benchmarks/requirements.txt`.
+"""
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import fast_hdbscan
+import genieclust
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.mixture import GaussianMixture
+
+from _families import CLUSTERED, HELD_OUT, NULLS, Family
+from _filling import fill
+from _report import Report, machine
+from typicality import AlphaCutClustering, AutoClustering, SequentialPCM
+
+_RESULTS = Path(__file__).resolve().parent / "results" / "automatic_quality.md"
+_SEEDS = (900_000, 8)
+_NULL_SIZES = (100, 300, 1000, 3000, 10_000)
+_LARGE_NULL = 10_000  # for the methods below only
+_JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
+_MOST_ROWS = 2000  # for the silhouette, which costs the square of them
+_OPPONENT = "HDBSCAN 10 filled"
+_NULL_SHARE = 0.2  # one null for every four sets
+_RESAMPLES = 2000
+
+Doubles = NDArray[np.float64]
+Labels = NDArray[np.int_]
+
+
+class Task(NamedTuple):
+    """A data set: where it belongs, its name, and how to get it."""
+
+    part: str
+    name: str
+    load: Callable[[], tuple[Doubles, Labels]]
+
+
+class Score(NamedTuple):
+    """What one method made of one set.
+
+    Parameters
+    ----------
+    ari : float
+        Adjusted Rand index over the rows that are no noise; the best over published labellings.
+    right : bool
+        Whether the number of clusters is right, for one of them.
+    n_clusters : int
+        How many there were.
+    left_out : float
+        The share of rows that were given to no cluster.
+    seconds : float
+        How long it took, on one core.
+    """
+
+    ari: float
+    right: bool
+    n_clusters: int
+    left_out: float
+    seconds: float
+
+
+# ---- the contestants ----------------------------------------------------------------------------
+
+
+def _hdbscan(size: int) -> Callable[[Doubles, int], Labels]:
+    return lambda X, k: HDBSCAN(min_cluster_size=size, copy=True).fit_predict(X)
+
+
+def _fast_hdbscan(X: Doubles, k: int) -> Labels:
+    return np.asarray(fast_hdbscan.HDBSCAN(min_cluster_size=10).fit_predict(X))
+
+
+def _k_means(X: Doubles, k: int) -> Labels:
+    """The partition of largest silhouette among those of 2 to 12 clusters."""
+    sample = np.random.RandomState(0).permutation(len(X))[:_MOST_ROWS]
+    fits = [KMeans(c, n_init=3, random_state=0).fit(X) for c in range(2, min(13, len(X)))]
+    fits = [fit for fit in fits if len(np.unique(fit.labels_[sample])) > 1]
+    return max(fits, key=lambda fit: silhouette_score(X[sample], fit.labels_[sample])).labels_
+
+
+def _mixture(X: Doubles, k: int) -> Labels:
+    """The Gaussian mixture of least BIC among those of 1 to 12 parts."""
+    fits = [GaussianMixture(c, random_state=0).fit(X) for c in range(1, 13) if c < len(X) / 2]
+    return min(fits, key=lambda fit: fit.bic(X)).predict(X)
+
+
+def _genie(X: Doubles, k: int) -> Labels:
+    X = np.column_stack([X, np.zeros(len(X))]) if X.shape[1] == 1 else X  # it refuses one column
+    return np.asarray(genieclust.Genie(n_clusters=max(k, 2)).fit_predict(X))
+
+
+def _ours(build: Callable[[], Any]) -> Callable[[Doubles, int], Labels]:
+    return lambda X, k: build().fit_predict(X)
+
+
+METHODS: dict[str, Callable[[Doubles, int], Labels]] = {
+    "AutoClustering": _ours(AutoClustering),
+    "AutoClustering at_least=2": _ours(lambda: AutoClustering(at_least=2)),
+    "AlphaCut": _ours(AlphaCutClustering),
+    "AlphaCut all": _ours(lambda: AlphaCutClustering(assign="all")),
+    "AlphaCut all, at_least=2": _ours(lambda: AlphaCutClustering(assign="all", at_least=2)),
+    "AlphaCut all, one width": _ours(lambda: AlphaCutClustering(kernel="gaussian", assign="all")),
+    "SequentialPCM all": _ours(lambda: SequentialPCM(assign="all")),
+    "HDBSCAN 5": _hdbscan(5),
+    "HDBSCAN 10": _hdbscan(10),
+    "HDBSCAN 20": _hdbscan(20),
+    "fast_hdbscan 10": _fast_hdbscan,
+    "k-means by silhouette": _k_means,
+    "mixture by BIC": _mixture,
+    "Genie, told k": _genie,
+}
+_FILLED = ("HDBSCAN 5", "HDBSCAN 10", "HDBSCAN 20", "fast_hdbscan 10")
+NAMES = [n for name in METHODS for n in ([name, f"{name} filled"] if name in _FILLED else [name])]
+
+
+# ---- the sets -----------------------------------------------------------------------------------
+
+
+def generated(seeds: range, n_nulls: int) -> list[Task]:
+    tasks = []
+    for family in CLUSTERED:
+        part = "generated, held out" if family.name in HELD_OUT else "generated"
+        tasks += [Task(part, family.name, _draw(family, seed)) for seed in seeds]
+    for family in NULLS:
+        part = "nulls, held out" if family.name in HELD_OUT else "nulls"
+        for n_rows in _NULL_SIZES:
+            for seed in range(seeds.start, seeds.start + n_nulls):
+                tasks.append(Task(part, f"{family.name}, {n_rows}", _draw(family, seed, n_rows)))
+    return tasks
+
+
+def _draw(family: Family, seed: int, n_rows: int | None = None) -> Any:
+    def load() -> tuple[Doubles, Labels]:
+        X, y = family.draw(seed, n_rows)
+        return X, y[:, None]
+
+    return load
+
+
+def development(folder: Path) -> list[Task]:
+    tasks = []
+    for path in sorted(folder.glob("*.npz")):
+        part = "development, tables" if path.name.startswith("real_") else "development, artificial"
+        tasks.append(Task(part, path.stem, _file(path, scaled="tables" in part)))
+    return tasks
+
+
+def _file(path: Path, *, scaled: bool) -> Any:
+    def load() -> tuple[Doubles, Labels]:
+        data = np.load(path)
+        X, Y = data["X"].astype(np.float64), data["Y"].astype(int)
+        if scaled:
+            X = X[:, X.std(axis=0) > 0]
+            X = (X - X.mean(axis=0)) / X.std(axis=0)
+        return X, Y.reshape(len(X), -1) - 1  # 0 is noise there
+
+    return load
+
+
+# ---- scores -------------------------------------------------------------------------------------
+
+
+def score_set(task: Task) -> dict[str, Score]:
+    """All methods on one set, or those that are judged on large nulls."""
+    X, Y = task.load()
+    large = task.part.startswith("nulls") and len(X) >= _LARGE_NULL
+    methods = _JUDGED_ON_NULLS if large else list(METHODS)
+    k = int(np.max([len(np.unique(y[y >= 0])) for y in Y.T]))
+    scores = {}
+    for name in methods:
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = np.asarray(METHODS[name](X, k))
+        seconds = time.perf_counter() - start
+        scores[name] = _score(labels, Y, seconds)
+        if name in _FILLED:
+            scores[f"{name} filled"] = _score(fill(X, labels), Y, seconds)
+    return scores
+
+
+def _score(labels: Labels, Y: Labels, seconds: float) -> Score:
+    n_clusters = len(np.unique(labels[labels >= 0]))
+    aris = [adjusted_rand_score(y[y >= 0], labels[y >= 0]) for y in Y.T]
+    right = any(len(np.unique(y[y >= 0])) == n_clusters for y in Y.T)
+    return Score(max(aris), right, n_clusters, float(np.mean(labels < 0)), seconds)
+
+
+Scores = list[tuple[Task, dict[str, Score]]]
+
+
+def values(scores: Scores, method: str) -> Doubles:
+    """The adjusted Rand index of a method on each set; on a null 1 if it was kept whole, else 0."""
+    return np.array(
+        [
+            float(found[method].n_clusters <= 1)
+            if task.part.startswith("nulls")
+            else found[method].ari
+            for task, found in scores
+        ]
+    )
+
+
+def interval(difference: Doubles, weight: Doubles | None = None) -> str:
+    """The mean of a difference with its 95 % bootstrap interval over sets."""
+    rng = np.random.default_rng(0)
+    weight = np.ones(len(difference)) if weight is None else weight
+    picks = rng.integers(0, len(difference), (_RESAMPLES, len(difference)))
+    means = (difference[picks] * weight[picks]).sum(axis=1) / weight[picks].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return f"{np.average(difference, weights=weight):+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+# ---- the tables ---------------------------------------------------------------------------------
+
+
+def show_part(part: str, scores: Scores, report: Report) -> None:
+    opponent = values(scores, _OPPONENT)
+    rows = []
+    for name in NAMES:
+        ari = values(scores, name)
+        found = [scored[name] for _, scored in scores]
+        better = ari - opponent
+        outcome = [np.sum(better > 0.005), np.sum(abs(better) <= 0.005), np.sum(better < -0.005)]
+        rows.append(
+            [
+                name,
+                f"{ari.mean():.3f}",
+                f"{np.median(ari):.3f}",
+                f"{np.mean([score.right for score in found]):.0%}",
+                f"{np.mean([score.n_clusters <= 1 for score in found]):.0%}",
+                "/".join(map(str, outcome)),
+                interval(better),
+                f"{np.mean([score.left_out for score in found]):.0%}",
+                f"{np.mean([score.seconds for score in found]):.2f}",
+            ]
+        )
+    columns = ["method", "mean", "median", "right number", "one cluster", "win/tie/loss"]
+    columns += [f"to {_OPPONENT}", "left out", "seconds"]
+    report.table(f"{part}: {len(scores)} sets", columns, rows)
+
+
+def show_pooled(sets: Scores, nulls: Scores, report: Report) -> None:
+    """Sets and nulls together, a null for every four sets."""
+    weight = np.append(
+        np.full(len(sets), (1 - _NULL_SHARE) / len(sets)),
+        np.full(len(nulls), _NULL_SHARE / len(nulls)),
+    )
+    both = sets + nulls
+    opponent = values(both, _OPPONENT)
+    rows = []
+    for name in NAMES:
+        found = values(both, name)
+        mean = np.average(found, weights=weight)
+        rows.append([name, f"{mean:.3f}", interval(found - opponent, weight)])
+    title = f"Generated sets ({len(sets)}) and nulls ({len(nulls)}, a fifth of the weight)"
+    report.table(title, ["method", "score", f"to {_OPPONENT}"], rows)
+
+
+def show_nulls(scores: Scores, report: Report) -> None:
+    """The share of single clusters that are split, by family and number of rows."""
+    methods = _JUDGED_ON_NULLS
+    cells: dict[tuple[str, str, str], list[bool]] = {}
+    for task, found in scores:
+        family, n_rows = task.name.rsplit(", ", 1)
+        for name in methods:
+            for shape in (family, "all"):
+                split = found[name].n_clusters > 1
+                cells.setdefault((shape, n_rows, name), []).append(split)
+    families = list(dict.fromkeys(family for family, _, _ in cells))
+    families = [family for family in families if family != "all"] + ["all"]
+    rows = [
+        [family]
+        + [
+            "/".join(f"{100 * np.mean(cells[family, str(n), name]):.0f}" for name in methods)
+            for n in _NULL_SIZES
+        ]
+        for family in families
+    ]
+    title = f"Single clusters that are split, %: {' / '.join(methods)}"
+    report.table(title, ["family", *[f"{n:,} rows" for n in _NULL_SIZES]], rows)
+
+
+def show_pairs(seed: int, report: Report) -> None:
+    """Two Gaussians 3.5 standard deviations apart: the share of draws in which they are found."""
+    rows = []
+    for n_rows in (200, 500, 1000, 4000, 16_000):
+        found = []
+        for draw in range(10):
+            rng = np.random.default_rng([seed, n_rows, draw])
+            X = rng.standard_normal((n_rows, 2))
+            X[: n_rows // 2, 0] += 3.5
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                numbers = [
+                    AlphaCutClustering(kernel=kernel).fit(X).n_clusters_
+                    for kernel in ("gaussian", "auto")
+                ]
+            found.append([number == 2 for number in numbers])
+        rows.append([f"{n_rows:,}", *(f"{share:.0%}" for share in np.mean(found, axis=0))])
+    title = "Two Gaussians 3.5 standard deviations apart, found in 10 draws"
+    report.table(title, ["rows", "one width", "AlphaCut"], rows)
+
+
+def main() -> None:
+    options = _parse()
+    report = Report()
+    for line in machine("hdbscan", "fast_hdbscan", "genieclust"):
+        report.line(line)
+    first, count = options.seeds
+    report.line(f"Seeds {first} to {first + count - 1}; times on one core, other fits beside them.")
+    tasks = generated(range(first, first + count), options.nulls)
+    folder = Path(os.environ.get("TYPICALITY_DATA", "")) / "clusters"
+    if folder.is_dir():
+        tasks += development(folder)
+    else:
+        report.line("No development sets: TYPICALITY_DATA names no folder with `clusters`.")
+    if options.only:
+        tasks = [task for task in tasks if task.part in options.only]
+    report.progress(f"{len(tasks)} sets")
+    found = Parallel(n_jobs=-1)(delayed(score_set)(task) for task in tasks)
+    scores = list(zip(tasks, found, strict=True))
+    parts = {
+        part: [s for s in scores if s[0].part == part]
+        for part in dict.fromkeys(task.part for task in tasks)
+    }
+    for part, sets in parts.items():
+        if not part.startswith("nulls"):
+            show_part(part, sets, report)
+    nulls = [s for part, sets in parts.items() if part.startswith("nulls") for s in sets]
+    sets = [s for part, sets in parts.items() if part.startswith("generated") for s in sets]
+    if nulls:
+        show_nulls(nulls, report)
+    nulls = [s for s in nulls if _OPPONENT in s[1]]
+    if nulls and sets:
+        show_pooled(sets, nulls, report)
+    show_pairs(first, report)
+    report.write(options.markdown)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--seeds", nargs=2, type=int, default=_SEEDS, metavar=("FIRST", "COUNT"), help="the draws"
+    )
+    parser.add_argument("--nulls", type=int, default=2, help="draws of each null and size")
+    parser.add_argument("--only", nargs="*", metavar="PART", help="parts to run")
+    parser.add_argument("--markdown", type=Path, default=_RESULTS, help="where the tables go")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

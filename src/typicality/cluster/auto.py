@@ -1,0 +1,322 @@
+"""The automatic method: density, a joined mixture or round groups, whichever the rows call for."""
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._checks import check_rows
+from typicality._compat import Interval, fit_context
+from typicality._words import counted, enumerated
+from typicality.cluster._mixture import JoinedMixture
+from typicality.cluster._shell import Reportable
+from typicality.cluster.alpha_cut import AlphaCutClustering
+from typicality.cluster.entropy import EntropyCMeans
+from typicality.geometry.distinct import count_distinct_rows
+
+__all__ = ["AutoClustering"]
+
+Floats = NDArray[np.floating]
+Labels = NDArray[np.int32]
+
+_MANY_COLUMNS = 4  # from here on the mixture goes first
+_MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes
+_MOST_CLUSTERS = 12
+_STARTS = 3
+
+_DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
+
+
+class AutoClustering(ClusterMixin, Reportable):
+    """Clusters without a parameter to set: the method and the number come from the rows.
+
+    Three methods are asked:
+
+    - *density* (:class:`AlphaCutClustering`): dense regions of any shape;
+    - *a Gaussian mixture* whose parts are joined where no valley of the density separates them: it
+      needs fewer rows than density where there are many columns;
+    - *round groups* (:class:`EntropyCMeans`), their number from 2 to 12 by the silhouette.
+
+    With fewer than four columns density decides. From four columns on the mixture does, and density
+    where the mixture sees one group. Where none of them sees two clusters there is one, and any
+    split would be a convention; ``at_least=2`` asks for it, and gets the best split by density with
+    fewer than four columns, else round groups. `explanation_` says in a sentence what was chosen,
+    why, and what the other methods would give.
+
+    Columns are used in their own units, as everywhere in this library, so bring them to one scale
+    before, for example with :class:`typicality.preprocessing.ColumnScaler`; only the mixture does
+    not depend on units. There is no `sample_weight`: the mixture cannot weight rows.
+
+    Costs one fit of the method that is chosen on all rows, and the fits of the other methods on at
+    most 2,000 rows: a few seconds.
+
+    Original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    at_least : int, default=1
+        The least number of clusters. 2 forces a split where the data show one cluster.
+    random_state : int, RandomState or None, default=None
+        The source of randomness of samples and starts.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,), int32
+        The cluster of each row, contiguous from 0; -1 for rows that belong nowhere.
+    n_clusters_ : int
+        The number of clusters.
+    memberships_ : array of shape (n_samples, n_clusters)
+        How far each row belongs to each cluster, in [0, 1], as `estimator_` defines it.
+    estimator_ : AlphaCutClustering, EntropyCMeans or a joined mixture
+        The fitted method that was chosen.
+    explanation_ : str
+        What was chosen, why, and what the other methods would give.
+    agreement_ : float
+        How far the methods agree, at most 1: the mean adjusted Rand index of the answer to those of
+        the other methods (without round groups where the answer is one cluster, which they cannot
+        give), and to those at other scales or of other mixtures within the method that was chosen.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    AlphaCutClustering : Density at every level, with a tree of clusters.
+    SequentialPCM : Round clusters, their number found one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import AutoClustering
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(0, 1, (100, 5)), rng.normal(4, 1, (80, 5))])
+    >>> model = AutoClustering(random_state=0).fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.explanation_.split(";")[0]
+    '2 clusters by a Gaussian mixture, which goes first from four columns on'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "at_least": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, *, at_least: int = 1, random_state: Any = None) -> None:
+        self.at_least = at_least
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Choose a method, and find the clusters.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to cluster.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self
+        """
+        schema = copy(self)
+        rows = check_rows(schema, X, training=True)
+        if count_distinct_rows(rows, None, self.at_least) < self.at_least:
+            raise ValueError(
+                f"at_least={self.at_least} is more than the number of distinct rows of X "
+                f"(n_samples={len(rows)}). Choose a smaller at_least, or pass more data."
+            )
+        methods = _Methods(rows, self.random_state)
+        first = (_MIXTURE, _DENSITY) if rows.shape[1] >= _MANY_COLUMNS else (_DENSITY,)
+        chosen = self._choose(methods, first)
+        names = [name for name in (_DENSITY, _MIXTURE, _ROUND) if name != chosen.name]
+        others = [methods.opinion(name) for name in names]
+        # All is computed before anything is published: a fit that fails leaves the model as it was.
+        fitted = {
+            "estimator_": chosen.model,
+            "labels_": chosen.model.labels_,
+            "n_clusters_": chosen.n_clusters,
+            "memberships_": chosen.model.predict_memberships(rows),
+            "explanation_": self._explain(chosen, others, first),
+            "agreement_": _agreement(chosen, others),
+        }
+        chosen.model._take_schema(schema)
+        self._take_schema(schema)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        for warning in chosen.warnings:
+            warnings.warn(warning, stacklevel=2)
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The cluster each row would join; -1 for rows that belong nowhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
+        check_is_fitted(self)
+        check_rows(self, X, training=False)
+        labels: Labels = self.estimator_.predict(X)
+        return labels
+
+    def predict_memberships(self, X: ArrayLike) -> Floats:
+        """How far each row belongs to each cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            In [0, 1]. Shares that sum to one for mixtures and round groups; for density the
+            typicality with which the row belongs to each cluster.
+        """
+        check_is_fitted(self)
+        check_rows(self, X, training=False)
+        memberships: Floats = self.estimator_.predict_memberships(X)
+        return memberships
+
+    def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
+        """The first method that sees enough clusters; if none does, the best split on request."""
+        for name in first:
+            answer = methods.fit(name)
+            if answer.n_clusters >= max(2, self.at_least):
+                return answer
+        if self.at_least == 1:
+            return answer
+        last = _DENSITY if first == (_DENSITY,) else _ROUND
+        return methods.fit(last, at_least=self.at_least)
+
+    def _explain(self, chosen: "_Answer", others: list["_Answer"], first: tuple[str, ...]) -> str:
+        found = counted(chosen.n_clusters, "cluster")
+        news = [answer for answer in others if chosen.n_clusters > 1 or answer.name not in first]
+        one, *more = [(answer.name, str(answer.n_clusters)) for answer in news]
+        others_give = enumerated([" would give ".join(one), *map(" ".join, more)])
+        if chosen.asked_for:
+            asked = f"at_least={self.at_least} asks for a split"
+            return f"{found} by {chosen.name}, because {asked}; {others_give}."
+        if chosen.n_clusters < 2:
+            seeing = (
+                f"{first[0]} sees no"
+                if len(first) == 1
+                else f"neither {' nor '.join(first)} sees a"
+            )
+            return (
+                f"{found}: {seeing} gap between groups, so any split is a convention and "
+                f"at_least=2 gives the best one; {others_give}."
+            )
+        columns = "with fewer than four columns" if len(first) == 1 else "from four columns on"
+        if chosen.name == first[0]:
+            return f"{found} by {chosen.name}, which goes first {columns}; {others_give}."
+        return f"{found} by {chosen.name}, because {first[0]} sees fewer; {others_give}."
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """A method: its name in a sentence, its model, its labels of the sample, its warnings.
+
+    A split that the method does not see by itself was `asked_for`.
+    """
+
+    name: str
+    model: Any
+    labels: Labels
+    warnings: tuple[Any, ...] = ()
+    asked_for: bool = False
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters it sees."""
+        return int(self.model.n_clusters_)
+
+
+class _Methods:
+    """The methods: fitted on all rows, or on the sample of rows on which they are compared."""
+
+    def __init__(self, rows: Floats, random_state: Any) -> None:
+        random = check_random_state(random_state)
+        self._rows, self._seed = rows, int(random.randint(2**31 - 1))
+        n_rows = len(rows)
+        self._sample = np.arange(n_rows)
+        if n_rows > _MOST_ROWS:
+            self._sample = np.sort(random.choice(n_rows, _MOST_ROWS, replace=False))
+        self._answers: dict[str, _Answer] = {}
+
+    def fit(self, name: str, *, at_least: int = 1) -> _Answer:
+        """The answer of a method that is fitted on all rows, with so many clusters at the least."""
+        model = self._method(name, at_least)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(self._rows)
+        messages = tuple(each.message for each in caught)
+        labels = model.labels_[self._sample]
+        answer = _Answer(name, model, labels, messages, asked_for=at_least > 1)
+        self._answers[name] = answer
+        return answer
+
+    def opinion(self, name: str) -> _Answer:
+        """The answer of a method; one that is not fitted yet is fitted on the sample."""
+        if name not in self._answers:
+            model = self._method(name, at_least=1)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels = model.fit(self._rows[self._sample]).labels_
+            self._answers[name] = _Answer(name, model, labels)
+        return self._answers[name]
+
+    def _method(self, name: str, at_least: int) -> Any:
+        if name == _DENSITY:
+            return AlphaCutClustering(at_least=at_least)
+        if name == _MIXTURE:
+            return JoinedMixture(random_state=self._seed)
+        return self._round_groups(max(at_least, 2))
+
+    def _round_groups(self, at_least: int) -> EntropyCMeans:
+        """Entropic c-means with the number of clusters that has the best silhouette."""
+        some = self._rows[self._sample]
+        n_distinct = count_distinct_rows(some, None, enough=_MOST_CLUSTERS + 1)
+        best, best_score = min(at_least, n_distinct), -np.inf
+        for number in range(at_least, min(_MOST_CLUSTERS, n_distinct - 1) + 1):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels = self._entropic(number).fit(some).labels_
+            if labels.max() + 1 == number:  # no prototypes coincide
+                score = silhouette_score(some, labels)
+                best, best_score = max((best_score, best), (score, number))[::-1]
+        return self._entropic(best)
+
+    def _entropic(self, number: int) -> EntropyCMeans:
+        return EntropyCMeans(number, n_init=_STARTS, random_state=self._seed)
+
+
+def _agreement(chosen: _Answer, others: list[_Answer]) -> float:
+    """The mean adjusted Rand index to other answers that could have been the same."""
+    asked = [answer for answer in others if chosen.n_clusters > 1 or answer.name != _ROUND]
+    scores = [_adjusted_rand(chosen.labels, answer.labels) for answer in asked]
+    own = getattr(chosen.model, "agreement_", None)
+    return float(np.mean(scores if own is None else [*scores, own]))
+
+
+def _adjusted_rand(first: Labels, second: Labels) -> float:
+    """The adjusted Rand index on the rows that both put in a cluster."""
+    both = (first >= 0) & (second >= 0)
+    return float(adjusted_rand_score(first[both], second[both])) if both.any() else 0.0

@@ -1,0 +1,228 @@
+"""The automatic method, and the joined mixture it uses from four columns on."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+import typicality
+from typicality import AlphaCutClustering, AutoClustering, EntropyCMeans
+from typicality.cluster._mixture import JoinedMixture
+from typicality.exceptions import ClusteringWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+
+
+def groups(rng, sizes, centres, n_columns=6):
+    """Round Gaussian groups around multiples of (1, ..., 1), and their labels."""
+    truth = np.repeat(np.arange(len(sizes)), sizes)
+    return rng.normal(np.asarray(centres, float)[truth, None], 1, (len(truth), n_columns)), truth
+
+
+@pytest.fixture(scope="module")
+def three():
+    return groups(np.random.default_rng(1), [120, 80, 50], [0, 3, 7])
+
+
+@pytest.fixture(scope="module")
+def model(three):
+    return AutoClustering(random_state=0).fit(three[0])
+
+
+# ---- which method is chosen, and what is said of it ----------------------------------------------
+
+
+def test_density_decides_with_few_columns():
+    X, truth = make_moons(300, noise=0.05, random_state=0)
+    found = AutoClustering(random_state=0).fit(X)
+    assert isinstance(found.estimator_, AlphaCutClustering)
+    core = found.labels_ >= 0
+    assert adjusted_rand_score(truth[core], found.labels_[core]) > 0.95
+    assert found.explanation_.startswith("2 clusters by density, which goes first with fewer")
+
+
+def test_mixture_decides_from_four_columns_on(model, three):
+    assert isinstance(model.estimator_, JoinedMixture)
+    assert adjusted_rand_score(three[1], model.labels_) > 0.97
+    assert model.explanation_.startswith("3 clusters by a Gaussian mixture, which goes first from")
+    assert "density would give" in model.explanation_
+    assert "round groups" in model.explanation_
+    assert 0.5 < model.agreement_ <= 1
+
+
+def test_density_is_asked_where_the_mixture_sees_one(monkeypatch):
+    monkeypatch.setattr("typicality.cluster._mixture._voting_parts", lambda *_: [])
+    X, _ = groups(np.random.default_rng(0), [100, 100], [0, 8], n_columns=4)
+    found = AutoClustering(random_state=0).fit(X)
+    assert isinstance(found.estimator_, AlphaCutClustering)
+    assert found.explanation_.startswith("2 clusters by density, because a Gaussian mixture sees")
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "method", "words"),
+    [(2, AlphaCutClustering, "density"), (5, EntropyCMeans, "round groups")],
+)
+def test_one_group_is_one_cluster_and_the_split_a_convention(n_columns, method, words):
+    X = np.random.default_rng(0).normal(size=(300, n_columns))
+    found = AutoClustering(random_state=0).fit(X)
+    assert found.n_clusters_ == 1
+    assert "any split is a convention and at_least=2 gives the best one" in found.explanation_
+    forced = AutoClustering(at_least=2, random_state=0).fit(X)
+    assert forced.n_clusters_ >= 2
+    assert isinstance(forced.estimator_, method)
+    assert f"by {words}, because at_least=2 asks for a split" in forced.explanation_
+
+
+def test_more_clusters_than_are_seen_can_be_asked_for(three):
+    assert AutoClustering(at_least=5, random_state=0).fit(three[0]).n_clusters_ >= 5
+    with pytest.raises(ValueError, match="at_least=3 is more than the number of distinct rows"):
+        AutoClustering(at_least=3).fit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+
+
+def test_agreement_is_perfect_where_all_methods_say_the_same():
+    X, _ = groups(np.random.default_rng(0), [60, 60], [0, 40])
+    assert AutoClustering(random_state=0).fit(X).agreement_ == 1
+
+
+# ---- the contract of an estimator ----------------------------------------------------------------
+
+
+def test_memberships_have_a_column_for_each_cluster(model, three):
+    assert model.memberships_.shape == (250, 3)
+    np.testing.assert_array_equal(model.predict_memberships(three[0]), model.memberships_)
+    np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_memberships_of_density_and_of_round_groups(n_columns):
+    X = np.random.default_rng(0).normal(size=(100, n_columns))
+    found = AutoClustering(at_least=2, random_state=0).fit(X)
+    assert found.memberships_.shape == (100, found.n_clusters_)
+    assert ((found.memberships_ >= 0) & (found.memberships_ <= 1)).all()
+    inside = np.flatnonzero(found.labels_ >= 0)
+    own = found.memberships_[inside, found.labels_[inside]]
+    np.testing.assert_array_equal(own, found.memberships_[inside].max(axis=1))  # others may tie
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(three):
+    found = AutoClustering(random_state=0).fit(three[0])
+    before = dict(vars(found))
+    with pytest.raises(ValueError, match="NaN"):
+        found.fit(np.full((5, 2), np.nan))
+    assert vars(found) == before
+
+
+def test_names_of_columns_reach_the_method(three):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(three[0], columns=list("abcdef"))
+    found = AutoClustering(random_state=0).fit(frame)
+    assert list(found.estimator_.feature_names_in_) == list("abcdef")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(found.predict(frame), found.labels_)
+
+
+def test_warnings_of_the_chosen_method_are_passed_on():
+    with pytest.warns(ClusteringWarning, match="all rows of positive weight are one point"):
+        AutoClustering().fit(np.ones((10, 2)))
+
+
+def test_large_tables_are_decided_by_a_sample():
+    X, truth = groups(np.random.default_rng(0), [3000, 1500], [0, 4], n_columns=4)
+    found = AutoClustering(random_state=0).fit(X)
+    assert found.labels_.shape == (4500,)
+    assert adjusted_rand_score(truth, found.labels_) > 0.98
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_reports_and_files_work(n_columns, tmp_path):
+    X, _ = groups(np.random.default_rng(0), [60, 40], [0, 5], n_columns)
+    found = AutoClustering(random_state=0).fit(X)
+    assert found.explanation_ in found.report(X).html
+    again = typicality.load(typicality.save(found, tmp_path / "model"))
+    assert again.explanation_ == found.explanation_
+    np.testing.assert_array_equal(again.predict_memberships(X), found.memberships_)
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_pictures_show_the_method_that_was_chosen(n_columns):
+    pytest.importorskip("matplotlib").use("agg")
+    from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
+
+    X, _ = groups(np.random.default_rng(0), [60, 40], [0, 5], n_columns)
+    found = AutoClustering(random_state=0).fit(X)
+    contour = MembershipContourDisplay.from_estimator(found, X, grid_resolution=20)
+    assert contour.ax_.get_title().startswith("2 clusters")
+    assert MembershipHistogramDisplay.from_estimator(found, X).counts_.sum() == len(X)
+
+
+# ---- the joined mixture --------------------------------------------------------------------------
+
+
+def n_groups(X):
+    return JoinedMixture(random_state=0).fit(X).n_clusters_
+
+
+def test_a_group_that_is_not_gaussian_stays_whole():
+    rng = np.random.default_rng(0)
+    assert n_groups(np.exp(rng.normal(0, 0.8, (500, 5)))) == 1  # several parts fit it better
+    assert n_groups(rng.standard_t(3, (500, 5))) == 1
+    assert n_groups(rng.uniform(size=(500, 5))) == 1
+
+
+def test_a_few_outliers_are_no_group(three):
+    rng = np.random.default_rng(0)
+    X = np.vstack([three[0], rng.normal(0, 40, (6, 6))])
+    found = JoinedMixture(random_state=0).fit(X)
+    assert adjusted_rand_score(three[1], found.labels_[:250]) > 0.9
+    assert np.bincount(found.labels_).min() > 0.05 * len(X)
+
+
+def test_groups_of_unequal_width_are_not_joined_in_many_columns():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 1.5, (200, 20)), rng.normal(1.5, 0.5, (200, 20))])
+    assert n_groups(X) == 2
+
+
+def test_columns_of_few_values_make_no_groups_by_themselves():
+    rng = np.random.default_rng(0)
+    assert n_groups(np.round(rng.normal(0, 1.2, (400, 6)))) == 1
+    assert n_groups(np.column_stack([rng.normal(size=(400, 4)), rng.random(400) < 0.5])) == 1
+
+
+def test_units_of_columns_do_not_matter(three):
+    X, _ = three
+    found = JoinedMixture(random_state=0).fit(X)
+    other = JoinedMixture(random_state=0).fit(X * [1, 1e-6, 1e6, 2, 3, 4] + 1.0)
+    np.testing.assert_array_equal(found.labels_, other.labels_)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((10, 5)),
+        np.random.default_rng(0).normal(size=(7, 5)),
+        np.random.default_rng(0).normal(size=(30, 80)),
+        np.repeat(np.random.default_rng(0).normal(size=(15, 4)), 10, axis=0),
+        np.random.default_rng(0).normal(size=(200, 3))[:, [0, 1, 2, 0, 1]],
+        np.column_stack([np.random.default_rng(0).normal(size=(200, 4)), np.ones(200)]),
+        np.random.default_rng(0).normal(size=(200, 5)) * 1e150,
+    ],
+    ids=["equal", "few", "wide", "duplicates", "rank", "constant", "huge"],
+)
+def test_degenerate_rows_have_an_answer(X):
+    found = JoinedMixture(random_state=0).fit(X)
+    assert np.isfinite(found.memberships_).all()
+    np.testing.assert_array_equal(np.unique(found.labels_), np.arange(found.n_clusters_))
+    np.testing.assert_array_equal(found.predict(X), found.labels_)
+
+
+def test_labels_fall_by_size_and_centres_are_means(three):
+    X, truth = three
+    found = JoinedMixture(random_state=0).fit(X)
+    assert np.bincount(found.labels_).tolist() == sorted(np.bincount(truth))[::-1]
+    means = [X[truth == k].mean(axis=0) for k in range(3)]
+    np.testing.assert_allclose(found.cluster_centers_, means, atol=0.2)
