@@ -118,7 +118,18 @@ def test_evidence_is_the_contrast_of_mean_heights():
         contrasts += [mean - saddle] * int(large)
         group[own[1]] = group[one]
     bar = 4.1 * (200 / 1000) ** 0.08
-    assert tree.evidence == pytest.approx(np.sqrt(11 * tree.dimension) * max(contrasts) / bar)
+    assert tree.evidence(5.0) == pytest.approx(np.sqrt(11 * tree.dimension) * max(contrasts) / bar)
+
+
+def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
+    X, y = make_blobs([400, 30], centers=[[0, 0], [12, 0]], random_state=0)
+    assert choose(X, min_cluster_size=30).partition.n_clusters == 2
+    large = choose(X, min_cluster_size=31)
+    assert large.partition.n_clusters == 1
+    assert large.evidence < 1.0
+    monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 215)  # half of them
+    sample = choose(X, min_cluster_size=20).partition
+    assert adjusted_rand_score(y[sample.tree.rows], sample.labels) == 1.0
 
 
 def test_evidence_grows_with_the_number_of_rows():
