@@ -21,6 +21,7 @@ from typicality.kernels import (
     Gaussian,
     Laplacian,
     Linear,
+    LocalGaussian,
     Polynomial,
     named_kernel,
 )
@@ -87,14 +88,24 @@ KERNELS = [
     named_kernel("sigmoid"),
 ]
 
+REFERENCE = np.random.default_rng(5).normal(size=(40, 3)) ** 3  # of very different densities
+KERNELS_OF_THREE_FEATURES = [
+    LocalGaussian(REFERENCE, 10),
+    LocalGaussian(REFERENCE, 50, dimension=4.5),
+    LocalGaussian(REFERENCE, 10, dimension=1.5),
+]
+
 KERNEL_ESTIMATORS = [
     FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
     FuzzyCMeans(n_clusters=3, kernel="connectivity"),
+    FuzzyCMeans(n_clusters=3, m=1.2, kernel="local"),
     FuzzyCMeans(n_clusters=2, m=1.3, kernel="cauchy", sigma="knn", init="max-min"),
     EntropyCMeans(n_clusters=3, kernel="laplacian"),
     EntropyCMeans(n_clusters=2, kernel="gaussian", init="annealing"),
+    EntropyCMeans(n_clusters=3, kernel="local"),
     PossibilisticCMeans(n_clusters=2, kernel="polynomial"),
     PossibilisticCMeans(n_clusters=3, kernel=Gaussian(2.0), objective="1993", m=1.5),
+    PossibilisticCMeans(n_clusters=3, kernel="local"),
 ]
 
 DETECTORS = [
@@ -102,12 +113,16 @@ DETECTORS = [
     OneClusterPCM(kernel="linear", contamination=0.1),
     OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
     OneClusterPCM(kernel="connectivity"),
+    OneClusterPCM(kernel="local", gamma=0.5),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
 ]
 
 CUTTERS = [
     AlphaCutClustering(),
     AlphaCutClustering(assign="all"),
+    AlphaCutClustering(assign="core", at_least=2),
+    AlphaCutClustering(kernel="local", alpha=0.36),
+    AlphaCutClustering(kernel="gaussian"),
     AlphaCutClustering(alpha=0.34, min_cluster_size=2),
     AlphaCutClustering(alpha="valley", kernel="laplacian"),
     AlphaCutClustering(

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.metrics import pairwise
 
-from instances import KERNELS
+from instances import KERNELS, KERNELS_OF_THREE_FEATURES, REFERENCE
 from typicality.kernels import (
     KERNEL_NAMES,
     Cauchy,
@@ -19,11 +19,12 @@ from typicality.kernels import (
     Kernel,
     Laplacian,
     Linear,
+    LocalGaussian,
     Polynomial,
     named_kernel,
 )
 
-every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
+every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *KERNELS_OF_THREE_FEATURES], ids=str)
 stationary = pytest.mark.parametrize(
     "kernel", [Gaussian(0.7), Laplacian(0.7), Cauchy(0.7)], ids=str
 )
@@ -43,6 +44,47 @@ def test_block_is_the_formula(rng, kernel):
     X, Y = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
     expected = [[FORMULAS[kernel](x, y) for y in Y] for x in X]
     assert_allclose(kernel(X, Y), expected, rtol=1e-13)
+
+
+def width_by_hand(x, k):
+    """0.283 times the distance to the k-th nearest reference row, x itself not counted."""
+    distances = sorted(np.sqrt(np.sum((x - row) ** 2)) for row in REFERENCE)
+    return 0.283 * [distance for distance in distances if distance > 0][k - 1]
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 39])
+@pytest.mark.parametrize("dimension", [None, 1.5])
+def test_the_local_kernel_is_the_formula(rng, k, dimension):
+    kernel = LocalGaussian(REFERENCE, k, dimension)
+    X, Y = np.concatenate([rng.normal(size=(4, 3)), REFERENCE[:3]]), REFERENCE[2:6]
+    d = 3 if dimension is None else dimension
+    expected = np.empty((len(X), len(Y)))
+    for i, x in enumerate(X):
+        for j, y in enumerate(Y):
+            one, other = width_by_hand(x, k), width_by_hand(y, k)
+            overlap = (2 * one * other / (one**2 + other**2)) ** (d / 2)
+            expected[i, j] = overlap * np.exp(-np.sum((x - y) ** 2) / (2 * (one**2 + other**2)))
+    assert_allclose(kernel(X, Y), expected, rtol=1e-12)
+    assert_allclose(kernel.log(X, Y), np.log(expected), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_features", [2, 12])
+def test_widths_by_a_tree_are_those_by_all_pairs(rng, monkeypatch, n_features):
+    rows = rng.normal(size=(300, n_features)) + 1e6
+    X = np.concatenate([rows[:50], rng.normal(size=(50, n_features)) + 1e6])
+    kernel = LocalGaussian(rows, 5)
+    by_tree = kernel.widths(X)
+    monkeypatch.setattr("typicality.kernels.local._FEW_NEIGHBOURS", 1000)
+    monkeypatch.setattr("typicality.kernels.local._PAIRS_AT_A_TIME", 1000)
+    assert_allclose(kernel.widths(X), by_tree, rtol=1e-12)
+    assert_array_equal([kernel.widths(x[None])[0] for x in X], kernel.widths(X))
+
+
+def test_few_reference_rows():
+    one, two = np.array([[1.0, 2.0]]), np.array([[0.0], [3.0]])
+    assert_array_equal(LocalGaussian(one).widths(np.repeat(one, 2, axis=0)), [1.0, 1.0])
+    assert_allclose(LocalGaussian(two, 22).widths(two), 0.283 * 3)
+    assert_allclose(LocalGaussian(two, 22)(two, two)[0, 1], np.exp(-1 / (4 * 0.283**2)))
 
 
 @every_kernel

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.decomposition import PCA
@@ -116,7 +117,7 @@ def test_order_of_rows_does_not_matter(cutter, with_outliers, rng):
     assert_array_equal(model.typicality_[order], shuffled.typicality_)
 
 
-@pytest.mark.parametrize("cutter", CUTTERS[:3], ids=str)
+@pytest.mark.parametrize("cutter", CUTTERS[:6], ids=str)
 def test_scaling_and_shifting_the_data_changes_nothing(cutter, with_outliers):
     X, _ = with_outliers
     labels = clone(cutter).fit_predict(X)
@@ -246,6 +247,329 @@ def test_far_islands_hang_together_at_the_bottom():
     assert len(model.tree_.pairs) == len(X) - 1
     wide = AlphaCutClustering(sigma=1e8, alpha=0.0).fit(X)
     assert wide.n_clusters_ == 1
+
+
+# ---- the automatic choice ------------------------------------------------------------------------
+
+
+@quiet
+def test_two_gaussians_near_each_other_are_two_clusters():
+    right = []
+    for seed in range(10):
+        X, y = make_blobs(2000, centers=[[0, 0], [3.5, 0]], random_state=seed)
+        model = AlphaCutClustering(assign="all").fit(X)
+        assert model.evidence_ >= 1.5
+        right.append(model.n_clusters_ == 2 and adjusted_rand_score(y, model.labels_) > 0.7)
+    assert right.count(True) >= 8  # the vote may take another split than the clearest
+
+
+NULLS = {
+    "gaussian": lambda rng: rng.normal(size=(1000, 2)),
+    "five dimensions": lambda rng: rng.normal(size=(500, 5)),
+    "square": lambda rng: rng.uniform(size=(1000, 2)),
+    "heavy tails": lambda rng: rng.standard_t(3, size=(1000, 2)),
+}
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", NULLS)
+def test_a_single_cluster_stays_whole(name, seed):
+    X = NULLS[name](np.random.default_rng(seed))
+    model = AlphaCutClustering().fit(X)
+    assert model.n_clusters_ == 1
+    assert model.evidence_ < 1.0
+    assert np.mean(model.labels_ == -1) < 0.15
+
+
+def test_at_least_two_clusters_split_a_blob(rng):
+    X = rng.normal(size=(300, 2))
+    model = AlphaCutClustering(at_least=2).fit(X)
+    assert model.n_clusters_ >= 2
+    assert np.bincount(model.labels_[model.labels_ >= 0]).min() >= 5
+    assert model.evidence_ < 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_around_clusters_belongs_nowhere(seed):
+    rng = np.random.default_rng(seed)
+    centers = [[0, 0], [12, 0], [0, 12], [12, 12]]
+    X, y = make_blobs(800, centers=centers, cluster_std=0.7, random_state=seed)
+    noise = rng.uniform(-6, 18, size=(200, 2))
+    model = AlphaCutClustering().fit(np.concatenate([X, noise]))
+    inside, outside = model.labels_[:800], model.labels_[800:]
+    assert model.n_clusters_ == 4
+    assert np.mean(outside == -1) >= 0.5
+    assert np.mean(inside == -1) <= 0.05
+    assert adjusted_rand_score(y[inside >= 0], inside[inside >= 0]) > 0.99
+
+
+def test_evidence_and_agreement_are_of_the_automatic_choice(blobs):
+    automatic = AlphaCutClustering().fit(blobs[0])
+    assert automatic.evidence_ > 1.0
+    assert 0.0 < automatic.agreement_ <= 1.0
+    for given in ({"kernel": "gaussian"}, {"sigma": 0.5}, {"alpha": 0.35}, {"rejection_rate": 0.1}):
+        model = AlphaCutClustering(**given).fit(blobs[0])
+        assert (model.evidence_, model.agreement_) == (None, None)
+
+
+def test_a_kernel_of_one_width_by_default_is_the_gaussian(blobs):
+    for given in ({"sigma": 0.5}, {"alpha": 0.35}, {"rejection_rate": 0.1}):
+        one = AlphaCutClustering(**given).fit(blobs[0])
+        other = AlphaCutClustering(kernel="gaussian", weights="typicality", **given).fit(blobs[0])
+        assert one.kernel_ == other.kernel_
+        assert_array_equal(one.labels_, other.labels_)
+        assert_array_equal(one.typicality_, other.typicality_)
+
+
+@quiet
+@pytest.mark.parametrize("assign", ["auto", "core", "typical", "all"])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "haversine", "precomputed"])
+@pytest.mark.parametrize("sample", [900_000, 700], ids=["all rows", "a sample"])
+def test_predictions_of_training_rows_are_their_labels(metric, assign, sample, rng, monkeypatch):
+    monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
+    X = rng.normal([[1.0, 0.3]], 0.1, size=(150, 2)) * rng.choice([-1, 1], (150, 1))
+    X = {"precomputed": cdist(X, X)}.get(metric, X)
+    model = AlphaCutClustering(metric=metric, assign=assign).fit(X)
+    assert model.tree_.n_nodes <= sample / 6
+    assert model.n_clusters_ == 2
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_array_equal(model.predict_memberships(X), model.memberships_)
+    assert_array_equal(model.predict_typicality(X), model.typicality_)
+
+
+@quiet
+def test_a_sample_gives_the_clusters_of_all_rows(monkeypatch):
+    X, y = make_blobs(2000, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
+    monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 300)
+    model = AlphaCutClustering().fit(X)
+    assert model.tree_.n_nodes == 300
+    assert "a sample of 300 rows" in model.plan_.reason
+    assert np.mean(model.labels_ == -1) < 0.15
+    inside = model.labels_ >= 0
+    assert adjusted_rand_score(y[inside], model.labels_[inside]) == 1.0
+    assert_array_equal(model.predict(X), model.labels_)
+    assert model.weights_.sum() == pytest.approx(1.0)
+
+
+@quiet
+@pytest.mark.parametrize("sample", [900_000, 300])
+def test_copies_are_weights_to_the_label(sample, rng, monkeypatch):
+    monkeypatch.setattr("typicality.levelsets.scales._WORK", sample)
+    X = np.concatenate([rng.normal(c, 1.0, (50, 2)) for c in (0, 9, 18)])
+    weight = rng.integers(0, 5, 150)
+    order = rng.permutation(weight.sum())
+    weighted = AlphaCutClustering().fit(X, sample_weight=weight)
+    copies = AlphaCutClustering().fit(np.repeat(X, weight, axis=0)[order])
+    of_copies = np.repeat(np.arange(150), weight)[order]
+    assert weighted.n_clusters_ == 3
+    assert_array_equal(copies.labels_, weighted.labels_[of_copies])
+    assert_array_equal(copies.memberships_, weighted.memberships_[of_copies])
+    assert copies.evidence_ == weighted.evidence_
+
+
+# ---- memberships and medoids ---------------------------------------------------------------------
+
+
+def best_ways(model):
+    """The lowest height on the best way between every two nodes, by Floyd and Warshall."""
+    tree = model.tree_
+    way = np.full((tree.n_nodes, tree.n_nodes), -np.inf)
+    way[tree.pairs[:, 0], tree.pairs[:, 1]] = way[tree.pairs[:, 1], tree.pairs[:, 0]] = tree.saddles
+    np.fill_diagonal(way, tree.heights)
+    for k in range(tree.n_nodes):
+        way = np.maximum(way, np.minimum(way[:, [k]], way[[k]]))
+    return way
+
+
+@quiet
+@every_cutter
+def test_memberships_are_the_best_ways_to_the_peaks(cutter, with_outliers):
+    X, _ = with_outliers
+    model = clone(cutter).fit(X)
+    tree, node_labels, way = model.tree_, model._cut.node_labels, best_ways(model)
+    expected = np.empty((len(X), model.n_clusters_))
+    for k in range(model.n_clusters_):
+        own = np.flatnonzero(node_labels == k)
+        peak = own[tree.heights[own].argmax()]
+        expected[:, k] = way[peak][tree.node_of] / tree.heights.max()
+    assert_array_equal(model.memberships_, expected)
+    assert_array_equal(model.predict_memberships(X), expected)
+    assert (expected >= 0).all()
+    assert expected.max() == 1.0
+
+
+@quiet
+@pytest.mark.parametrize("assign", ["core", "typical", "all"])
+def test_the_label_has_the_largest_membership(assign, with_outliers, rng):
+    X, _ = with_outliers
+    model = AlphaCutClustering(assign=assign).fit(X)
+    new = rng.uniform(-3, 9, size=(200, 2))
+    for rows in (X, new):
+        labels, memberships = model.predict(rows), model.predict_memberships(rows)
+        inside = np.flatnonzero(labels >= 0)
+        own = memberships[inside, labels[inside]]
+        assert_array_equal(own, memberships[inside].max(axis=1))
+    alone = [model.predict_memberships(row[None])[0] for row in new]
+    assert_array_equal(alone, model.predict_memberships(new))
+
+
+@quiet
+@every_cutter
+def test_medoids_are_rows_nearest_to_the_others(cutter, with_outliers):
+    X, _ = with_outliers
+    model = clone(cutter).fit(X)
+    assert_array_equal(model.medoids_, X[model.medoid_indices_])
+    for k, medoid in enumerate(model.medoid_indices_):
+        own = np.flatnonzero(model.labels_ == k)
+        assert medoid == own[cdist(X[own], X[own]).sum(axis=1).argmin()]
+
+
+# ---- metrics -------------------------------------------------------------------------------------
+
+
+def test_distances_give_the_labels_of_coordinates(with_outliers):
+    X, _ = with_outliers
+    model = AlphaCutClustering().fit(X)
+    given = AlphaCutClustering(metric="precomputed").fit(cdist(X, X))
+    assert_array_equal(given.labels_, model.labels_)
+    assert_allclose(given.typicality_, model.typicality_, rtol=1e-9)
+    assert_allclose(given.memberships_, model.memberships_, rtol=1e-6)
+    new = X[:20] + 0.05
+    assert_array_equal(given.predict(cdist(new, X)), model.predict(new))
+    assert given.kernel_ == "local"
+
+
+def test_cosine_ignores_lengths(rng):
+    angle = np.repeat([0.3, 2.0, 4.0], 60) + 0.1 * rng.normal(size=180)
+    directions = np.column_stack([np.cos(angle), np.sin(angle)])
+    lengths = 2.0 ** rng.integers(-20, 20, (180, 1))
+    short, long = (
+        AlphaCutClustering(metric="cosine").fit(d) for d in (directions, lengths * directions)
+    )
+    assert short.n_clusters_ == 3
+    assert_array_equal(short.labels_, long.labels_)
+    assert_array_equal(short.predict(7.0 * directions), short.labels_)
+    assert_allclose(long.medoids_, (lengths * directions)[long.medoid_indices_])
+
+
+def test_haversine_joins_what_the_date_line_cuts(rng):
+    longitude = np.pi + 0.05 * rng.normal(size=200)  # on both sides of the date line
+    X = np.column_stack([0.05 * rng.normal(size=200), (longitude + np.pi) % (2 * np.pi) - np.pi])
+    X[100:, 0] += 0.8
+    model = AlphaCutClustering(metric="haversine", assign="all").fit(X)
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(np.repeat([0, 1], 100), model.labels_) == 1.0
+    assert_array_equal(model.predict(X + [0.0, 2 * np.pi] * (X < 0)), model.labels_)
+    flat = AlphaCutClustering(assign="all").fit(X)
+    assert flat.n_clusters_ > 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"metric": "precomputed", "kernel": "gaussian"}, "automatic choice of scale only"),
+        ({"metric": "precomputed", "alpha": 0.3}, "use kernel='local' to give alpha"),
+        ({"metric": "precomputed", "weights": "typicality"}, "automatic choice of scale only"),
+        ({"at_least": 2, "kernel": "gaussian"}, "at_least=2 is for the automatic choice"),
+        ({"at_least": 2, "sigma": 1.0}, "at_least=2 is for the automatic choice"),
+        ({"at_least": 2, "kernel": "local", "alpha": 0.3}, "at_least=2 is for the automatic"),
+        ({"at_least": 2, "kernel": "local", "rejection_rate": 0.1}, "at_least=2 is for the auto"),
+        (
+            {"kernel": "local", "labelling": "complete"},
+            "labelling='complete' needs a kernel of one",
+        ),
+        (
+            {"kernel": "local", "weights": "typicality"},
+            "weights='typicality' needs a kernel of one",
+        ),
+    ],
+    ids=str,
+)
+def test_parameters_that_do_not_fit_together(parameters, message, blobs):
+    with pytest.raises(ValueError, match=message):
+        AlphaCutClustering(**parameters).fit(cdist(blobs[0], blobs[0]))
+
+
+@pytest.mark.parametrize(
+    ("metric", "X", "message"),
+    [
+        ("cosine", [[1.0, 2.0], [0.0, 0.0], [1.0, 0.0]], "Row 1 of X is all zeros"),
+        ("haversine", np.zeros((4, 3)), "two columns, latitude and longitude, but X has 3"),
+        ("haversine", [[52.0, 13.0], [48.0, 2.0]], "in radians"),
+        ("precomputed", np.ones((3, 2)), "square"),
+        ("precomputed", [[0.0, -1.0], [-1.0, 0.0]], "negative"),
+    ],
+)
+def test_rows_that_do_not_fit_the_metric(metric, X, message):
+    with pytest.raises(ValueError, match=message):
+        AlphaCutClustering(metric=metric).fit(X)
+
+
+# ---- few rows, strange rows ----------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("n_features", [1, 2, 50])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 6, 7, 11, 19])
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.DegenerateSpreadWarning")
+def test_few_rows(n_rows, n_features, rng):
+    X = rng.normal(size=(n_rows, n_features))
+    for at_least in (1, 2):
+        model = AlphaCutClustering(at_least=at_least).fit(X)
+        assert model.n_clusters_ == min(at_least, n_rows)
+        assert_array_equal(model.predict(X), model.labels_)
+        assert np.isfinite(model.typicality_).all()
+        assert np.isfinite(model.memberships_).all()
+
+
+STRANGE = {
+    "grid": np.array([[i, j] for i in range(12) for j in range(12)], float),
+    "line": np.linspace(0, 1, 60)[:, None] * [1.0, 2.0, 3.0],
+    "two places": np.repeat([[0.0], [1.0]], [30, 9], axis=0),
+    "integers": np.random.default_rng(0).integers(0, 4, (200, 2)).astype(float),
+    "powers": 2.0 ** np.arange(-30, 30)[:, None],
+    "heavy tails": np.random.default_rng(0).standard_cauchy((80, 2)) ** 3,
+    "far from zero": np.random.default_rng(0).normal(size=(80, 2)) + 1e12,
+    "one column apart": np.column_stack([np.arange(40) % 2 * 1e9, np.arange(40.0)]),
+}
+
+
+@quiet
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
+@pytest.mark.parametrize("scale", [1.0, 1e120, 1e-120])
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_rows(name, scale, rng):
+    X = scale * STRANGE[name]
+    order = rng.permutation(len(X))
+    for options in ({}, {"at_least": 3}, {"kernel": "local", "rejection_rate": 0.1}):
+        model = AlphaCutClustering(**options).fit(X)
+        assert_array_equal(model.predict(X), model.labels_)
+        assert_array_equal(
+            AlphaCutClustering(**options).fit(X[order]).labels_, model.labels_[order]
+        )
+        assert np.isfinite(model.typicality_).all()
+        assert (model.memberships_ >= 0).all()
+        assert (model.memberships_ <= 1).all()
+
+
+def test_tiny_differences_beside_large_ones_stay(rng):
+    """Rows a hair apart near zero are two clusters beside one far away."""
+    tiny = np.concatenate([rng.normal(c, 1e-22, (30, 1)) for c in (1e-20, 2e-20)])
+    X = np.concatenate([tiny, rng.normal(1.0, 0.01, (130, 1))])
+    model = AlphaCutClustering(assign="all").fit(X)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], [30, 30, 130]), model.labels_) == 1.0
+
+
+@quiet
+@pytest.mark.parametrize("weight", [1e-300, 1e100])
+def test_heavy_and_light_weights(weight, blobs):
+    weights = np.ones(len(blobs[0]))
+    weights[::3] = weight
+    model = AlphaCutClustering().fit(blobs[0], sample_weight=weights)
+    assert model.n_clusters_ >= 1
+    assert np.isfinite(model.typicality_).all()
+    assert_array_equal(model.predict(blobs[0]), model.labels_)
 
 
 # ---- errors and warnings -------------------------------------------------------------------------
@@ -448,3 +772,30 @@ def test_kernels_of_unknown_distances_are_refused(blobs):
 def test_sigma_goes_with_named_kernels(blobs):
     with pytest.warns(BandwidthWarning, match="has no effect"):
         AlphaCutClustering(kernel=Laplacian(1.0), sigma=2.0).fit(blobs[0])
+
+
+def test_more_clusters_than_rows_cannot_be_had():
+    with pytest.warns(ClusteringWarning, match=r"3 clusters were found where at_least=5 .* 3 dist"):
+        AlphaCutClustering(at_least=5).fit([[0.0], [1.0], [2.0], [2.0]])
+
+
+def test_evidence_near_the_bar(monkeypatch, blobs):
+    def evidence_is(value):
+        monkeypatch.setattr("typicality.levelsets.scales.ScaleTree.evidence", lambda *_: value)
+        return AlphaCutClustering().fit(blobs[0])
+
+    with pytest.warns(ClusteringWarning, match=r"look like one cluster.*evidence_=0\.90"):
+        assert evidence_is(0.9).n_clusters_ == 1
+    with pytest.warns(ClusteringWarning, match=r"3 clusters were found, but.*evidence_=1\.05"):
+        assert evidence_is(1.05).n_clusters_ == 3
+    assert evidence_is(0.5).n_clusters_ == 1  # and no warning
+    assert evidence_is(2.0).n_clusters_ == 3
+
+
+def test_a_level_of_the_local_kernel_is_judged(blobs):
+    with pytest.warns(EmptyClustersWarning, match=r"no typicality is above alpha=0\.9"):
+        AlphaCutClustering(kernel="local", alpha=0.9).fit(blobs[0])
+    with pytest.warns(ClusteringWarning, match=r"alpha=0\.1 is below the typicality"):
+        AlphaCutClustering(kernel="local", alpha=0.1).fit(blobs[0])
+    with pytest.warns(BandwidthWarning, match="has no effect with kernel='local'"):
+        AlphaCutClustering(kernel="local", sigma=2.0).fit(blobs[0])

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.datasets import make_circles, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
@@ -24,7 +24,8 @@ from typicality.exceptions import (
     FeatureWarning,
     IndefiniteKernelWarning,
 )
-from typicality.kernels import Gaussian, Kernel, Linear, Polynomial
+from typicality.geometry.distinct import DistinctRows
+from typicality.kernels import Gaussian, Kernel, Linear, LocalGaussian, Polynomial
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*prototypes coincide")
 
@@ -424,3 +425,28 @@ def test_the_width_of_a_laplacian_is_that_of_its_distance(rng):
     X = rng.normal(size=(200, 20))
     model = EntropyCMeans(2, lam=100.0, kernel="laplacian", random_state=0).fit(X)
     assert_allclose(model.sigma_, np.median(pdist(X, "cityblock")) / 2)
+
+
+@pytest.mark.parametrize("n_rows", [60, 1000])
+@pytest.mark.parametrize("estimator", [FuzzyCMeans, EntropyCMeans, PossibilisticCMeans])
+def test_the_local_kernel_tells_clusters_of_different_widths_apart(estimator, n_rows):
+    centers, widths = [[0, 0], [6, 0], [0, 6]], [0.3, 1.0, 1.5]
+    X, y = make_blobs(n_rows, centers=centers, cluster_std=widths, random_state=0)
+    model = estimator(3, kernel="local", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.kernel_ == LocalGaussian(DistinctRows.of(X).rows, max(22, n_rows // 4))
+
+
+def test_the_local_kernel_looks_at_distinct_rows_of_positive_weight(rng):
+    X = rng.normal(size=(30, 2))
+    weight = rng.integers(0, 3, 30)
+    weighted = EntropyCMeans(2, kernel="local", random_state=0).fit(X, sample_weight=weight)
+    copies = EntropyCMeans(2, kernel="local", random_state=0).fit(np.repeat(X, weight, axis=0))
+    assert weighted.kernel_ == copies.kernel_
+    assert weighted.kernel_.n_neighbors == min(22, np.count_nonzero(weight) - 1)
+    assert_allclose(weighted.predict_memberships(X), copies.predict_memberships(X), atol=1e-6)
+
+
+def test_the_local_kernel_has_no_sigma(rng):
+    with pytest.warns(BandwidthWarning, match="has no effect with kernel='local'"):
+        EntropyCMeans(2, kernel="local", sigma=1.0).fit(rng.normal(size=(30, 2)))

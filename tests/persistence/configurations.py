@@ -17,7 +17,15 @@ from typicality import (
     PossibilisticCMeans,
     SequentialPCM,
 )
-from typicality.kernels import Cauchy, Cosine, Gaussian, Laplacian, Linear, Polynomial
+from typicality.kernels import (
+    Cauchy,
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Linear,
+    LocalGaussian,
+    Polynomial,
+)
 from typicality.operators.deferred import Deferred
 from typicality.preprocessing import ColumnScaler
 
@@ -81,6 +89,22 @@ CONFIGURATIONS = {
             AdaptivePCM(),
         )
     },
+    **{
+        f"metric-{metric}": (AlphaCutClustering(metric=metric), rows, new, {})
+        for metric, rows, new in (
+            ("cosine", ROWS, NEW),
+            ("haversine", ROWS / 10, NEW / 10),
+            ("precomputed", np.sqrt(SQDIST), np.sqrt(SQDIST)[:7] + 0.1),
+        )
+    },
+    "local-at-a-level": (AlphaCutClustering(kernel="local", rejection_rate=0.2), ROWS, NEW, {}),
+    "local-precomputed": (
+        AlphaCutClustering(kernel="local", metric="precomputed", alpha=0.3, assign="all"),
+        np.sqrt(SQDIST),
+        None,
+        {"sample_weight": WEIGHT},
+    ),
+    "object-LocalGaussian": (FuzzyCMeans(2, kernel=LocalGaussian(ROWS, 20)), ROWS, NEW, {}),
     "automatic-mixture": (
         AutoClustering(random_state=0),
         np.hstack([ROWS, ROWS[::-1] + RNG.normal(size=ROWS.shape)]),

@@ -25,6 +25,7 @@ from typicality.cluster._readers import (
 )
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
+from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.features import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
@@ -32,6 +33,7 @@ from typicality.kernels import (
     Function,
     Kernel,
     Linear,
+    LocalGaussian,
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
@@ -42,7 +44,8 @@ __all__ = ["OpenSpace", "SumsWanted", "has_points", "is_pairwise", "open_space"]
 Floats = NDArray[np.floating]
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
-ALL_KERNELS = (*KERNEL_NAMES, *SPECIAL_KERNELS)
+_LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
+ALL_KERNELS = ("local", *KERNEL_NAMES, *SPECIAL_KERNELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +193,10 @@ def _kernel(
         width = _width(sigma, rows, weight, novelty=novelty, metric=metric)
         return named_kernel(kernel, width)
     warn_about_unused_sigma(sigma, kernel)
+    if isinstance(kernel, str) and kernel == "local":
+        reference = DistinctRows.of(rows, weight).rows
+        n_neighbors = max(_LOCAL_NEIGHBOURS, int(_LOCAL_SHARE * len(reference)))
+        return LocalGaussian(reference, min(n_neighbors, len(reference) - 1))
     if isinstance(kernel, str):
         return named_kernel(kernel)
     return kernel if isinstance(kernel, Kernel) else Function(kernel)

@@ -195,7 +195,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SpaceEstimator._parameter_constraints,
-        "kernel": [StrOptions({"auto", "local", *ALL_KERNELS}), callable],
+        "kernel": [StrOptions({"auto", *ALL_KERNELS}), callable],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
         "alpha": [StrOptions({"auto", "valley"}), Interval(Real, 0, 1, closed="left")],

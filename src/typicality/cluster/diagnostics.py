@@ -22,7 +22,7 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
 )
 from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
-from typicality.kernels import Linear, Stationary
+from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
@@ -50,7 +50,7 @@ def warn_about_features(features: Features | None, names: list[str], kernel: Any
     if features is None:
         return
     constant = np.flatnonzero(features.low == features.high)
-    of_distance = isinstance(kernel, str | Linear | Stationary)
+    of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
         warn(
             f"Constant: {_listed(constant, names)}. A constant feature does not influence the "

@@ -57,8 +57,10 @@ class EntropyCMeans(NumberedClusterer):
         is the effective dimension of the mapped rows. Original to typicality, see docs/theory.
     kernel : str, Kernel or callable, default="linear"
         The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
-        "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
-        other names of :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
+        "laplacian" and "cauchy" have a width `sigma`; "local" is a Gaussian whose width follows
+        the density, :class:`typicality.kernels.LocalGaussian` with a quarter of the rows as
+        neighbours (22 or more); "polynomial" (or "poly"), "cosine" and all other names of
+        :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;
         "connectivity", where rows are near that a path of short steps joins.

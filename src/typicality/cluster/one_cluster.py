@@ -64,8 +64,11 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="gaussian"
-        The kernel. "gaussian" (or "rbf"), "laplacian" and "cauchy" have a width `sigma`; "linear"
-        models the data by one Gaussian; "polynomial" (or "poly"), "cosine" and all other names of
+        The kernel. "gaussian" (or "rbf"), "laplacian" and "cauchy" have a width `sigma`; "local"
+        is a Gaussian whose width follows the density, :class:`typicality.kernels.LocalGaussian`
+        with a quarter of the rows as neighbours (22 or more);
+        "linear" models the data by one Gaussian; "polynomial" (or "poly"), "cosine" and all other
+        names of
         :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;

@@ -65,8 +65,10 @@ class PossibilisticCMeans(NumberedClusterer):
         The number of prototypes; fewer clusters may come out.
     kernel : str, Kernel or callable, default="linear"
         The space of the prototypes. "linear" is the input space; "gaussian" (or "rbf"),
-        "laplacian" and "cauchy" have a width `sigma`; "polynomial" (or "poly"), "cosine" and all
-        other names of :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
+        "laplacian" and "cauchy" have a width `sigma`; "local" is a Gaussian whose width follows
+        the density, :class:`typicality.kernels.LocalGaussian` with a quarter of the rows as
+        neighbours (22 or more); "polynomial" (or "poly"), "cosine" and all other names of
+        :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;
         "connectivity", where rows are near that a path of short steps joins.

@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
+from scipy.spatial import cKDTree
 
 from typicality.kernels.base import Floats, pair_distances
 
 WIDTH_SHARE = 0.283  # of the distance to the k-th neighbour
+
+_MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
+_FEW_NEIGHBOURS = 16  # a k-d tree is quicker for fewer than a sixteenth of the rows
+_PAIRS_AT_A_TIME = 2**22
+_SMALLEST_WIDTH = 1e-150  # its square does not vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,7 @@ class LocalGaussian:
     dimension: float | None = None
 
     order = 2
+    on_sphere = True
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -60,40 +65,65 @@ class LocalGaussian:
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The exact block of kernel values, shape (len(X), len(Y))."""
-        values: Floats = np.exp(self._log(X, Y))
-        return values
+        values = self.log(X, Y)
+        return np.exp(values, out=values)
 
     def diag(self, X: Floats) -> Floats:
         return np.ones(len(X))
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
-        sqdist: Floats = -2.0 * np.expm1(self._log(X, Y))
+        sqdist = np.expm1(self.log(X, Y))
+        sqdist *= -2.0
         return sqdist
+
+    def log(self, X: Floats, Y: Floats, *, widths: NDArray[np.float64] | None = None) -> Floats:
+        """The logarithms of kernel values; `widths` are those at Y, where they are known."""
+        one = self.widths(X)[:, None]
+        other = (self.widths(Y) if widths is None else widths)[None, :]
+        both = one**2 + other**2
+        dimension = self.rows.shape[1] if self.dimension is None else self.dimension
+        log: Floats = 0.5 * dimension * np.log(2.0 * one * other / both)
+        log -= 0.5 * pair_distances(X, Y, "sqeuclidean") / both
+        return log
 
     def widths(self, X: Floats) -> NDArray[np.float64]:
         """The width at each row; the neighbours of a reference row are the others."""
         k = min(self.n_neighbors, len(self.rows) - 1)
         if k < 1:
             return np.ones(len(X))
-        distances = self._search.kneighbors(X, k + 1)[0]
-        is_reference = distances[:, 0] <= self._nothing
-        return np.asarray(
-            WIDTH_SHARE * np.where(is_reference, distances[:, k], distances[:, k - 1])
+        widths = np.empty(len(X))
+        step = max(1, _PAIRS_AT_A_TIME // len(self.rows))
+        for start in range(0, len(X), step):
+            nearest = self._distances(X[start : start + step], k + 1)
+            at_row = nearest[:, 0] == 0.0
+            widths[start : start + step] = np.where(at_row, nearest[:, k], nearest[:, k - 1])
+        return np.maximum(WIDTH_SHARE * widths, _SMALLEST_WIDTH)
+
+    def _distances(self, X: Floats, k: int) -> NDArray[np.float64]:
+        """The distances to the k nearest reference rows, exact pair by pair."""
+        if self.rows.shape[1] <= _MANY_DIMENSIONS and _FEW_NEIGHBOURS * k < len(self.rows):
+            found = self._tree.query(X, k=np.arange(1, k + 1))[0]
+            return np.asarray(found)
+        distances = pair_distances(X, self.rows, "euclidean")
+        return np.asarray(np.sort(np.partition(distances, k - 1, axis=1)[:, :k], axis=1))
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.rows)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_tree"}
+
+    def __repr__(self) -> str:
+        dimension = "" if self.dimension is None else f", dimension={self.dimension:.3g}"
+        return f"LocalGaussian({len(self.rows)} rows, n_neighbors={self.n_neighbors}{dimension})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, LocalGaussian)
+            and (self.n_neighbors, self.dimension) == (other.n_neighbors, other.dimension)
+            and np.array_equal(self.rows, other.rows)
         )
 
-    @cached_property
-    def _search(self) -> Any:
-        return NearestNeighbors().fit(self.rows)
-
-    @cached_property
-    def _nothing(self) -> float:
-        """A distance that is zero but for rounding."""
-        return float(1e-12 * np.ptp(self.rows, axis=0).max())
-
-    def _log(self, X: Floats, Y: Floats) -> Floats:
-        one, other = self.widths(X)[:, None], self.widths(Y)[None, :]
-        both = one**2 + other**2
-        dimension = self.rows.shape[1] if self.dimension is None else self.dimension
-        log: Floats = 0.5 * dimension * np.log(2.0 * one * other / both)
-        log -= 0.5 * pair_distances(X, Y, "sqeuclidean") / both
-        return log
+    def __hash__(self) -> int:
+        return hash((self.n_neighbors, self.dimension, self.rows.tobytes()))

@@ -45,6 +45,7 @@ class Stationary(ABC):
     metric: ClassVar[str] = "sqeuclidean"
     order: ClassVar[int] = 2  # near zero, squared distances grow as this power of a displacement
     positive_semidefinite = True
+    on_sphere = True
 
     sigma: float
 
@@ -93,6 +94,11 @@ class Stationary(ABC):
 
     def diag(self, X: Floats) -> Floats:
         return np.ones(len(X))
+
+    def log(self, X: Floats, Y: Floats) -> Floats:
+        """The logarithms of kernel values, shape (len(X), len(Y)); they do not underflow."""
+        distances = self.distances(X, Y)
+        return self.log_profile(distances, out=distances)
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
         distances = self.distances(X, Y)

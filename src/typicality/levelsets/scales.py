@@ -134,18 +134,17 @@ class ScaleTree:
     def _log_density_by(self, radii: Doubles) -> Doubles:
         return np.asarray(-self.dimension * np.log(np.maximum(radii, np.finfo(float).tiny)))
 
-    @property
-    def evidence(self) -> float:
+    def evidence(self, fewest: float) -> float:
         r"""How far the clearest valley exceeds what chance makes of one cluster; 1 at the bar.
 
         .. math:: \max_e \frac{\sqrt{k d} \, c_e}{4.1 \, (m / 1000)^{0.08}}
 
-        over edges with half a percent of the m rows on either side, :math:`c_e` the lower of the
-        two mean heights above the edge, less the height of the edge. A chance bump may have a high
-        peak, but it has a low mean.
+        over edges with half a percent of the m rows on either side, and the fewest rows of a
+        cluster, :math:`c_e` the lower of the two mean heights above the edge, less the height of
+        the edge. A chance bump may have a high peak, but it has a low mean.
         """
         n_rows = len(self.heights)
-        large = self.smaller_side >= max(_FEWEST_ROWS, _SMALLEST_SIDE * n_rows)
+        large = self.smaller_side >= max(fewest, _SMALLEST_SIDE * n_rows)
         means = self._sides[2].min(axis=1)
         contrast = (means - self.saddles)[large].max(initial=0.0)
         bar = _BAR * (n_rows / _ROWS_OF_THE_BAR) ** _GROWTH
@@ -258,11 +257,14 @@ def choose_clusters(
         The fewest rows of a cluster; five in any case, unless more clusters are asked for.
     """
     trees = list(_grown(positions, search_among, weight, order))
-    evidence = max(density.evidence for _, density in trees)
+
+    def fewest_rows(tree: ScaleTree) -> float:
+        return max(_FEWEST_ROWS, min_cluster_size * len(tree.rows) / len(order))
+
+    evidence = max(density.evidence(fewest_rows(density)) for _, density in trees)
     fewest_clusters = 2 if at_least == 1 and evidence >= 1.0 else at_least
     voting = [tree for tree, _ in trees]
-    fewest_rows = max(_FEWEST_ROWS, min_cluster_size)
-    ballots = [ballot for tree in voting for ballot in tree.partitions(fewest_rows)]
+    ballots = [ballot for tree in voting for ballot in tree.partitions(fewest_rows(tree))]
     ballots = [ballot for ballot in ballots if ballot[0].n_clusters >= fewest_clusters]
     if ballots:
         n_voters = min(_VOTERS, *(len(tree.rows) for tree in voting))

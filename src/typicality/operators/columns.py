@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.kernels import ByDefinition, Kernel, Stationary
+from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
 from typicality.operators.row_tree import RowTree
 
 __all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
@@ -113,7 +113,7 @@ class Evaluated:
 
     @property
     def on_sphere(self) -> bool:
-        return isinstance(self.kernel_object, Stationary)
+        return bool(getattr(self.kernel_object, "on_sphere", False))
 
     @property
     def rounding(self) -> float:
@@ -141,9 +141,15 @@ class Evaluated:
         return np.asarray(self.kernel_object.diag(rows), dtype=np.float64)
 
     def kernel(self, rows: Floats) -> Floats:
+        if isinstance(self.kernel_object, LocalGaussian):
+            values = self.log_kernel(rows)
+            return np.exp(values, out=values)
         return np.asarray(self.kernel_object(rows, self.training), dtype=np.float64)
 
     def half_sqdist(self, rows: Floats) -> Floats:
+        if isinstance(self.kernel_object, LocalGaussian):
+            values = self.log_kernel(rows)
+            return np.negative(np.expm1(values, out=values), out=values)
         if isinstance(self.kernel_object, Stationary):
             distances = self.kernel_object.distances(rows, self.training)
             return self.kernel_object.complement(distances, out=distances)
@@ -154,9 +160,16 @@ class Evaluated:
         return 0.5 * np.asarray(kernel.sqdist(rows, self.training), dtype=np.float64)
 
     def log_kernel(self, rows: Floats) -> Floats:
+        if isinstance(self.kernel_object, LocalGaussian):
+            return self.kernel_object.log(rows, self.training, widths=self._widths)
         kernel: Stationary = self.kernel_object
-        distances = kernel.distances(rows, self.training)
-        return kernel.log_profile(distances, out=distances)
+        return kernel.log(rows, self.training)
+
+    @cached_property
+    def _widths(self) -> NDArray[np.float64]:
+        """The widths of a local kernel at the training rows, which every block needs."""
+        widths: NDArray[np.float64] = self.kernel_object.widths(self.training)
+        return widths
 
     def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         return Evaluated(self.kernel_object, self.training[index]).half_sqdist(rows)

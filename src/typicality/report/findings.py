@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks import check_reportable, check_rows, check_training_rows
-from typicality.kernels.of_distance import Stationary
+from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
 __all__ = ["Findings", "chosen_method", "find", "read_rows"]
@@ -142,7 +142,7 @@ def _words_of_cut(model: Any) -> str:
 def _of_detector(model: Any, X: Any) -> Findings:
     scores = np.asarray(model.score_samples(X), dtype=np.float64)
     cut = float(model.offset_)
-    is_density = isinstance(model.kernel_, Stationary)
+    is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return Findings(
         kind="typicality",
         labels=np.where(scores < cut, np.int32(-1), np.int32(0)),

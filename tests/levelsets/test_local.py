@@ -1,0 +1,245 @@
+"""Heights by the local kernel and the tree they grow, against all pairs computed by hand."""
+
+from math import ceil, exp, log, sqrt
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
+from typicality.kernels import LocalGaussian
+from typicality.levelsets.local import LocalLandscape, log_heights_at, squared_widths
+from typicality.levelsets.merging import fill_along, label_cores, merge_sides, ways_to
+from typicality.levelsets.scales import _Sample
+
+SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
+both = pytest.mark.parametrize("mutual", [True, False], ids=["local kernel", "density"])
+
+
+def rows_and_weights(rng, n=60, d=2):
+    X = np.concatenate([rng.normal(0, 0.3, (n // 2, d)), rng.normal(3, 1.0, (n - n // 2, d))])
+    return X, rng.integers(1, 4, n) / n
+
+
+def sample_of(X, weight, k):
+    return _Sample.of(X, lambda some: NearestRows(X[some]), weight, np.arange(len(X)), k)
+
+
+def log_height(sqdist, own, squares, weights, dimension, mutual):
+    """The logarithm of a sum of kernel values, term by term."""
+    if mutual:
+        terms = [
+            w
+            * (2 * sqrt(own) * sqrt(other) / (own + other)) ** (dimension / 2)
+            * exp(-s / (2 * (own + other)))
+            for s, other, w in zip(sqdist, squares, weights, strict=True)
+        ]
+        return log(sum(terms))
+    density = sum(w * exp(-s / (2 * own)) for s, w in zip(sqdist, weights, strict=True))
+    return log(density) - 0.5 * dimension * log(own)
+
+
+def widths_by_hand(sqdist, k, share):
+    return share**2 * np.sort(sqdist, axis=1)[:, k]
+
+
+@both
+@pytest.mark.parametrize("d", [1, 3])
+def test_heights_are_the_formula(rng, mutual, d):
+    X, weight = rows_and_weights(rng, d=d)
+    k, share, sqdist = 8, SHARES[mutual], cdist(X, X, "sqeuclidean")
+    squares = widths_by_hand(sqdist, k, share)
+    near = neighbours_of(NearestRows(X), X, 2 * k + 1)
+    assert_allclose(squared_widths(near, k, share), squares, rtol=1e-12)
+    found = log_heights_at(near, squares, squares, weight, 1.7, mutual=mutual)
+    for i in range(len(X)):
+        near_i = np.argsort(sqdist[i])[: 2 * k + 1]
+        own = squares[i]
+        terms = sqdist[i, near_i], own, squares[near_i], weight[near_i]
+        assert found[i] == pytest.approx(log_height(*terms, 1.7, mutual), rel=1e-10)
+
+
+def edge_by_hand(a, b, near, sqdist, k, share, squares, weight, heights, dimension, mutual):
+    """The lowest of the ends and of one to three points between, an eager look at each."""
+    rows = np.union1d(near[a], near[b])
+    n_points = min(3, max(1, ceil(sqrt(sqdist[a, b]) / (1.5 * sqrt(min(squares[[a, b]])))) - 1))
+    lowest = min(heights[a], heights[b])
+    for t in np.arange(1, n_points + 1) / (n_points + 1):
+        there = (1 - t) * sqdist[a, rows] + t * sqdist[b, rows] - t * (1 - t) * sqdist[a, b]
+        own = share**2 * np.sort(there)[k - 1]
+        terms = there, own, squares[rows], weight[rows]
+        lowest = min(lowest, log_height(*terms, dimension, mutual))
+    return lowest
+
+
+@both
+@pytest.mark.parametrize("is_given", [False, True], ids=["coordinates", "distances"])
+def test_the_tree_is_that_of_kruskal_over_all_candidates(rng, mutual, is_given):
+    X, weight = rows_and_weights(rng)
+    k, share, sqdist = 6, SHARES[mutual], cdist(X, X, "sqeuclidean")
+    positions, search = (
+        (sqdist, GivenDistances) if is_given else (X, lambda some: NearestRows(X[some]))
+    )
+    sample = _Sample.of(positions, search, weight, np.arange(len(X)), k)
+    tree = sample.grow((k, mutual))
+    weight = weight / weight.sum()
+    near = np.argsort(sqdist, axis=1)[:, : 2 * k + 1]
+    squares = widths_by_hand(sqdist, k, share)
+    how = share, squares, weight, tree.heights, tree.dimension, mutual
+    heights = np.array([edge_by_hand(a, b, near, sqdist, k, *how) for a, b in sample.edges])
+    group, saddles = np.arange(len(X)), []
+    for e in np.argsort(-heights, kind="stable"):
+        one, other = group[sample.edges[e]]
+        saddles += [heights[e]] * int(one != other)
+        group[group == other] = one
+    assert_allclose(tree.saddles, saddles, rtol=1e-8)
+    assert len(tree.pairs) == len(X) - 1
+    assert (np.diff(tree.saddles) <= 0).all()
+    assert (tree.saddles <= tree.heights[tree.pairs].min(axis=1)).all()
+
+
+def test_edges_are_those_of_neighbours_and_hang_together(rng):
+    X = np.concatenate([rng.normal(center, 0.1, (30, 2)) for center in (0, 5, 9, 30)])
+    sample = sample_of(X, np.ones(120), 6)
+    distance = cdist(X, X)
+    order = np.argsort(distance, axis=1)[:, 1:16]
+    named = {tuple(sorted((i, j))) for i in range(120) for j in order[i]}
+    found = {tuple(edge) for edge in sample.edges.tolist()}
+    assert named <= found
+    assert len(found) == len(sample.edges)
+    # The bridges are the shortest ways between what does not hang together.
+    island = np.repeat(np.arange(4), 30)
+    for a, b in found - named:
+        assert distance[a, b] == distance[np.ix_(island == island[a], island == island[b])].min()
+    assert_allclose(sample.lengths, distance[sample.edges[:, 0], sample.edges[:, 1]])
+    assert len(sample.grow((6, True)).pairs) == 119
+
+
+def test_a_landscape_is_that_of_its_tree(rng):
+    """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
+    X, weight = rows_and_weights(rng)
+    tree = sample_of(X, weight, 29).grow((29, True))  # two k and itself are all rows but one
+    land = LocalLandscape.of(NearestRows(X), tree, weight, gamma=1.0)
+    assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
+    kernel = LocalGaussian(X, 29, tree.dimension)
+    new = rng.normal(1, 1, (20, 2))
+    K = kernel(new, X)
+    farthest = cdist(new, X).argmax(axis=1)
+    K[np.arange(20), farthest] = 0.0  # of 60 rows, 59 are summed over
+    assert_allclose(land.heights(new), K @ land.weights, rtol=1e-9)
+    assert_array_equal(land.heights(new), [land.heights(row[None])[0] for row in new])
+    joined = land.join(np.exp(tree.heights), X)
+    assert_array_equal(joined.node, np.arange(60))
+    assert_array_equal(joined.height, np.exp(tree.heights))
+    expected = np.sort(cdist(new, X), axis=1)[:, 9]
+    assert_allclose(land.reach(new), expected)
+    assert_allclose(land.reach(X), np.sort(cdist(X, X), axis=1)[:, 10])
+
+
+# ---- walks through a tree ------------------------------------------------------------------------
+
+
+def random_tree(seed, n=40, steps=12):
+    """Edges by falling height over random heights, of which many tie."""
+    rng = np.random.default_rng(seed)
+    heights = rng.integers(1, steps, n) / steps
+    pairs = np.array([(i, rng.integers(i)) for i in range(1, n)], dtype=np.intp)
+    saddles = heights[pairs].min(axis=1) * rng.choice([1.0, 0.8, 0.3], n - 1)
+    order = np.argsort(-saddles, kind="stable")
+    return pairs[order], saddles[order], heights
+
+
+def sides(pairs, e, n):
+    """The rows on the two sides of an edge when the edges before it are there."""
+    group = np.arange(n)
+    for one, other in pairs[:e]:
+        group[group == group[other]] = group[one]
+    return [np.flatnonzero(group == group[end]) for end in pairs[e]]
+
+
+every_seed = pytest.mark.parametrize("seed", range(10))
+
+
+@every_seed
+def test_ways_are_those_of_all_paths(seed):
+    """The best way by Floyd and Warshall."""
+    pairs, saddles, heights = random_tree(seed)
+    way = np.full((40, 40), -np.inf)
+    way[pairs[:, 0], pairs[:, 1]] = way[pairs[:, 1], pairs[:, 0]] = saddles
+    np.fill_diagonal(way, heights)
+    for k in range(40):
+        way = np.maximum(way, np.minimum(way[:, [k]], way[[k]]))
+    for target in (0, 17, int(heights.argmax())):
+        found = np.empty(40)
+        ways_to(pairs, saddles, heights, target, found)
+        assert_array_equal(found, way[target])
+
+
+@every_seed
+def test_sides_of_edges(seed):
+    pairs, _, heights = random_tree(seed)
+    peaks = np.empty(pairs.shape, np.intp)
+    sizes, means = np.empty((2, *pairs.shape))
+    merge_sides(pairs, heights, peaks, sizes, means)
+    for e in range(len(pairs)):
+        both_sides = sides(pairs, e, 40)
+        # The higher peak first; of rows that tie, the one with the smaller index.
+        best = [min(side, key=lambda i: (-heights[i], i)) for side in both_sides]
+        order = sorted(range(2), key=lambda s: (-heights[best[s]], best[s]))
+        assert_array_equal(heights[peaks[e]], [heights[best[s]] for s in order])
+        assert_array_equal(sizes[e], [len(both_sides[s]) for s in order])
+        assert_allclose(means[e], [heights[both_sides[s]].mean() for s in order])
+        assert all(peaks[e, side] in both_sides[s] for side, s in enumerate(order))
+
+
+@every_seed
+@pytest.mark.parametrize("n_separating", [0, 1, 3, 10])
+def test_cores_end_where_an_edge_separates(seed, n_separating):
+    pairs, _, heights = random_tree(seed)
+    peaks = np.empty(pairs.shape, np.intp)
+    sizes, means = np.empty((2, *pairs.shape))
+    merge_sides(pairs, heights, peaks, sizes, means)
+    separates = np.zeros(39, bool)
+    separates[np.random.default_rng(seed).choice(39, n_separating, replace=False)] = True
+    labels = np.empty(40, np.int64)
+    n_labels = label_cores(pairs, separates, peaks, labels)
+    # By hand: what hangs together below no edge that separates, and has a peak of such an edge.
+    group, closed = np.arange(40), np.zeros(40, bool)
+    core = np.arange(40)
+    for e, (one, other) in enumerate(pairs):
+        joined = np.isin(group, group[[one, other]])
+        is_closed = closed[joined].any() or separates[e]
+        core[np.isin(core, core[[one, other]]) & (not is_closed)] = core[one]
+        group[joined], closed[joined] = group[one], is_closed
+    named = np.unique(core[peaks[separates]]) if n_separating else np.unique(group)
+    expected = core if n_separating else group
+    assert n_labels == len(named)
+    assert_array_equal(labels >= 0, np.isin(expected, named))
+    assert len({(e, f) for e, f in zip(expected, labels, strict=True) if f >= 0}) == n_labels
+
+
+def filled_by_hand(pairs, labels):
+    """One edge after the other: the side without labels takes that of the other end."""
+    labels = labels.copy()
+    for e, (one, other) in enumerate(pairs):
+        near_one, near_other = sides(pairs, e, len(labels))
+        known_one, known_other = (labels[near_one] >= 0).any(), (labels[near_other] >= 0).any()
+        if known_other and not known_one:
+            labels[near_one] = labels[other]
+        if known_one and not known_other:
+            labels[near_other] = labels[one]
+    return labels
+
+
+@every_seed
+def test_rows_without_a_label_take_that_of_the_row_by_which_they_join(seed):
+    pairs, _, _ = random_tree(seed)
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random(40) < 0.2, rng.integers(0, 5, 40), -1)
+    labels[0] = 0
+    found = labels.copy()
+    fill_along(pairs, found)
+    assert_array_equal(found, filled_by_hand(pairs, labels))
+    assert (found >= 0).all()
+    assert_array_equal(found[labels >= 0], labels[labels >= 0])

@@ -1,0 +1,200 @@
+"""The automatic choice: dimension, evidence, the vote, and clusters that are background."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
+from typicality.levelsets.scales import (
+    _Sample,
+    adjusted_rand_matrix,
+    choose_clusters,
+    dimension_by,
+)
+
+
+def choose(X, **options):
+    order = np.random.default_rng(0).permutation(len(X))
+    return choose_clusters(X, lambda some: NearestRows(X[some]), np.ones(len(X)), order, **options)
+
+
+def tree_of(X, k, *, mutual=True):
+    sample = _Sample.of(X, lambda some: NearestRows(X[some]), np.ones(len(X)), np.arange(len(X)), k)
+    return sample.grow((k, mutual))
+
+
+# ---- dimension -----------------------------------------------------------------------------------
+
+
+def segment(rng):
+    return rng.uniform(size=(4000, 1)) @ rng.normal(size=(1, 7))
+
+
+def circle(rng):
+    angle = rng.uniform(0, 2 * np.pi, 4000)
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def sheet(rng):
+    return rng.uniform(size=(4000, 2)) @ np.linalg.qr(rng.normal(size=(9, 2)))[0].T
+
+
+def sphere(rng):
+    X = rng.normal(size=(4000, 3))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def cube(rng):
+    return rng.uniform(size=(4000, 3))
+
+
+@pytest.mark.parametrize(
+    ("manifold", "dimension"), [(segment, 1), (circle, 1), (sheet, 2), (sphere, 2), (cube, 3)]
+)
+@pytest.mark.parametrize("k", [15, 60])
+def test_the_dimension_of_manifolds(rng, manifold, dimension, k):
+    X = manifold(rng)
+    near = neighbours_of(NearestRows(X), X, k + 1)
+    assert dimension_by(near, k) == pytest.approx(dimension, rel=0.12)
+
+
+def test_the_dimension_is_the_formula(rng):
+    X = rng.normal(size=(50, 3))
+    distances = np.sort(cdist(X, X), axis=1)
+    logs = [np.log(row[7] / row[j]) for row in distances for j in range(1, 7)]
+    near = neighbours_of(NearestRows(X), X, 20)
+    assert dimension_by(near, 7) == pytest.approx(1 / np.mean(logs))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_the_dimension_of_few_rows(n_rows):
+    X = np.arange(n_rows, dtype=float)[:, None]
+    assert dimension_by(neighbours_of(NearestRows(X), X, 16), 15) >= 1.0
+
+
+# ---- the vote ------------------------------------------------------------------------------------
+
+
+def test_agreement_is_the_adjusted_rand_index(rng):
+    labels = [rng.integers(0, k, 200) for k in (1, 2, 3, 7, 50)]
+    labels += [np.arange(200), np.zeros(200, np.int64), labels[2].copy()]
+    found = adjusted_rand_matrix(labels)
+    for i, j in product(range(len(labels)), repeat=2):
+        assert found[i, j] == pytest.approx(adjusted_rand_score(labels[i], labels[j]), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_agreement_of_few_rows(n_rows):
+    same = [np.zeros(n_rows, np.int64)] * 2
+    assert_array_equal(adjusted_rand_matrix(same), np.ones((2, 2)))
+
+
+def test_the_agreement_is_that_of_the_chosen_partition():
+    X, y = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    choice = choose(X)
+    assert choice.agreement == pytest.approx(1.0, abs=0.1)
+    assert adjusted_rand_score(y, choice.partition.labels) == 1.0
+    assert choice.evidence > 3.0
+
+
+# ---- evidence ------------------------------------------------------------------------------------
+
+
+def test_evidence_is_the_contrast_of_mean_heights():
+    """By hand, from the edges and heights of a tree: the rows above each edge on its sides."""
+    X = make_blobs(200, centers=[[0, 0], [5, 0]], random_state=0)[0]
+    tree = tree_of(X, 11, mutual=False)
+    group = np.arange(200)
+    contrasts = [0.0]
+    for (one, other), saddle in zip(tree.pairs, tree.saddles, strict=True):
+        own = [group == group[end] for end in (one, other)]
+        large = min(np.count_nonzero(side) for side in own) >= 5
+        mean = min(tree.heights[side].mean() for side in own)
+        contrasts += [mean - saddle] * int(large)
+        group[own[1]] = group[one]
+    bar = 4.1 * (200 / 1000) ** 0.08
+    assert tree.evidence(5.0) == pytest.approx(np.sqrt(11 * tree.dimension) * max(contrasts) / bar)
+
+
+def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
+    X, y = make_blobs([400, 30], centers=[[0, 0], [12, 0]], random_state=0)
+    assert choose(X, min_cluster_size=30).partition.n_clusters == 2
+    large = choose(X, min_cluster_size=31)
+    assert large.partition.n_clusters == 1
+    assert large.evidence < 1.0
+    monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 215)  # half of them
+    sample = choose(X, min_cluster_size=20).partition
+    assert adjusted_rand_score(y[sample.tree.rows], sample.labels) == 1.0
+
+
+def test_evidence_grows_with_the_number_of_rows():
+    found = [
+        choose(make_blobs(n, centers=[[0, 0], [4.0, 0]], random_state=1)[0]).evidence
+        for n in (100, 500, 3000)
+    ]
+    assert found == sorted(found)
+    assert found[-1] > 1.0
+
+
+@pytest.mark.parametrize("at_least", [1, 2, 3, 5, 40])
+def test_at_least_so_many_clusters(rng, at_least):
+    choice = choose(rng.normal(size=(200, 2)), at_least=at_least)
+    assert choice.partition.n_clusters >= at_least
+    assert len(np.unique(choice.partition.labels)) == choice.partition.n_clusters
+    assert choice.evidence < 1.0
+
+
+def test_no_more_clusters_than_rows():
+    X = np.arange(4.0)[:, None]
+    assert choose(X, at_least=9).partition.n_clusters == 4
+
+
+# ---- clusters and background ---------------------------------------------------------------------
+
+FAR = 20.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1], [2, 0]])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "sizes", [[8] * 4, [12] * 3, [15] * 5, [100, 12, 12], [500, 9, 9]], ids=str
+)
+def test_small_clusters_far_apart_are_no_background(sizes, seed):
+    X, y = make_blobs(sizes, centers=FAR[: len(sizes)], random_state=seed)
+    assert adjusted_rand_score(y, choose(X).partition.labels) == 1.0
+
+
+def test_distances_give_the_partition_of_coordinates(rng):
+    X = make_blobs(150, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)[0]
+    order = rng.permutation(150)
+    sqdist = cdist(X, X, "sqeuclidean")
+    one = choose_clusters(X, lambda some: NearestRows(X[some]), np.ones(150), order)
+    other = choose_clusters(sqdist, GivenDistances, np.ones(150), order)
+    assert_array_equal(one.partition.labels, other.partition.labels)
+    assert one.evidence == pytest.approx(other.evidence, rel=1e-6)
+
+
+def test_scales_of_many_rows_look_at_samples(monkeypatch):
+    monkeypatch.setattr("typicality.levelsets.scales._WORK", 11 * 300)
+    X, y = make_blobs(600, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    choice = choose(X)
+    rows = choice.partition.tree.rows
+    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.n_neighbors)
+    assert_array_equal(rows, np.unique(rows))
+    assert adjusted_rand_score(y[rows], choice.partition.labels) == 1.0
+
+
+def test_rows_are_dense_where_neighbours_are_near(rng):
+    X = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(50, 1, (5, 2))])
+    tree = tree_of(X, 6)
+    labels = np.repeat([0, 1], [40, 5])
+    distances = np.sort(cdist(X, X), axis=1)
+    assert_allclose(tree.log_density, -tree.dimension * np.log(distances[:, 10]))
+    within = np.concatenate([distances[:40, 10], distances[40:, 4]])
+    counted = np.repeat([0.0, np.log(0.4)], [40, 5])
+    expected = counted - tree.dimension * np.log(within)
+    assert_allclose(tree.log_density_within(labels), expected)
