@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from typicality._checks import check_rows
 from typicality._compat import fit_context
@@ -244,12 +245,13 @@ def _voting_parts(rows: Doubles, random: np.random.RandomState) -> list[Gaussian
     if len(rows) < _FEWEST_ROWS:
         return []
     seed = random.randint(2**31 - 1)
-    fits = [
-        (*fit, n_parts)
-        for kind in ("full", "tied", "diag")
-        for n_parts in range(1, _MOST_PARTS + 1)
-        if (fit := _fit(rows, kind, n_parts, seed)) is not None
-    ]
+    with threadpool_limits(1):  # the matrices are small: threads would wait for one another
+        fits = [
+            (*fit, n_parts)
+            for kind in ("full", "tied", "diag")
+            for n_parts in range(1, _MOST_PARTS + 1)
+            if (fit := _fit(rows, kind, n_parts, seed)) is not None
+        ]
     one = min(icl for icl, _, n_parts in fits if n_parts == 1)
     better = [(icl, parts) for icl, parts, n_parts in fits if n_parts > 1 and icl < one]
     return [parts for _, parts in sorted(better, key=lambda fit: fit[0])[:_VOTERS]]
