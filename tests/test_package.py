@@ -246,7 +246,10 @@ def test_readme_example_prints_what_it_says(capsys):
 def test_recipes_run():
     import doctest
 
+    import matplotlib.pyplot as plt
+
     results = doctest.testfile(str(ROOT / "docs" / "howto.md"), module_relative=False)
+    plt.close("all")
     assert results.attempted > 20
     assert results.failed == 0
 

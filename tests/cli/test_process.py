@@ -51,7 +51,7 @@ def long_file(tmp_path_factory):
     ids=["interrupt", "terminate"],
 )
 def test_signals_leave_nothing_behind(long_file, tmp_path, number, code, words):
-    arguments = ["cluster", str(long_file), "--output", str(tmp_path / "out")]
+    arguments = ["cluster", "-m", "alpha-cut", str(long_file), "--output", str(tmp_path / "out")]
     slow = ["--param", "labelling=complete", "--sigma", "9"]
     with subprocess.Popen(
         [*COMMAND, *arguments, *slow], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
