@@ -18,9 +18,10 @@ from sklearn.cluster import HDBSCAN
 from _memory import ResidentPeak
 from typicality import AlphaCutClustering
 
-__all__ = ["CONTESTANTS", "N_BLOBS", "OURS", "SCIKIT_LEARN", "Peak", "draw", "warm_up"]
+__all__ = ["CONTESTANTS", "N_BLOBS", "ONE_WIDTH", "OURS", "SCIKIT_LEARN", "Peak", "draw", "warm_up"]
 
 OURS = "AlphaCutClustering()"
+ONE_WIDTH = 'AlphaCutClustering(kernel="gaussian")'
 SCIKIT_LEARN = "HDBSCAN (scikit-learn)"
 N_BLOBS = 9
 _DISTANCE = 8.0  # between centres, in standard deviations of a blob
@@ -50,6 +51,7 @@ def _peer(package: str, **options: Any) -> Any:
 
 CONTESTANTS: dict[str, Callable[[], Any]] = {
     OURS: AlphaCutClustering,
+    ONE_WIDTH: lambda: AlphaCutClustering(kernel="gaussian"),
     SCIKIT_LEARN: lambda: HDBSCAN(min_cluster_size=10, copy=True),
 }
 if find_spec("hdbscan"):  # by default it starts processes, which takes longer than what they do
