@@ -174,6 +174,7 @@ def _file(path: Path, *, scaled: bool) -> Any:
         if scaled:
             X = X[:, X.std(axis=0) > 0]
             X = (X - X.mean(axis=0)) / X.std(axis=0)
+        X = np.ascontiguousarray(X)  # fast_hdbscan wants it
         return X, Y.reshape(len(X), -1) - 1  # 0 is noise there
 
     return load

@@ -120,7 +120,7 @@ def test_a_landscape_is_that_of_its_tree(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
     tree = sample_of(X, weight, 29).grow((29, True))  # two k and itself are all rows but one
-    land = LocalLandscape.of(NearestRows(X), tree, weight, gamma=1.0)
+    land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
     assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
     kernel = LocalGaussian(X, 29, tree.dimension)
     new = rng.normal(1, 1, (20, 2))
@@ -132,9 +132,21 @@ def test_a_landscape_is_that_of_its_tree(rng):
     joined = land.join(np.exp(tree.heights), X)
     assert_array_equal(joined.node, np.arange(60))
     assert_array_equal(joined.height, np.exp(tree.heights))
-    expected = np.sort(cdist(new, X), axis=1)[:, 9]
-    assert_allclose(land.reach(new), expected)
-    assert_allclose(land.reach(X), np.sort(cdist(X, X), axis=1)[:, 10])
+
+
+def test_the_reach_is_the_radius_that_holds_ten_rows(rng):
+    X = rng.normal(size=(60, 2))
+    copies = rng.integers(1, 4, 60)
+    copies[7] = 11
+    tree = sample_of(X, copies.astype(float), 11).grow((11, True))
+    land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
+    rows = np.repeat(X, copies, axis=0)
+    new = rng.normal(1, 1, (20, 2))
+    assert_allclose(land.reach(new), np.sort(cdist(new, rows), axis=1)[:, 9])
+    expected = np.sort(cdist(X, rows), axis=1)[:, 10]
+    expected[7] = np.sort(cdist(X, X), axis=1)[:, 1].min()  # not zero, but as near as rows come
+    assert_allclose(land.reach(X), expected)
+    assert_array_equal(land.reach(X), tree.radii)
 
 
 # ---- walks through a tree ------------------------------------------------------------------------
@@ -181,15 +193,17 @@ def test_sides_of_edges(seed):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
-    merge_sides(pairs, heights, peaks, sizes, means)
+    counts = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
+    merge_sides(pairs, heights, counts, peaks, sizes, means)
     for e in range(len(pairs)):
         both_sides = sides(pairs, e, 40)
         # The higher peak first; of rows that tie, the one with the smaller index.
         best = [min(side, key=lambda i: (-heights[i], i)) for side in both_sides]
         order = sorted(range(2), key=lambda s: (-heights[best[s]], best[s]))
         assert_array_equal(heights[peaks[e]], [heights[best[s]] for s in order])
-        assert_array_equal(sizes[e], [len(both_sides[s]) for s in order])
-        assert_allclose(means[e], [heights[both_sides[s]].mean() for s in order])
+        assert_array_equal(sizes[e], [counts[both_sides[s]].sum() for s in order])
+        by_counts = [np.average(heights[side], weights=counts[side]) for side in both_sides]
+        assert_allclose(means[e], [by_counts[s] for s in order])
         assert all(peaks[e, side] in both_sides[s] for side, s in enumerate(order))
 
 
@@ -199,7 +213,7 @@ def test_cores_end_where_an_edge_separates(seed, n_separating):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
-    merge_sides(pairs, heights, peaks, sizes, means)
+    merge_sides(pairs, heights, np.ones(40), peaks, sizes, means)
     separates = np.zeros(39, bool)
     separates[np.random.default_rng(seed).choice(39, n_separating, replace=False)] = True
     labels = np.empty(40, np.int64)

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
 from typicality.levelsets.scales import (
+    _elect,
     _Sample,
     adjusted_rand_matrix,
     choose_clusters,
@@ -18,9 +19,10 @@ from typicality.levelsets.scales import (
 )
 
 
-def choose(X, **options):
+def choose(X, weight=None, **options):
     order = np.random.default_rng(0).permutation(len(X))
-    return choose_clusters(X, lambda some: NearestRows(X[some]), np.ones(len(X)), order, **options)
+    weight = np.ones(len(X)) if weight is None else weight
+    return choose_clusters(X, lambda some: NearestRows(X[some]), weight, order, **options)
 
 
 def tree_of(X, k, *, mutual=True):
@@ -102,23 +104,39 @@ def test_the_agreement_is_that_of_the_chosen_partition():
     assert choice.evidence > 3.0
 
 
+@pytest.mark.parametrize(("more_votes", "n_clusters"), [(1, 2), (40, 3)])
+def test_fewer_clusters_win_where_votes_are_nearly_the_same(rng, more_votes, n_clusters):
+    one = tree_of(rng.normal(size=(100, 2)), 11).cut(np.zeros(99, bool))
+    two = one._replace(labels=np.repeat([0, 1], 50), n_clusters=2)
+    three = one._replace(labels=np.repeat([0, 1, 2], [50, 25, 25]), n_clusters=3)
+    ballots = [(three, 10 + more_votes), (two, 10)]
+    chosen, agreement = _elect(ballots, np.arange(100))
+    assert chosen.n_clusters == n_clusters
+    same = adjusted_rand_score(two.labels, three.labels)
+    votes = {two.n_clusters: 10, three.n_clusters: 10 + more_votes}
+    share = votes[n_clusters] / sum(votes.values())
+    assert agreement == pytest.approx(share + (1 - share) * same)
+
+
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-def test_evidence_is_the_contrast_of_mean_heights():
+@pytest.mark.parametrize(("dimension", "sheet"), [(1.0, 0), (1.55, 0.5), (1.8, 1), (7.0, 1)])
+def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
     """By hand, from the edges and heights of a tree: the rows above each edge on its sides."""
     X = make_blobs(200, centers=[[0, 0], [5, 0]], random_state=0)[0]
     tree = tree_of(X, 11, mutual=False)
     group = np.arange(200)
-    contrasts = [0.0]
+    found = [0.0]
     for (one, other), saddle in zip(tree.pairs, tree.saddles, strict=True):
         own = [group == group[end] for end in (one, other)]
-        large = min(np.count_nonzero(side) for side in own) >= 5
-        mean = min(tree.heights[side].mean() for side in own)
-        contrasts += [mean - saddle] * int(large)
+        size = min(np.count_nonzero(side) for side in own)
+        contrast = min(tree.heights[side].mean() for side in own) - saddle
+        bar_of_sheets = 2.6 * (0.15 / min(size / 200, 0.15)) ** 0.25
+        bar = bar_of_sheets**sheet * 4.6 ** (1 - sheet)
+        found += [np.sqrt(11 * tree.dimension) * contrast / bar] * int(size >= 5)
         group[own[1]] = group[one]
-    bar = 4.1 * (200 / 1000) ** 0.08
-    assert tree.evidence(5.0) == pytest.approx(np.sqrt(11 * tree.dimension) * max(contrasts) / bar)
+    assert tree.evidence(5.0, dimension) == pytest.approx(max(found))
 
 
 def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
@@ -130,6 +148,31 @@ def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
     monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 215)  # half of them
     sample = choose(X, min_cluster_size=20).partition
     assert adjusted_rand_score(y[sample.tree.rows], sample.labels) == 1.0
+
+
+def test_copies_count_as_rows(rng):
+    X = rng.normal(size=(60, 2))
+    place = np.vstack([X, [[15.0, 15.0]]])
+    weight = np.append(np.ones(60), 90.0)
+    choice = choose(place, weight=weight)
+    assert_array_equal(np.sort(np.bincount(choice.partition.labels)), [1, 60])
+    assert choice.evidence > 1.0
+    assert choose(place).partition.n_clusters == 1
+
+
+@pytest.mark.parametrize("gap", [4.0, 5.5])
+def test_two_clusters_on_a_line(gap):
+    found = []
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(1500, 1))
+        X[:750] += gap
+        found.append(choose(X).partition.n_clusters)
+    assert found.count(2) >= 5
+
+
+def test_equal_distances_are_one_cluster():
+    choice = choose(np.eye(30))
+    assert (choice.partition.n_clusters, choice.evidence, choice.agreement) == (1, 0.0, 1.0)
 
 
 def test_evidence_grows_with_the_number_of_rows():

@@ -281,7 +281,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         regions: Regions = model["_regions"]
         cut: Cut = model["_cut"]
         labels = regions.training_labels(cut, assign=model["_assign"])
-        medoids = self._medoids(nodes, regions.tree, labels, cut.n_clusters)
+        medoids = self._medoids(nodes, labels, cut.n_clusters)
         model |= {
             "eta_": regions.landscape.eta,
             "weights_": regions.weights_of_rows(copies),
@@ -446,7 +446,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             nodes.rows[tree.rows], nodes.weight[tree.rows], nodes.index[tree.rows]
         )
         search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
-        landscape = LocalLandscape.of(search, tree, sample.weight, gamma=self.gamma)
+        landscape = LocalLandscape.of(search, tree, gamma=self.gamma)
         grown = np.exp(tree.heights), SpanningTree(tree.pairs, np.exp(tree.saddles))
         regions = Regions.of(
             landscape, sample, rows, labelling="neighbours", n_neighbors=1, grown=grown
@@ -549,9 +549,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
-    def _medoids(
-        self, nodes: DistinctRows, tree: AlphaTree, labels: Labels, n_clusters: int
-    ) -> NDArray[np.intp]:
+    def _medoids(self, nodes: DistinctRows, labels: Labels, n_clusters: int) -> NDArray[np.intp]:
         """The row of each cluster with the least sum of distances to its rows, or to 2000."""
         label = labels[nodes.index]
         order = np.argsort(content_hash(nodes.rows), kind="stable")

@@ -1,6 +1,8 @@
 """A landscape whose kernel is as wide as the rows are sparse."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,10 +15,11 @@ from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_a
 if TYPE_CHECKING:
     from typicality.levelsets.scales import ScaleTree
 
-__all__ = ["REACH", "LocalLandscape", "log_heights_at", "squared_widths"]
+__all__ = ["LocalLandscape", "log_heights_at", "nearest_others", "squared_widths"]
 
-REACH = 10  # rows in the radius that tells how sparse they are
+_REACH = 10  # rows in the radius that tells how sparse they are
 _POINTS_OF_A_TASK = 256
+_NEIGHBOURS_AT_A_TIME = 2**21
 
 
 def squared_widths(
@@ -30,6 +33,18 @@ def squared_widths(
     at_row = near.sqdist[:, 0] == 0.0
     squares = share**2 * np.where(at_row, near.sqdist[:, k], near.sqdist[:, max(k - 1, 0)])
     return np.where(squares > 0, squares, least)
+
+
+def nearest_others(near: Neighbours, counts: Doubles) -> Doubles:
+    """The distances from points to the ten nearest rows, copies among them, the nearest first.
+
+    One row at the point itself does not count.
+    """
+    near = near.nearest(_REACH + 1)
+    found = np.cumsum(counts[near.rows], axis=1) - (near.sqdist[:, :1] == 0.0)
+    place = [np.count_nonzero(found < number, axis=1) for number in range(1, _REACH + 1)]
+    place = np.minimum(np.column_stack(place), near.rows.shape[1] - 1)
+    return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
 
 def log_heights_at(
@@ -82,8 +97,8 @@ class LocalLandscape:
     ----------
     search : NearestRows or GivenDistances
         A search for the nearest of the rows.
-    weights : array of shape (n,)
-        The weights of the rows; they sum to one.
+    counts : array of shape (n,)
+        How many copies of each row there are.
     n_neighbors : int
         The number k of the neighbour that tells the width.
     dimension : float
@@ -99,7 +114,7 @@ class LocalLandscape:
     """
 
     search: Any
-    weights: Doubles
+    counts: Doubles
     n_neighbors: int
     dimension: float
     squares: Doubles
@@ -108,13 +123,13 @@ class LocalLandscape:
     eta: float
 
     @classmethod
-    def of(cls, search: Any, tree: "ScaleTree", weight: Doubles, *, gamma: float) -> Self:
-        """The landscape of which a tree was grown; all rows pull by their weights."""
-        weights = weight / weight.sum()
-        energy = max(1.0 - float(weights @ np.exp(tree.heights)), 0.0)
+    def of(cls, search: Any, tree: "ScaleTree", *, gamma: float) -> Self:
+        """The landscape of which a tree was grown; all rows have the same pull."""
+        mean_height = tree.counts @ np.exp(tree.heights) / tree.counts.sum()
+        energy = max(1.0 - float(mean_height), 0.0)
         return cls(
             search,
-            weights,
+            tree.counts,
             tree.n_neighbors,
             tree.dimension,
             tree.squares,
@@ -123,9 +138,14 @@ class LocalLandscape:
             gamma * energy if energy > 0 else 1.0,
         )
 
+    @cached_property
+    def weights(self) -> Doubles:
+        """The weights of the rows in the mean; they sum to one."""
+        return np.asarray(self.counts / self.counts.sum())
+
     def heights(self, points: Floats) -> Doubles:
         """Heights of points; each gets the same number in any batch."""
-        return self._heights(self._near(points))
+        return np.concatenate([self._heights(near) for near in self._blocks(points)])
 
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""
@@ -133,18 +153,27 @@ class LocalLandscape:
 
     def join(self, heights: Doubles, points: Floats) -> Joined:
         """The nearest row of each point, the lower of the two heights, and its own height."""
-        near = self._near(points)
-        node = near.rows[:, 0]
-        own = np.where(near.sqdist[:, 0] == 0.0, heights[node], self._heights(near))
+        node, own = np.empty(len(points), np.intp), np.empty(len(points))
+        done = 0
+        for near in self._blocks(points):
+            block = slice(done, done + len(near.rows))
+            node[block] = near.rows[:, 0]
+            at_row = near.sqdist[:, 0] == 0.0
+            own[block] = np.where(at_row, heights[node[block]], self._heights(near))
+            done = block.stop
         return Joined(node, np.minimum(own, heights[node]), own)
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""
-        near = neighbours_of(self.search, points, REACH + 1)
-        return np.sqrt(squared_widths(near, REACH, share=1.0))
+        near = neighbours_of(self.search, points, _REACH + 1)
+        return np.asarray(np.maximum(nearest_others(near, self.counts)[:, -1], self.radii.min()))
 
-    def _near(self, points: Floats) -> Neighbours:
-        return neighbours_of(self.search, points, 2 * self.n_neighbors + 1)
+    def _blocks(self, points: Floats) -> Iterator[Neighbours]:
+        """The neighbours of some points at a time: there are up to 1,441 of each."""
+        n_near = 2 * self.n_neighbors + 1
+        size = max(_NEIGHBOURS_AT_A_TIME // n_near, 1)
+        for start in range(0, max(len(points), 1), size):
+            yield neighbours_of(self.search, points[start : start + size], n_near)
 
     def _heights(self, near: Neighbours) -> Doubles:
         own = squared_widths(near, self.n_neighbors, least=float(self.squares.min()))

@@ -207,13 +207,16 @@ def prune(pairs, kept, heights, weight, edges, ends, total):
 
 
 @njit(cache=True, nogil=True)
-def merge_sides(pairs, heights, peaks, sizes, means):
-    """What each edge joins: the peaks, sizes and mean heights of both sides, higher peak first."""
+def merge_sides(pairs, heights, counts, peaks, sizes, means):
+    """What each edge joins: the peaks, sizes and mean heights of both sides, higher peak first.
+
+    A node counts as many times as there are copies of it.
+    """
     n_rows = heights.size
     parent = arange(n_rows)
     peak = arange(n_rows)
-    size = ones(n_rows)
-    total = heights.copy()
+    size = counts.copy()
+    total = heights * counts
     for e in range(pairs.shape[0]):
         a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
         first, second = peak[a], peak[b]

@@ -18,7 +18,12 @@ from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_o
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Doubles, Floats
-from typicality.levelsets.local import REACH, LocalLandscape, log_heights_at, squared_widths
+from typicality.levelsets.local import (
+    LocalLandscape,
+    log_heights_at,
+    nearest_others,
+    squared_widths,
+)
 from typicality.levelsets.selection import just_below_cores, raise_to
 from typicality.levelsets.tree import Cut, number_clusters
 
@@ -32,13 +37,13 @@ _ROWS_OF_A_SCALE = 4  # times its neighbours, at least
 _WORK = 900_000  # rows times neighbours of a scale; of more rows, a sample
 _MOST_ROWS, _MOST_ROWS_IN_MANY_DIMENSIONS, _FEW_DIMENSIONS = 50_000, 20_000, 3
 _EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and to tell the dimension
-_SMALLEST_DIMENSION = 0.9
+_SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 
 # Evidence: fitted to single clusters of many shapes, see docs/theory.
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
-_BAR = 4.1
-_GROWTH, _ROWS_OF_THE_BAR = 0.08, 1000.0
-_SMALLEST_SIDE = 0.005  # of all rows
+_BAR_OF_CURVES, _BAR_OF_SHEETS = 4.6, 2.6
+_CURVE, _SHEET = 1.3, 1.8  # dimensions
+_SMALLEST_SIDE, _LARGE_SIDE = 0.005, 0.15  # of all rows
 _FEWEST_ROWS = 5.0
 
 # Rows that are dense enough to belong to a cluster, in logarithms of its median density.
@@ -48,7 +53,8 @@ _ABOVE_ROUNDING = 1.0 + 1e-9
 
 # The vote.
 _LEVELS = np.geomspace(0.6, 3.0, 24)
-_POWER_OF_DIMENSION = 0.65
+_PLANE = 2.0
+_POWER_BELOW, _POWER_ABOVE = 1.6, 0.65  # of the dimension, below the plane and above it
 _POWER_OF_SCALE = -0.25
 _PRICE = 0.04  # of a cluster, times the logarithm of their number
 _VOTERS = 2000
@@ -62,6 +68,8 @@ class ScaleTree:
     ----------
     rows : array of shape (m,)
         The rows in the tree, as places among all.
+    counts : array of shape (m,)
+        How many copies of each there are.
     n_neighbors : int
         The number k of neighbours that tells the width of the kernel.
     dimension : float
@@ -69,7 +77,8 @@ class ScaleTree:
     squares : array of shape (m,)
         The squared widths at the rows.
     nearest : array of shape (m, 10)
-        The distances from each row to the ten nearest others, the nearest first.
+        The distances from each row to the ten nearest others, copies among them, the nearest
+        first; instead of zero, the least distance of distinct rows.
     heights : array of shape (m,)
         Their heights.
     pairs : array of shape (m - 1, 2)
@@ -83,6 +92,7 @@ class ScaleTree:
     """
 
     rows: Places
+    counts: Doubles
     n_neighbors: int
     dimension: float
     squares: Doubles
@@ -100,7 +110,7 @@ class ScaleTree:
 
         peaks = np.empty(self.pairs.shape, np.intp)
         sizes, means = np.empty((2, *self.pairs.shape))
-        merge_sides(self.pairs, self.heights, peaks, sizes, means)
+        merge_sides(self.pairs, self.heights, self.counts, peaks, sizes, means)
         return peaks, sizes, means
 
     @property
@@ -121,7 +131,8 @@ class ScaleTree:
     def log_density_within(self, labels: NDArray[np.signedinteger]) -> Doubles:
         """The same, where rows of clusters of ten or fewer have as many neighbours as fit in."""
         most = self.nearest.shape[1]
-        others = (np.bincount(labels)[labels] - 1).clip(1, most)
+        sizes = np.bincount(labels, weights=self.counts)
+        others = (sizes[labels] - 1).clip(1, most).astype(np.intp)
         radii = self.nearest[np.arange(len(labels)), others - 1]
         return np.asarray(self._log_density_by(radii) + np.log(others / most))
 
@@ -135,34 +146,41 @@ class ScaleTree:
     def _log_density_by(self, radii: Doubles) -> Doubles:
         return np.asarray(-self.dimension * np.log(np.maximum(radii, np.finfo(float).tiny)))
 
-    def evidence(self, fewest: float) -> float:
+    def evidence(self, fewest: float, least_dimension: float) -> float:
         r"""How far the clearest valley exceeds what chance makes of one cluster; 1 at the bar.
 
-        .. math:: \max_e \frac{\sqrt{k d} \, c_e}{4.1 \, (m / 1000)^{0.08}}
+        .. math:: \max_e \frac{\sqrt{k d} \, c_e}{b_e}, \qquad
+            b_e = 4.6^{1 - t} \Big( 2.6 \Big( \frac{0.15}{\min(q_e, 0.15)} \Big)^{1/4} \Big)^t
 
-        over edges with half a percent of the m rows on either side, and the fewest rows of a
-        cluster, :math:`c_e` the lower of the two mean heights above the edge, less the height of
-        the edge. A chance bump may have a high peak, but it has a low mean.
+        over edges with half a percent of the rows on either side, and the fewest rows of a
+        cluster. :math:`c_e` is the lower of the two mean heights above the edge, less the height of
+        the edge: a chance bump may have a high peak, but it has a low mean. :math:`q_e` is the
+        share of the rows on the smaller side, and t rises from 0 where the least dimension of all
+        scales is 1.3 to 1 where it is 1.8: one gap cuts a curve in two, but not a sheet.
         """
-        n_rows = len(self.heights)
-        large = self.smaller_side >= max(fewest, _SMALLEST_SIDE * n_rows)
-        means = self._sides[2].min(axis=1)
-        contrast = (means - self.saddles)[large].max(initial=0.0)
-        bar = _BAR * (n_rows / _ROWS_OF_THE_BAR) ** _GROWTH
-        return float(math.sqrt(self.n_neighbors * self.dimension) * contrast / bar)
+        share = self.smaller_side / self.counts.sum()
+        large = (self.smaller_side >= fewest) & (share >= _SMALLEST_SIDE)
+        contrast = self._sides[2].min(axis=1) - self.saddles
+        sheet = min(max((least_dimension - _CURVE) / (_SHEET - _CURVE), 0.0), 1.0)
+        bar_of_sheets = _BAR_OF_SHEETS * (_LARGE_SIDE / share.clip(max=_LARGE_SIDE)) ** 0.25
+        bar = _BAR_OF_CURVES ** (1.0 - sheet) * bar_of_sheets**sheet
+        unit = math.sqrt(self.n_neighbors * self.dimension)
+        return float(unit * (contrast / bar)[large].max(initial=0.0))
 
     @cached_property
     def prominence(self) -> Doubles:
         r"""How far the lower of the two peaks that an edge joins rises above it; 1 near chance.
 
-        .. math:: \sqrt{\frac{k}{2 \ln(m / k)}} \, d^{0.65} (p - t)
+        .. math:: \sqrt{\frac{k}{2 \ln(m / k)}} \, 2^{0.65} \Big( \frac d 2 \Big)^a (p - t)
 
-        for a peak of height p and an edge of height t.
+        for a peak of height p and an edge of height t, with a = 1.6 below two dimensions, where
+        chance makes more peaks, and 0.65 above.
         """
         rise = self.heights[self.peaks[:, 1]] - self.saddles
         k = self.n_neighbors
         unit = math.sqrt(2.0 * math.log(max(len(self.heights) / k, 2.0)) / k)
-        return np.asarray(rise / unit * self.dimension**_POWER_OF_DIMENSION)
+        power = _POWER_BELOW if self.dimension < _PLANE else _POWER_ABOVE
+        return np.asarray(rise / unit * _PLANE**_POWER_ABOVE * (self.dimension / _PLANE) ** power)
 
     @property
     def smaller_side(self) -> Doubles:
@@ -263,7 +281,8 @@ def choose_clusters(
     def fewest_rows(tree: ScaleTree) -> float:
         return max(_FEWEST_ROWS, min_cluster_size * len(tree.rows) / len(order))
 
-    evidence = max(density.evidence(fewest_rows(density)) for _, density in trees)
+    least = min(density.dimension for _, density in trees)
+    evidence = max(density.evidence(fewest_rows(density), least) for _, density in trees)
     fewest_clusters = 2 if at_least == 1 and evidence >= 1.0 else at_least
     voting = [tree for tree, _ in trees]
     ballots = [ballot for tree in voting for ballot in tree.partitions(fewest_rows(tree))]
@@ -273,8 +292,8 @@ def choose_clusters(
         chosen, agreement = _elect(ballots, np.sort(order[:n_voters]))
     else:
         chosen, agreement = _split_anyway(voting[len(voting) // 2], fewest_clusters), 0.0
-    if fewest_clusters == 1:
-        chosen = _split_anyway(chosen.tree, 1)
+    if fewest_clusters == 1:  # which all scales agree on
+        chosen, agreement = _split_anyway(chosen.tree, 1), 1.0
     return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
 
 
@@ -372,7 +391,7 @@ class _Sample:
     rows: Places
     positions: Floats
     is_given: bool
-    weights: Doubles
+    counts: Doubles
     near: Neighbours
     edges: Pairs
     lengths: Doubles
@@ -390,8 +409,7 @@ class _Sample:
         nearest = near.rows[:, : n_edges + 1]
         edges = linked_pairs(nearest, positions[rows], lambda some: search_among(rows[some]))
         sqdist = search.sqdist(positions[rows[edges[:, 0]]], edges[:, 1:])[:, 0]
-        weights = weight[rows] / weight[rows].sum()
-        return cls(rows, own, is_given, weights, near, edges, np.sqrt(sqdist))
+        return cls(rows, own, is_given, weight[rows], near, edges, np.sqrt(sqdist))
 
     def grow(self, task: tuple[int, bool]) -> ScaleTree:
         """The tree at a scale k: of the local kernel (mutual widths), or of the density."""
@@ -403,8 +421,8 @@ class _Sample:
         near = self.near.nearest(2 * k + 1)
         squares = squared_widths(near, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
-        how = squares, self.weights, dimension
-        heights = log_heights_at(near, squares, *how, mutual=mutual)
+        weights = self.counts / self.counts.sum()
+        heights = log_heights_at(near, squares, squares, weights, dimension, mutual=mutual)
         n_edges = len(self.rows) - 1
         pairs, saddles = np.empty((n_edges, 2), np.intp), np.empty(n_edges)
         grow_tree(
@@ -414,7 +432,7 @@ class _Sample:
             k,
             share,
             squares,
-            self.weights,
+            weights,
             0.5 * dimension,
             mutual,
             heights,
@@ -424,10 +442,11 @@ class _Sample:
         )
         return ScaleTree(
             self.rows,
+            self.counts,
             k,
             dimension,
             squares,
-            self._nearest,
+            np.maximum(nearest_others(self.near, self.counts), self._least_distance),
             heights,
             pairs,
             saddles,
@@ -436,16 +455,15 @@ class _Sample:
         )
 
     @property
-    def _nearest(self) -> Doubles:
-        """The distances to the nearest rows; to itself, where there is one row only."""
-        first = min(1, self.near.sqdist.shape[1] - 1)
-        return np.sqrt(self.near.sqdist[:, first : REACH + 1])
+    def _least_distance(self) -> float:
+        """Of distinct rows."""
+        return math.sqrt(self.near.sqdist.min(where=self.near.sqdist > 0, initial=np.inf))
 
     def _dimension(self, k: int) -> float:
         """The dimension at a scale, at most that at the finest."""
         finest = _n_edges(len(self.rows))
         coarse, fine = (dimension_by(self.near, max(size, finest)) for size in (k, finest))
-        return max(min(coarse, fine), _SMALLEST_DIMENSION)
+        return min(max(min(coarse, fine), _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
 
 
 def _n_edges(n_rows: int) -> int:

@@ -243,7 +243,7 @@ RECORDS: dict[str, Record] = {
         "typicality.levelsets.local",
         {
             "search": part("NearestRows", "GivenDistances"),
-            "weights": floats("n"),
+            "counts": floats("n"),
             "n_neighbors": whole,
             "dimension": number,
             "squares": floats("n"),
