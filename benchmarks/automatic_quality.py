@@ -30,7 +30,7 @@ from _report import Report, machine
 from typicality import AlphaCutClustering, AutoClustering, SequentialPCM
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "automatic_quality.md"
-_SEEDS = (900_000, 4)
+_SEEDS = (910_000, 4)
 _NULL_SIZES = (100, 300, 1000, 3000, 10_000)
 _LARGE_NULL = 10_000  # for the methods below only
 _JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
@@ -110,8 +110,8 @@ def _ours(build: Callable[[], Any]) -> Callable[[Doubles, int], Labels]:
 
 
 METHODS: dict[str, Callable[[Doubles, int], Labels]] = {
-    "AutoClustering": _ours(AutoClustering),
-    "AutoClustering at_least=2": _ours(lambda: AutoClustering(at_least=2)),
+    "AutoClustering": _ours(lambda: AutoClustering(random_state=0)),
+    "AutoClustering at_least=2": _ours(lambda: AutoClustering(at_least=2, random_state=0)),
     "AlphaCut": _ours(AlphaCutClustering),
     "AlphaCut all": _ours(lambda: AlphaCutClustering(assign="all")),
     "AlphaCut all, at_least=2": _ours(lambda: AlphaCutClustering(assign="all", at_least=2)),
@@ -215,7 +215,10 @@ Scores = list[tuple[Task, dict[str, Score]]]
 
 
 def values(scores: Scores, method: str) -> Doubles:
-    """The adjusted Rand index of a method on each set; on a null 1 if it was kept whole, else 0."""
+    """The adjusted Rand index of a method on each set; on a null 1 if it was kept whole, else 0.
+
+    Methods that never give one cluster are not run on nulls.
+    """
     return np.array(
         [
             float(method in found and found[method].n_clusters <= 1)
@@ -354,7 +357,7 @@ def main() -> None:
     sets = [s for part, sets in parts.items() if part.startswith("generated") for s in sets]
     if nulls:
         show_nulls(nulls, report)
-    nulls = [s for s in nulls if _OPPONENT in s[1]]
+    nulls = [s for s in nulls if not s[0].name.endswith(f", {_LARGE_NULL}")]  # all methods ran
     if nulls and sets:
         show_pooled(sets, nulls, report)
     show_pairs(first, report)

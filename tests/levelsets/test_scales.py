@@ -132,9 +132,10 @@ def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
         own = [group == group[end] for end in (one, other)]
         size = min(np.count_nonzero(side) for side in own)
         contrast = min(tree.heights[side].mean() for side in own) - saddle
-        bar_of_sheets = 2.6 * (0.15 / min(size / 200, 0.15)) ** 0.25
-        bar = bar_of_sheets**sheet * 4.6 ** (1 - sheet)
-        found += [np.sqrt(11 * tree.dimension) * contrast / bar] * int(size >= 5)
+        as_sheet = np.sqrt(tree.dimension) / 2.6 * (min(size / 200, 0.15) / 0.15) ** 0.25
+        as_curve = np.sqrt(dimension) / 4.2
+        evidence = np.sqrt(11) * contrast * as_sheet**sheet * as_curve ** (1 - sheet)
+        found += [evidence] * int(size >= 5)
         group[own[1]] = group[one]
     assert tree.evidence(5.0, dimension) == pytest.approx(max(found))
 

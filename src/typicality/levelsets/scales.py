@@ -41,7 +41,7 @@ _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 
 # Evidence: fitted to single clusters of many shapes, see docs/theory.
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
-_BAR_OF_CURVES, _BAR_OF_SHEETS = 4.6, 2.6
+_BAR_OF_CURVES, _BAR_OF_SHEETS = 4.2, 2.6
 _CURVE, _SHEET = 1.3, 1.8  # dimensions
 _SMALLEST_SIDE, _LARGE_SIDE = 0.005, 0.15  # of all rows
 _FEWEST_ROWS = 5.0
@@ -149,23 +149,26 @@ class ScaleTree:
     def evidence(self, fewest: float, least_dimension: float) -> float:
         r"""How far the clearest valley exceeds what chance makes of one cluster; 1 at the bar.
 
-        .. math:: \max_e \frac{\sqrt{k d} \, c_e}{b_e}, \qquad
-            b_e = 4.6^{1 - t} \Big( 2.6 \Big( \frac{0.15}{\min(q_e, 0.15)} \Big)^{1/4} \Big)^t
+        .. math:: \max_e \sqrt k \, c_e
+            \Big( \frac{\sqrt D}{4.2} \Big)^{1 - t}
+            \Big( \frac{\sqrt d}{2.6} \Big( \frac{\min(q_e, 0.15)}{0.15} \Big)^{1/4} \Big)^t
 
         over edges with half a percent of the rows on either side, and the fewest rows of a
         cluster. :math:`c_e` is the lower of the two mean heights above the edge, less the height of
         the edge: a chance bump may have a high peak, but it has a low mean. :math:`q_e` is the
-        share of the rows on the smaller side, and t rises from 0 where the least dimension of all
-        scales is 1.3 to 1 where it is 1.8: one gap cuts a curve in two, but not a sheet.
+        share of the rows on the smaller side, d the dimension at this scale, and D the least of
+        all scales; t rises from 0 at D = 1.3 to 1 at D = 1.8. One gap cuts a curve in two, but not
+        a sheet.
         """
         share = self.smaller_side / self.counts.sum()
         large = (self.smaller_side >= fewest) & (share >= _SMALLEST_SIDE)
         contrast = self._sides[2].min(axis=1) - self.saddles
         sheet = min(max((least_dimension - _CURVE) / (_SHEET - _CURVE), 0.0), 1.0)
-        bar_of_sheets = _BAR_OF_SHEETS * (_LARGE_SIDE / share.clip(max=_LARGE_SIDE)) ** 0.25
-        bar = _BAR_OF_CURVES ** (1.0 - sheet) * bar_of_sheets**sheet
-        unit = math.sqrt(self.n_neighbors * self.dimension)
-        return float(unit * (contrast / bar)[large].max(initial=0.0))
+        as_curve = math.sqrt(least_dimension) / _BAR_OF_CURVES
+        as_sheet = math.sqrt(self.dimension) / _BAR_OF_SHEETS
+        as_sheet = as_sheet * (share.clip(max=_LARGE_SIDE) / _LARGE_SIDE) ** 0.25
+        found = contrast * as_curve ** (1.0 - sheet) * as_sheet**sheet
+        return math.sqrt(self.n_neighbors) * float(found[large].max(initial=0.0))
 
     @cached_property
     def prominence(self) -> Doubles:
