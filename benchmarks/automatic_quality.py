@@ -1,8 +1,9 @@
 """Automatic clustering: ours beside HDBSCAN, k-means by silhouette, mixtures by BIC and Genie.
 
 `python benchmarks/automatic_quality.py [--seeds FIRST COUNT] [--nulls COUNT] [--only PART ...]
-[--markdown PATH]` runs every method on generated sets (families that settings were chosen on, and
-families that were kept for judging), on single clusters, and on the development sets in the folder
+[--null-rates] [--markdown PATH]` runs every method on generated sets (families that settings were chosen on, and
+families that were kept for judging), on single clusters (`--null-rates`: AlphaCut and HDBSCAN 10
+only, for many draws), and on the development sets in the folder
 `clusters` of the one TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default.
 It needs `benchmarks/requirements.txt`.
 """
@@ -34,6 +35,7 @@ _SEEDS = (910_000, 4)
 _NULL_SIZES = (100, 300, 1000, 3000, 10_000)
 _LARGE_NULL = 10_000  # for the methods below only
 _JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
+_QUICK_ON_NULLS = ["AlphaCut", "HDBSCAN 10"]
 _MOST_ROWS = 2000  # for the silhouette, which costs the square of them
 _OPPONENT = "HDBSCAN 10 filled"
 _NULL_SHARE = 0.2  # one null for every four sets
@@ -183,11 +185,10 @@ def _file(path: Path, *, scaled: bool) -> Any:
 # ---- scores -------------------------------------------------------------------------------------
 
 
-def score_set(task: Task) -> dict[str, Score]:
-    """All methods on one set, or those that are judged on large nulls."""
+def score_set(task: Task, methods: list[str]) -> dict[str, Score]:
+    """Some methods on one set; on large nulls those that are judged there."""
     X, Y = task.load()
-    methods = list(METHODS)
-    if task.part.startswith("nulls"):
+    if task.part.startswith("nulls") and len(methods) > len(_QUICK_ON_NULLS):
         many = len(X) >= _LARGE_NULL
         methods = _JUDGED_ON_NULLS if many else [m for m in methods if m not in _NEVER_ONE]
     k = int(np.max([len(np.unique(y[y >= 0])) for y in Y.T]))
@@ -287,7 +288,7 @@ def show_pooled(sets: Scores, nulls: Scores, report: Report) -> None:
 
 def show_nulls(scores: Scores, report: Report) -> None:
     """The share of single clusters that are split, by family and number of rows."""
-    methods = _JUDGED_ON_NULLS
+    methods = [name for name in _JUDGED_ON_NULLS if name in scores[0][1]]
     cells: dict[tuple[str, str, str], list[bool]] = {}
     for task, found in scores:
         family, n_rows = task.name.rsplit(", ", 1)
@@ -343,16 +344,21 @@ def main() -> None:
         tasks += development(folder)
     else:
         report.line("No development sets: TYPICALITY_DATA names no folder with `clusters`.")
-    if options.only:
+    methods = list(METHODS)
+    if options.null_rates:
+        tasks = [task for task in tasks if task.part.startswith("nulls")]
+        methods = _QUICK_ON_NULLS
+    elif options.only:
         tasks = [task for task in tasks if task.part in options.only]
     parts: dict[str, Scores] = {}
     for part in dict.fromkeys(task.part for task in tasks):
         some = [task for task in tasks if task.part == part]
         report.progress(f"{part}: {len(some)} sets")
-        found = Parallel(n_jobs=-1)(delayed(score_set)(task) for task in some)
+        found = Parallel(n_jobs=-1)(delayed(score_set)(task, methods) for task in some)
         parts[part] = list(zip(some, found, strict=True))
         if not part.startswith("nulls"):
             show_part(part, parts[part], report)
+            report.write(options.markdown)  # a long run may be stopped
     nulls = [s for part, sets in parts.items() if part.startswith("nulls") for s in sets]
     sets = [s for part, sets in parts.items() if part.startswith("generated") for s in sets]
     if nulls:
@@ -360,7 +366,8 @@ def main() -> None:
     nulls = [s for s in nulls if not s[0].name.endswith(f", {_LARGE_NULL}")]  # all methods ran
     if nulls and sets:
         show_pooled(sets, nulls, report)
-    show_pairs(first, report)
+    if not options.null_rates:
+        show_pairs(first, report)
     report.write(options.markdown)
 
 
@@ -371,6 +378,7 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--nulls", type=int, default=1, help="draws of each null and size")
     parser.add_argument("--only", nargs="*", metavar="PART", help="parts to run")
+    parser.add_argument("--null-rates", action="store_true", help="nulls only, two methods")
     parser.add_argument("--markdown", type=Path, default=_RESULTS, help="where the tables go")
     return parser.parse_args()
 

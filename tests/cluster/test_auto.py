@@ -81,6 +81,21 @@ def test_more_clusters_than_are_seen_can_be_asked_for(three):
         AutoClustering(at_least=3).fit([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 
 
+def test_as_many_clusters_as_asked_for_though_the_sample_has_fewer_rows():
+    """Eight rows that differ among 5,000: a sample of 2,000 sees about three of them."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([np.zeros((4992, 5)), rng.normal(size=(8, 5))])
+    assert AutoClustering(at_least=6, random_state=0).fit(X).n_clusters_ == 6
+
+
+def test_very_wide_tables_are_left_to_density():
+    X, truth = groups(np.random.default_rng(0), [40, 40], [0, 2], n_columns=600)
+    assert JoinedMixture(random_state=0).fit(X).n_clusters_ == 1
+    found = AutoClustering(random_state=0).fit(X)
+    assert isinstance(found.estimator_, AlphaCutClustering)
+    assert adjusted_rand_score(truth, found.labels_) == 1.0
+
+
 def test_agreement_is_perfect_where_all_methods_say_the_same():
     X, _ = groups(np.random.default_rng(0), [60, 60], [0, 40])
     assert AutoClustering(random_state=0).fit(X).agreement_ == 1

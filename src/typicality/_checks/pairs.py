@@ -40,7 +40,8 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
         row, column = np.argwhere(matrix < 0)[0]
         raise ValueError(
             f"X has a negative dissimilarity, {matrix[row, column]:.3g} in row {row}, column "
-            f"{column}. Pass distances, or similarities with kernel='precomputed'."
+            f"{column}. Pass distances; similarities are for an estimator with "
+            "kernel='precomputed'."
         )
     limits = np.finfo(matrix.dtype)
     largest = float(matrix.max())
@@ -56,8 +57,8 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
     if own.any():
         raise ValueError(
             f"X has a row that is dissimilar to itself: {own[np.flatnonzero(own)[0]]:.3g} on the "
-            f"diagonal in row {np.flatnonzero(own)[0]}. Set the diagonal to zero, or pass "
-            "similarities with kernel='precomputed'."
+            f"diagonal in row {np.flatnonzero(own)[0]}. Set the diagonal to zero; similarities are "
+            "for an estimator with kernel='precomputed'."
         )
 
 

@@ -143,7 +143,8 @@ def check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], l
 def check_has_features(model: Any, *, has_features: bool) -> None:
     """Rows that can be drawn."""
     if not has_features:
+        name = "metric" if getattr(model, "metric", None) == "precomputed" else "kernel"
         raise ValueError(
-            f"The model was fitted with kernel={model.kernel!r}: X holds values for pairs of rows, "
-            "and a report has no features to draw. Pass them as display."
+            f"The model was fitted with {name}={getattr(model, name)!r}: X holds values for pairs "
+            "of rows, and a report has no features to draw. Pass them as display."
         )

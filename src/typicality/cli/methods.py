@@ -116,10 +116,11 @@ def _with_parameters(
     for name in parameters:
         _check_parameter(name, known, given)
     every = {**given, **parameters}
-    if every.get("kernel") in _NEED_MATRICES:
+    wanted = [name for name in ("kernel", "metric") if every.get(name) in _NEED_MATRICES]
+    if wanted:
         raise WrongUseError(
-            f"The kernel {every['kernel']!r} needs a square matrix instead of rows, which the "
-            "command line does not read; use the estimator from Python."
+            f"The {wanted[0]} {every[wanted[0]]!r} needs a square matrix instead of rows, which "
+            "the command line does not read; use the estimator from Python."
         )
     if "random_state" in known:
         every["random_state"] = seed

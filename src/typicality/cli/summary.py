@@ -23,8 +23,8 @@ __all__ = ["about_data", "say_files", "say_summary"]
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
 _ONE_CLUSTER = (
-    "No gap between groups was found; groups that overlap have none. Round groups may be told "
-    "apart by --method sequential; typicality compare shows what other methods see."
+    "No gap between groups was found. Groups that overlap have none: --at-least 2 gives the best "
+    "split, and typicality compare shows what other methods see."
 )
 _UNUSUAL = "unusual in (by so many spreads)"
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page

@@ -51,7 +51,7 @@ def warn_about_choice(model: Any) -> None:
     if found < model.at_least:
         warn(
             f"{found} clusters were found where at_least={model.at_least} were asked for: there "
-            f"are {model.tree_.n_nodes} distinct rows. Use a smaller at_least.",
+            f"are too few distinct rows. Use a smaller at_least.",
             ClusteringWarning,
         )
     elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
@@ -64,8 +64,8 @@ def warn_about_choice(model: Any) -> None:
     elif model.at_least == 1 and found > 1 and evidence < _BARELY:
         warn(
             f"{found} clusters were found, but the evidence for more than one is near the bar "
-            f"(evidence_={evidence:.2f}, one cluster below 1): one time in fifty a single cluster "
-            "looks like this. Check the split, or fit again on other rows of the same source.",
+            f"(evidence_={evidence:.2f}, one cluster below 1): a few single clusters in a hundred "
+            "look like this. Check the split, or fit again on other rows of the same source.",
             ClusteringWarning,
         )
 

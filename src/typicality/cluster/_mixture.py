@@ -33,6 +33,7 @@ Places = NDArray[np.intp]
 
 _FEWEST_ROWS = 20  # with fewer the answer is one group
 _MOST_ROWS = 2000  # that mixtures are fitted on
+_MOST_COLUMNS = 500
 _MOST_PARTS = 12
 _ROWS_OF_A_PART = 5
 _ROWS_OF_A_COLUMN = 3  # and part, that covariance matrices with correlations need
@@ -242,7 +243,7 @@ def _one_gaussian(rows: Doubles) -> GaussianParts:
 
 def _voting_parts(rows: Doubles, random: np.random.RandomState) -> list[GaussianParts]:
     """The best mixtures, by ICL, of those that are better than one Gaussian."""
-    if len(rows) < _FEWEST_ROWS:
+    if len(rows) < _FEWEST_ROWS or rows.shape[1] > _MOST_COLUMNS:
         return []
     seed = random.randint(2**31 - 1)
     with threadpool_limits(1):  # the matrices are small: threads would wait for one another
@@ -253,11 +254,12 @@ def _voting_parts(rows: Doubles, random: np.random.RandomState) -> list[Gaussian
             if (fit := _fit(rows, kind, n_parts, seed)) is not None
         ]
     one = min(icl for icl, _, n_parts in fits if n_parts == 1)
-    better = [(icl, parts) for icl, parts, n_parts in fits if n_parts > 1 and icl < one]
-    return [parts for _, parts in sorted(better, key=lambda fit: fit[0])[:_VOTERS]]
+    better = [(icl, mixture) for icl, mixture, n_parts in fits if n_parts > 1 and icl < one]
+    best = sorted(better, key=lambda fit: fit[0])[:_VOTERS]
+    return [_parts_of(mixture) for _, mixture in best]
 
 
-def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, GaussianParts] | None:
+def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Any] | None:
     """A mixture and its ICL; None where there are too few rows for it."""
     n_rows, n_columns = rows.shape
     columns = {"full": n_columns * n_parts, "tied": n_columns, "diag": 0}[kind]
@@ -270,20 +272,24 @@ def _fit(rows: Doubles, kind: str, n_parts: int, seed: int) -> tuple[float, Gaus
     with warnings.catch_warnings(), config_context(array_api_dispatch=False):
         warnings.simplefilter("ignore", ConvergenceWarning)  # of k-means too: duplicates
         mixture.fit(rows)
-    shape = (n_parts, n_columns, n_columns)
-    if kind == "diag":
+    entropy = float(entr(mixture.predict_proba(rows)).sum())
+    return float(mixture.bic(rows)) + 2 * entropy, mixture
+
+
+def _parts_of(mixture: Any) -> GaussianParts:
+    n_parts, n_columns = mixture.means_.shape
+    if mixture.covariance_type == "diag":
         covariances = mixture.covariances_[:, :, None] * np.eye(n_columns)
     else:
+        shape = (n_parts, n_columns, n_columns)
         covariances = np.broadcast_to(mixture.covariances_, shape).copy()
-    parts = GaussianParts(
+    return GaussianParts(
         np.maximum(mixture.weights_, np.finfo(np.float64).tiny),
         mixture.means_,
         covariances,
         np.arange(n_parts),
         int(mixture.n_iter_),
     )
-    entropy = float(entr(mixture.predict_proba(rows)).sum())
-    return float(mixture.bic(rows)) + 2 * entropy, parts
 
 
 # ---- joining -------------------------------------------------------------------------------------

@@ -64,9 +64,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     The automatic choice costs O(n log n) for the neighbours of up to 50,000 distinct rows (20,000
     with more than three features), and O(n k) for a scale of k neighbours with n k at most
-    900,000: seconds for any number of rows. Of more rows, samples choose, and each other row goes
-    with its nearest row in the sample. With a `sigma`, sums of kernel values are over the rows
-    within a few bandwidths, by Fourier series, or over all rows.
+    900,000. With more rows, samples choose, and each other row goes with its nearest row in the
+    sample; its typicality is a sum over up to 1,441 rows. With a `sigma`, sums of kernel values are
+    over the rows within a few bandwidths, by Fourier series, or over all rows.
 
     Implements :cite:`filippone2007`, eq. (17) and section 4; :cite:`filippone2010`, section IV-D.
     Differs from the papers: edges of a graph of neighbours instead of all pairs
@@ -78,8 +78,8 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     kernel : {"auto", "local", "gaussian", "rbf", "laplacian", "cauchy"} or Stationary, \
             default="auto"
         "local" is the kernel whose width follows the density. The others have one width, `sigma`.
-        "auto" is "local" if `sigma`, `alpha`, `rejection_rate`, `weights` and `labelling` are left
-        at their defaults, else "gaussian".
+        "auto" is "local" if `sigma`, `alpha`, `rejection_rate` and `labelling` are left at their
+        defaults and `weights` is not "typicality", else "gaussian".
     sigma : float or str, default="auto"
         The width of a kernel of one width, or a rule for it (:mod:`typicality.bandwidth`): "auto"
         is 0.7 times the median distance to the tenth neighbour.
@@ -132,15 +132,16 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     Attributes
     ----------
     labels_ : array of shape (n_samples,), int32
-        The cluster of each row, contiguous from 0 by falling size; -1 for rows in no cluster.
+        The cluster of each row, contiguous from 0; -1 for rows in no cluster. Numbers follow the
+        sizes of clusters, the largest first, before noise is set aside.
     n_clusters_ : int
         The number of clusters.
     evidence_ : float or None
         How far the clearest valley between two groups exceeds what chance makes of one cluster: 1
-        or more means more than one cluster. None where kernel, width or level were given.
+        or more means more than one cluster. None with a kernel of one width.
     agreement_ : float or None
         How far the scales agree on the clusters: the mean adjusted Rand index of the chosen
-        partition with those of all scales.
+        partition with those of all scales; 1 where no scale sees more than one cluster.
     memberships_ : array of shape (n_samples, n_clusters)
         How well each row is connected to each cluster, see `predict_memberships`.
     medoid_indices_ : array of shape (n_clusters,)

@@ -20,6 +20,7 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster._shell import Reportable
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
+from typicality.exceptions import ClusteringWarning
 from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = ["AutoClustering"]
@@ -157,6 +158,13 @@ class AutoClustering(ClusterMixin, Reportable):
             setattr(self, name, value)
         for warning in chosen.warnings:
             warnings.warn(warning, stacklevel=2)
+        if self.n_clusters_ < self.at_least and not chosen.warnings:
+            warnings.warn(
+                f"{self.n_clusters_} clusters were found where at_least={self.at_least} were asked "
+                "for: the rows do not fall into more. Use a smaller at_least.",
+                ClusteringWarning,
+                stacklevel=2,
+            )
         return self
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -263,7 +271,7 @@ class _Methods:
 
     def fit(self, name: str, *, at_least: int = 1) -> _Answer:
         """The answer of a method that is fitted on all rows, with so many clusters at the least."""
-        model = self._method(name, at_least)
+        model = self._method(name, at_least, self._rows)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(self._rows)
@@ -276,33 +284,36 @@ class _Methods:
     def opinion(self, name: str) -> _Answer:
         """The answer of a method; one that is not fitted yet is fitted on the sample."""
         if name not in self._answers:
-            model = self._method(name, at_least=1)
+            some = self._rows[self._sample]
+            model = self._method(name, 1, some)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                labels = model.fit(self._rows[self._sample]).labels_
+                labels = model.fit(some).labels_
             self._answers[name] = _Answer(name, model, labels)
         return self._answers[name]
 
-    def _method(self, name: str, at_least: int) -> Any:
+    def _method(self, name: str, at_least: int, rows: Floats) -> Any:
+        """A method to be fitted to some rows."""
         if name == _DENSITY:
             return AlphaCutClustering(at_least=at_least)
         if name == _MIXTURE:
             return JoinedMixture(random_state=self._seed)
-        return self._round_groups(max(at_least, 2))
+        at_least = max(at_least, 2)
+        fewest = min(at_least, count_distinct_rows(rows, None, enough=at_least))
+        return self._entropic(self._best_number(at_least) or fewest)
 
-    def _round_groups(self, at_least: int) -> EntropyCMeans:
-        """Entropic c-means with the number of clusters that has the best silhouette."""
+    def _best_number(self, at_least: int) -> int | None:
+        """The number of round groups with the best silhouette; None where all coincide."""
         some = self._rows[self._sample]
         n_distinct = count_distinct_rows(some, None, enough=_MOST_CLUSTERS + 1)
-        best, best_score = min(at_least, n_distinct), -np.inf
+        scores = {}
         for number in range(at_least, min(_MOST_CLUSTERS, n_distinct - 1) + 1):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 labels = self._entropic(number).fit(some).labels_
             if labels.max() + 1 == number:  # no prototypes coincide
-                score = silhouette_score(some, labels)
-                best, best_score = max((best_score, best), (score, number))[::-1]
-        return self._entropic(best)
+                scores[number] = silhouette_score(some, labels)
+        return max(scores, key=lambda number: scores[number], default=None)
 
     def _entropic(self, number: int) -> EntropyCMeans:
         return EntropyCMeans(number, n_init=_STARTS, random_state=self._seed)
