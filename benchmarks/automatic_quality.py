@@ -1,11 +1,11 @@
 """Automatic clustering: ours beside HDBSCAN, k-means by silhouette, mixtures by BIC and Genie.
 
 `python benchmarks/automatic_quality.py [--seeds FIRST COUNT] [--nulls COUNT] [--only PART ...]
-[--null-rates] [--markdown PATH]` runs every method on generated sets (families that settings were chosen on, and
-families that were kept for judging), on single clusters (`--null-rates`: AlphaCut and HDBSCAN 10
-only, for many draws), and on the development sets in the folder
-`clusters` of the one TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default.
-It needs `benchmarks/requirements.txt`.
+[--null-rates] [--markdown PATH]` runs every method on generated sets (families that settings were
+chosen on, and families that were kept for judging), on single clusters (with `--null-rates` on
+these alone, AlphaCut and HDBSCAN 10 only, for many draws), and on the development sets in the
+folder `clusters` of the one TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by
+default. It needs `benchmarks/requirements.txt`.
 """
 
 import argparse
