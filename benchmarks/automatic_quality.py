@@ -1,11 +1,11 @@
 """Automatic clustering: ours beside HDBSCAN, k-means by silhouette, mixtures by BIC and Genie.
 
 `python benchmarks/automatic_quality.py [--seeds FIRST COUNT] [--nulls COUNT] [--only PART ...]
-[--null-rates] [--markdown PATH]` runs every method on generated sets (families that settings were
-chosen on, and families that were kept for judging), on single clusters (with `--null-rates` on
-these alone, AlphaCut and HDBSCAN 10 only, for many draws), and on the development sets in the
-folder `clusters` of the one TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by
-default. It needs `benchmarks/requirements.txt`.
+[--methods NAME ...] [--markdown PATH]` runs every method, or those that are named beside
+"HDBSCAN 10", on generated sets (families that settings were chosen on, and families that were kept
+for judging), on single clusters, and on the development sets in the folder `clusters` of the one
+TYPICALITY_DATA names. Nothing was tuned on the seeds that are run by default. It needs
+`benchmarks/requirements.txt`.
 """
 
 import argparse
@@ -35,7 +35,6 @@ _SEEDS = (910_000, 4)
 _NULL_SIZES = (100, 300, 1000, 3000, 10_000)
 _LARGE_NULL = 10_000  # for the methods below only
 _JUDGED_ON_NULLS = ["AlphaCut all, one width", "AlphaCut", "AutoClustering", "HDBSCAN 10"]
-_QUICK_ON_NULLS = ["AlphaCut", "HDBSCAN 10"]
 _MOST_ROWS = 2000  # for the silhouette, which costs the square of them
 _OPPONENT = "HDBSCAN 10 filled"
 _NULL_SHARE = 0.2  # one null for every four sets
@@ -188,9 +187,9 @@ def _file(path: Path, *, scaled: bool) -> Any:
 def score_set(task: Task, methods: list[str]) -> dict[str, Score]:
     """Some methods on one set; on large nulls those that are judged there."""
     X, Y = task.load()
-    if task.part.startswith("nulls") and len(methods) > len(_QUICK_ON_NULLS):
-        many = len(X) >= _LARGE_NULL
-        methods = _JUDGED_ON_NULLS if many else [m for m in methods if m not in _NEVER_ONE]
+    if task.part.startswith("nulls"):
+        judged = _JUDGED_ON_NULLS if len(X) >= _LARGE_NULL else [*set(METHODS) - _NEVER_ONE]
+        methods = [name for name in methods if name in judged]
     k = int(np.max([len(np.unique(y[y >= 0])) for y in Y.T]))
     scores = {}
     for name in methods:
@@ -246,7 +245,7 @@ def interval(difference: Doubles, weight: Doubles | None = None) -> str:
 def show_part(part: str, scores: Scores, report: Report) -> None:
     opponent = values(scores, _OPPONENT)
     rows = []
-    for name in NAMES:
+    for name in [name for name in NAMES if name in scores[0][1]]:
         ari = values(scores, name)
         found = [scored[name] for _, scored in scores]
         better = ari - opponent
@@ -278,7 +277,7 @@ def show_pooled(sets: Scores, nulls: Scores, report: Report) -> None:
     both = sets + nulls
     opponent = values(both, _OPPONENT)
     rows = []
-    for name in NAMES:
+    for name in [name for name in NAMES if name in sets[0][1]]:
         found = values(both, name)
         mean = np.average(found, weights=weight)
         rows.append([name, f"{mean:.3f}", interval(found - opponent, weight)])
@@ -344,11 +343,8 @@ def main() -> None:
         tasks += development(folder)
     else:
         report.line("No development sets: TYPICALITY_DATA names no folder with `clusters`.")
-    methods = list(METHODS)
-    if options.null_rates:
-        tasks = [task for task in tasks if task.part.startswith("nulls")]
-        methods = _QUICK_ON_NULLS
-    elif options.only:
+    methods = [name for name in METHODS if name in (options.methods or METHODS)]
+    if options.only:
         tasks = [task for task in tasks if task.part in options.only]
     parts: dict[str, Scores] = {}
     for part in dict.fromkeys(task.part for task in tasks):
@@ -366,7 +362,7 @@ def main() -> None:
     nulls = [s for s in nulls if not s[0].name.endswith(f", {_LARGE_NULL}")]  # all methods ran
     if nulls and sets:
         show_pooled(sets, nulls, report)
-    if not options.null_rates:
+    if len(methods) == len(METHODS):
         show_pairs(first, report)
     report.write(options.markdown)
 
@@ -378,7 +374,7 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--nulls", type=int, default=1, help="draws of each null and size")
     parser.add_argument("--only", nargs="*", metavar="PART", help="parts to run")
-    parser.add_argument("--null-rates", action="store_true", help="nulls only, two methods")
+    parser.add_argument("--methods", nargs="*", metavar="NAME", help="HDBSCAN 10, and others")
     parser.add_argument("--markdown", type=Path, default=_RESULTS, help="where the tables go")
     return parser.parse_args()
 

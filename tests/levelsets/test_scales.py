@@ -121,7 +121,7 @@ def test_fewer_clusters_win_where_votes_are_nearly_the_same(rng, more_votes, n_c
 # ---- evidence ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dimension", "sheet"), [(1.0, 0), (1.55, 0.5), (1.8, 1), (7.0, 1)])
+@pytest.mark.parametrize(("dimension", "sheet"), [(1.0, 0), (1.6, 0.5), (1.9, 1), (7.0, 1)])
 def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
     """By hand, from the edges and heights of a tree: the rows above each edge on its sides."""
     X = make_blobs(200, centers=[[0, 0], [5, 0]], random_state=0)[0]
@@ -132,8 +132,8 @@ def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
         own = [group == group[end] for end in (one, other)]
         size = min(np.count_nonzero(side) for side in own)
         contrast = min(tree.heights[side].mean() for side in own) - saddle
-        as_sheet = np.sqrt(tree.dimension) / 2.6 * (min(size / 200, 0.15) / 0.15) ** 0.25
-        as_curve = np.sqrt(dimension) / 4.2
+        as_sheet = np.sqrt(tree.dimension) / 2.7 * (min(size / 200, 0.15) / 0.15) ** 0.25
+        as_curve = np.sqrt(dimension) / (4.5 * 0.2**0.08)
         evidence = np.sqrt(11) * contrast * as_sheet**sheet * as_curve ** (1 - sheet)
         found += [evidence] * int(size >= 5)
         group[own[1]] = group[one]

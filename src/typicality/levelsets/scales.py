@@ -41,8 +41,9 @@ _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 
 # Evidence: fitted to single clusters of many shapes, see docs/theory.
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
-_BAR_OF_CURVES, _BAR_OF_SHEETS = 4.2, 2.6
-_CURVE, _SHEET = 1.3, 1.8  # dimensions
+_BAR_OF_CURVES, _BAR_OF_SHEETS = 4.5, 2.7
+_GROWTH, _ROWS_OF_THE_BAR = 0.08, 1000.0  # of the bar of curves
+_CURVE, _SHEET = 1.3, 1.9  # dimensions
 _SMALLEST_SIDE, _LARGE_SIDE = 0.005, 0.15  # of all rows
 _FEWEST_ROWS = 5.0
 
@@ -58,6 +59,7 @@ _POWER_BELOW, _POWER_ABOVE = 1.6, 0.65  # of the dimension, below the plane and 
 _POWER_OF_SCALE = -0.25
 _PRICE = 0.04  # of a cluster, times the logarithm of their number
 _VOTERS = 2000
+_ROUNDING = 1e-9  # of the score
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,21 +152,23 @@ class ScaleTree:
         r"""How far the clearest valley exceeds what chance makes of one cluster; 1 at the bar.
 
         .. math:: \max_e \sqrt k \, c_e
-            \Big( \frac{\sqrt D}{4.2} \Big)^{1 - t}
-            \Big( \frac{\sqrt d}{2.6} \Big( \frac{\min(q_e, 0.15)}{0.15} \Big)^{1/4} \Big)^t
+            \Big( \frac{\sqrt D}{4.5 \, (n / 1000)^{0.08}} \Big)^{1 - t}
+            \Big( \frac{\sqrt d}{2.7} \Big( \frac{\min(q_e, 0.15)}{0.15} \Big)^{1/4} \Big)^t
 
         over edges with half a percent of the rows on either side, and the fewest rows of a
         cluster. :math:`c_e` is the lower of the two mean heights above the edge, less the height of
         the edge: a chance bump may have a high peak, but it has a low mean. :math:`q_e` is the
         share of the rows on the smaller side, d the dimension at this scale, and D the least of
-        all scales; t rises from 0 at D = 1.3 to 1 at D = 1.8. One gap cuts a curve in two, but not
+        all scales; t rises from 0 at D = 1.3 to 1 at D = 1.9. One gap cuts a curve in two, but not
         a sheet.
         """
-        share = self.smaller_side / self.counts.sum()
+        n_rows = self.counts.sum()
+        share = self.smaller_side / n_rows
         large = (self.smaller_side >= fewest) & (share >= _SMALLEST_SIDE)
         contrast = self._sides[2].min(axis=1) - self.saddles
         sheet = min(max((least_dimension - _CURVE) / (_SHEET - _CURVE), 0.0), 1.0)
-        as_curve = math.sqrt(least_dimension) / _BAR_OF_CURVES
+        bar_of_curves = _BAR_OF_CURVES * (n_rows / _ROWS_OF_THE_BAR) ** _GROWTH
+        as_curve = math.sqrt(least_dimension) / bar_of_curves
         as_sheet = math.sqrt(self.dimension) / _BAR_OF_SHEETS
         as_sheet = as_sheet * (share.clip(max=_LARGE_SIDE) / _LARGE_SIDE) ** 0.25
         found = contrast * as_curve ** (1.0 - sheet) * as_sheet**sheet
@@ -296,7 +300,7 @@ def choose_clusters(
     else:
         chosen, agreement = _split_anyway(voting[len(voting) // 2], fewest_clusters), 0.0
     if fewest_clusters == 1:  # which all scales agree on
-        chosen, agreement = _split_anyway(chosen.tree, 1), 1.0
+        chosen, agreement = _split_anyway(max(voting, key=_smoothness), 1), 1.0
     return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
 
 
@@ -495,13 +499,23 @@ def dimension_by(near: Neighbours, k: int) -> float:
 
 
 def _elect(ballots: list[tuple[Partition, int]], voters: Places) -> tuple[Partition, float]:
-    """The partition of largest mean agreement with all, at a price, and that mean."""
+    """The partition of largest mean agreement with all, at a price, and that mean.
+
+    Of scales with the same partition the smoothest is taken.
+    """
     weights = np.array([n * part.tree.n_neighbors**_POWER_OF_SCALE for part, n in ballots])
     labels = [part.labels[np.searchsorted(part.tree.rows, voters)] for part, _ in ballots]
     support = adjusted_rand_matrix(labels) @ (weights / weights.sum())
     price = _PRICE * np.log([part.n_clusters for part, _ in ballots])
-    best = int((support - price).argmax())
+    score = support - price
+    same = np.flatnonzero(score >= score.max() - _ROUNDING)
+    best = max(same, key=lambda place: _smoothness(ballots[place][0].tree))
     return ballots[best][0], float(support[best])
+
+
+def _smoothness(tree: ScaleTree) -> tuple[int, int]:
+    """Trees of more rows come first, then those of more neighbours: their heights vary less."""
+    return len(tree.rows), tree.n_neighbors
 
 
 def adjusted_rand_matrix(labels: list[NDArray[np.int64]]) -> Doubles:
