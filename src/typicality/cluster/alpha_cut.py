@@ -75,9 +75,9 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     Parameters
     ----------
-    kernel : {"auto", "local", "gaussian", "rbf", "laplacian", "cauchy"} or Stationary, \
-            default="auto"
-        "local" is the kernel whose width follows the density. The others have one width, `sigma`.
+    kernel : str or Stationary, default="auto"
+        "local" is the kernel whose width follows the density. The others have one width, `sigma`:
+        "gaussian" (or "rbf"), "laplacian", "cauchy", or an object of such a kernel.
         "auto" is "local" if `sigma`, `alpha`, `rejection_rate` and `labelling` are left at their
         defaults and `weights` is not "typicality", else "gaussian".
     sigma : float or str, default="auto"
