@@ -65,6 +65,11 @@ WRONG = {
         "The kernel 'precomputed' needs a square matrix instead of rows, which the command line "
         "does not read; use the estimator from Python.",
     ),
+    "distances": (
+        ["-m", "alpha-cut", "--param", "metric=precomputed"],
+        "The metric 'precomputed' needs a square matrix instead of rows, which the command line "
+        "does not read; use the estimator from Python.",
+    ),
 }
 
 

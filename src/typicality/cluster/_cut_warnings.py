@@ -51,7 +51,7 @@ def warn_about_choice(model: Any) -> None:
     if found < model.at_least:
         warn(
             f"{found} clusters were found where at_least={model.at_least} were asked for: there "
-            f"are too few distinct rows. Use a smaller at_least.",
+            "are too few distinct rows. Use a smaller at_least.",
             ClusteringWarning,
         )
     elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:

@@ -20,7 +20,6 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster._shell import Reportable
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
-from typicality.exceptions import ClusteringWarning
 from typicality.geometry.distinct import count_distinct_rows
 
 __all__ = ["AutoClustering"]
@@ -158,13 +157,6 @@ class AutoClustering(ClusterMixin, Reportable):
             setattr(self, name, value)
         for warning in chosen.warnings:
             warnings.warn(warning, stacklevel=2)
-        if self.n_clusters_ < self.at_least and not chosen.warnings:
-            warnings.warn(
-                f"{self.n_clusters_} clusters were found where at_least={self.at_least} were asked "
-                "for: the rows do not fall into more. Use a smaller at_least.",
-                ClusteringWarning,
-                stacklevel=2,
-            )
         return self
 
     def predict(self, X: ArrayLike) -> Labels:

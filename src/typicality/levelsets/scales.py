@@ -453,7 +453,7 @@ class _Sample:
             k,
             dimension,
             squares,
-            np.maximum(nearest_others(self.near, self.counts), self._least_distance),
+            self._nearest,
             heights,
             pairs,
             saddles,
@@ -461,10 +461,13 @@ class _Sample:
             self.lengths,
         )
 
-    @property
-    def _least_distance(self) -> float:
-        """Of distinct rows."""
-        return math.sqrt(self.near.sqdist.min(where=self.near.sqdist > 0, initial=np.inf))
+    @cached_property
+    def _nearest(self) -> Doubles:
+        """The distances to the nearest others; for copies, the least distance of distinct rows."""
+        sqdist = self.near.sqdist[:, :2]
+        positive = sqdist[sqdist > 0]
+        least = math.sqrt(positive.min()) if positive.size else 0.0
+        return np.maximum(nearest_others(self.near, self.counts), least)
 
     def _dimension(self, k: int) -> float:
         """The dimension at a scale, at most that at the finest."""
