@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["atomic_file", "atomic_folder"]
-
 
 @contextmanager
 def atomic_file(

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IQR_OF_NORMAL", "unit_of_weight", "weighted_quantile"]
-
 IQR_OF_NORMAL = 1.349  # the distance between the quartiles of a normal variable, in its deviations
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["counted", "enumerated", "listed", "share"]
-
 _MOST_LISTED = 6
 
 

@@ -25,16 +25,6 @@ from typicality.membership.hard import HardTwin
 from typicality.membership.possibilistic import Possibilistic1993Twin, Possibilistic1996Twin
 from typicality.membership.sparse import SparsePossibilisticTwin
 
-__all__ = [
-    "add_distances",
-    "coincidences_at",
-    "fold_chunks",
-    "log_sums_at",
-    "sum_at",
-    "sum_pairs",
-    "write_rows",
-]
-
 # Sums may be reordered (vector lanes) and products fused.
 _SWEEP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 # Inlined, so that a sweep is one function: a process that compiles would otherwise link to copies

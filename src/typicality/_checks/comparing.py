@@ -11,8 +11,6 @@ from typicality._checks.rows import check_magnitudes, check_rows, check_varying_
 from typicality.geometry import Features
 from typicality.geometry.distinct import count_distinct_rows
 
-__all__ = ["check_at_least", "check_number_of_clusters", "check_rate", "check_rows_to_compare"]
-
 FEWEST_ROWS = 10
 
 

@@ -11,21 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._checks.partitions import check_points
 
-__all__ = [
-    "check_cluster",
-    "check_grid_resolution",
-    "check_has_memberships",
-    "check_has_objectives",
-    "check_has_path",
-    "check_has_tree",
-    "check_plane",
-    "check_repeated_scores",
-    "check_results",
-    "check_scores",
-    "check_surface_axes",
-    "check_values",
-]
-
 Doubles = NDArray[np.float64]
 
 

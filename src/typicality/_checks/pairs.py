@@ -10,14 +10,6 @@ from sklearn.utils.validation import check_array
 from typicality._checks.rows import OVERFLOW_MARGIN
 from typicality.geometry.base import row_blocks
 
-__all__ = [
-    "check_diagonal",
-    "check_dissimilarities",
-    "check_kernel_matrix",
-    "check_known",
-    "check_no_diagonal",
-]
-
 Floats = NDArray[np.floating]
 
 _ASYMMETRY = 1e-6  # of the largest entry: more is no rounding

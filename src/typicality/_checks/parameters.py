@@ -9,18 +9,6 @@ from sklearn.utils.validation import check_array
 
 from typicality.kernels import BANDWIDTH_KERNELS, Linear, Stationary
 
-__all__ = [
-    "check_algorithm",
-    "check_alpha",
-    "check_alpha_cut",
-    "check_compressible",
-    "check_kernel",
-    "check_spread",
-    "check_start_array",
-    "check_start_count",
-    "check_start_points",
-]
-
 Floats = NDArray[np.floating]
 
 

@@ -8,19 +8,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-__all__ = [
-    "check_centers",
-    "check_choice",
-    "check_exponent",
-    "check_flags",
-    "check_labels",
-    "check_memberships",
-    "check_n_pairs",
-    "check_points",
-    "check_same_length",
-    "is_labels",
-]
-
 Doubles = NDArray[np.float64]
 
 _ROUNDING = 1e-5  # a membership this much above one is one, rounded in float32

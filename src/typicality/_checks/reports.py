@@ -12,17 +12,6 @@ from sklearn.utils.validation import check_array
 
 from typicality._compat import feature_names
 
-__all__ = [
-    "check_cells",
-    "check_display",
-    "check_has_features",
-    "check_max_rows",
-    "check_reportable",
-    "check_row_numbers",
-    "check_sentences",
-    "check_training_rows",
-]
-
 _FEWEST_ROWS = 10
 _ROWS_COMPARED = 1000
 

@@ -13,18 +13,6 @@ from typicality.geometry import Features
 from typicality.geometry.base import row_blocks
 from typicality.geometry.distinct import count_distinct_rows
 
-__all__ = [
-    "check_distinct_rows",
-    "check_extents",
-    "check_magnitudes",
-    "check_on_sphere",
-    "check_reach",
-    "check_rows",
-    "check_sample_weight",
-    "check_variance",
-    "check_varying_rows",
-]
-
 Floats = NDArray[np.floating]
 
 _NARROWEST = 4.0  # times the extent whose factor overflows

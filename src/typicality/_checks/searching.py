@@ -10,14 +10,6 @@ from sklearn.utils import get_tags
 
 from typicality._checks.validating import check_detector, check_estimator
 
-__all__ = [
-    "check_distances_or_rows",
-    "check_predicting_clusterer",
-    "check_row_labels",
-    "check_searchable",
-    "check_settings",
-]
-
 Labels = NDArray[np.int_]
 
 _SIMILARITIES = ("precomputed", "precomputed_nearest_neighbors")

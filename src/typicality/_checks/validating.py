@@ -15,17 +15,6 @@ from typicality._checks.partitions import check_flags, check_same_length
 from typicality._compat import n_rows_of
 from typicality._words import listed
 
-__all__ = [
-    "check_detector",
-    "check_estimator",
-    "check_judge",
-    "check_parameter_name",
-    "check_rates",
-    "check_rows_to_split",
-    "check_sizes",
-    "check_truth",
-]
-
 FEWEST_ROWS = 4  # two in each half
 
 

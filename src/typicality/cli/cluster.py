@@ -16,8 +16,6 @@ from typicality.cli.options import (
     table_options,
 )
 
-__all__ = ["cluster"]
-
 
 @command
 @table_options

@@ -14,8 +14,6 @@ from typicality.cli.options import (
     table_options,
 )
 
-__all__ = ["compare"]
-
 
 @command
 @table_options

@@ -35,8 +35,6 @@ from typicality.comparison.tables import (
 from typicality.preprocessing import ColumnScaler
 from typicality.tables import write_table
 
-__all__ = ["CompareChoice", "run_comparison"]
-
 _FILES = ("comparison.json", "comparison.csv", "labels.csv")
 _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Terminal", "shown"]
-
 
 class Terminal:
     """Prints to people: widths, colours and progress as the terminal allows.

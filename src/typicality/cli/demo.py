@@ -4,8 +4,6 @@ import click
 
 from typicality.cli.options import command
 
-__all__ = ["demo"]
-
 
 @command
 @click.option(

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["ExitCode", "UnusableError", "WrongUseError", "explained"]
-
 Result = TypeVar("Result")
 
 _INTERRUPTED = "Interrupted; nothing was written."

@@ -15,8 +15,6 @@ from typicality.cli.console import Terminal
 from typicality.cli.group import main
 from typicality.cli.run_folder import REPORT, require_free
 
-__all__ = ["show", "write_iris"]
-
 
 def show(output: str, *, force: bool) -> None:
     """Write the data, run the command, and say what to look at.

@@ -16,8 +16,6 @@ from typicality.cli.errors import UnusableError
 from typicality.cli.methods import option_for
 from typicality.preprocessing import ColumnScaler
 
-__all__ = ["FittedModel", "fit_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:

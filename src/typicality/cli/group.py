@@ -7,8 +7,6 @@ import click
 from typicality import __version__
 from typicality._words import enumerated
 
-__all__ = ["LazyGroup", "main"]
-
 # In the order of a first acquaintance, which is how --help lists them.
 _COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "compare", "report")
 

@@ -7,17 +7,6 @@ from typing import Any, NamedTuple
 
 from typicality.cli.errors import WrongUseError
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "build_detector",
-    "build_estimator",
-    "near_name",
-    "option_for",
-    "parse_parameters",
-    "parse_value",
-]
-
 _OPTIONS = {
     "alpha": "--alpha",
     "assign": "--assign",

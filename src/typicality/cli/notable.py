@@ -13,8 +13,6 @@ from typicality.report.middles import Middles
 from typicality.report.outliers import explain
 from typicality.tables import Block, append_columns
 
-__all__ = ["FileNotes", "NotableRow", "Reason", "explained_rows", "typical_rows"]
-
 Floats = NDArray[np.floating]
 
 _REASONS = 3  # columns named for a row

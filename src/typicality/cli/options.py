@@ -13,24 +13,6 @@ import click
 
 from typicality.cli.errors import explained
 
-__all__ = [
-    "RunChoice",
-    "TableChoice",
-    "comma_separated",
-    "command",
-    "command_line",
-    "file_argument",
-    "format_options",
-    "machine_options",
-    "model_options",
-    "print_options",
-    "report_option",
-    "run_options",
-    "run_options_without_folder",
-    "table_options",
-    "table_words",
-]
-
 Command = Callable[..., Any]
 
 

@@ -15,8 +15,6 @@ from typicality.cli.options import (
     table_options,
 )
 
-__all__ = ["outliers"]
-
 
 @command
 @table_options

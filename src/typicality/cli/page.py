@@ -16,8 +16,6 @@ from typicality.report.assembly import assemble
 from typicality.report.findings import Findings
 from typicality.report.payload import build_payload
 
-__all__ = ["PageRows", "notes_of", "write_page"]
-
 _SCALES = {
     "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
     "few far rows do not change.",

@@ -10,8 +10,6 @@ from typicality.cli.options import TableChoice
 from typicality.cli.words import place
 from typicality.tables import NumericTable, TableFile, open_table, read_rows
 
-__all__ = ["PreparedRows", "open_chosen", "prepare_rows"]
-
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
 

@@ -4,8 +4,6 @@ import click
 
 from typicality.cli.options import command
 
-__all__ = ["report"]
-
 
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())

@@ -15,8 +15,6 @@ from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
 from typicality.cli.scoring import load_pipeline
 from typicality.tables import TableFile
 
-__all__ = ["report_on_run"]
-
 
 def report_on_run(
     model: str, file: str | None, *, output: str | None, force: bool, quiet: bool

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
-__all__ = ["within"]
-
 _MIB_IN_A_GB = 1e9 / 2**20
 
 

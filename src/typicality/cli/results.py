@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.report.findings import Findings, chosen_method
 
-__all__ = ["as_cells", "column_names", "columns_of_fit", "columns_of_new_rows"]
-
 Floats = NDArray[np.floating]
 Columns = dict[str, NDArray[Any]]
 

@@ -13,8 +13,6 @@ from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.preparing import PreparedRows
 from typicality.report.findings import Findings
 
-__all__ = ["Run"]
-
 
 @dataclass(frozen=True, eq=False)
 class Run:

@@ -10,8 +10,6 @@ from typicality._files import atomic_folder
 from typicality.cli.run_record import read_record
 from typicality.exceptions import ModelFileError
 
-__all__ = ["SavedRun", "folder_for", "folder_if_named", "new_folder", "open_run", "require_free"]
-
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
 _OURS = (
     "labels.csv",

@@ -18,8 +18,6 @@ from typicality.cli.run import Run
 from typicality.exceptions import ModelFileError
 from typicality.report.findings import chosen_method
 
-__all__ = ["RECORD_FORMAT", "as_json", "data_of", "read_record", "record_of", "versions"]
-
 RECORD_FORMAT = 1
 _REQUIRED = {
     "command",

@@ -31,8 +31,6 @@ from typicality.persistence import save
 from typicality.report.findings import Findings, find
 from typicality.tables import TableFile
 
-__all__ = ["Request", "run_to_folder"]
-
 
 @dataclass(frozen=True, eq=False)
 class Request:

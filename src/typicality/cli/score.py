@@ -12,8 +12,6 @@ from typicality.cli.options import (
     print_options,
 )
 
-__all__ = ["score"]
-
 
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())

@@ -21,8 +21,6 @@ from typicality.exceptions import ModelFileError
 from typicality.persistence import load
 from typicality.tables import Block, TableFile, append_columns, open_table, rows_of
 
-__all__ = ["ScoreChoice", "Scorer", "Tally", "load_pipeline", "score_file"]
-
 
 @dataclass(frozen=True)
 class ScoreChoice:

@@ -18,8 +18,6 @@ from typicality.cli.run_folder import MODEL, RECORD, REPORT
 from typicality.cli.words import number, numbers, place
 from typicality.report.findings import chosen_method
 
-__all__ = ["about_data", "say_files", "say_summary"]
-
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
 _ONE_CLUSTER = (

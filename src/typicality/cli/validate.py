@@ -15,8 +15,6 @@ from typicality.cli.options import (
     table_words,
 )
 
-__all__ = ["validate"]
-
 
 @command
 @table_options

@@ -33,8 +33,6 @@ from typicality.preprocessing import ColumnScaler
 from typicality.validation import OutlierStability, outlier_stability
 from typicality.validation.sigma_grid import NamedSigma, named_sigmas, rounded
 
-__all__ = ["ValidateChoice", "parse_rates", "parse_sigmas", "run_validation"]
-
 Doubles = NDArray[np.float64]
 
 _FEWEST_ROWS = 20

@@ -12,8 +12,6 @@ from typicality.validation.outliers import n_rejected
 from typicality.validation.recommendation import Recommendation, recommend
 from typicality.validation.sigma_grid import NamedSigma
 
-__all__ = ["OURS", "SVM", "Validation"]
-
 OURS, SVM = "one-cluster", "one-class svm"
 
 

@@ -15,8 +15,6 @@ from typicality.cli.run_record import RECORD_FORMAT, as_json, data_of, versions
 from typicality.cli.validation import Validation
 from typicality.cli.validation_picture import draw
 
-__all__ = ["FILES", "PICTURE", "record_of", "write_files"]
-
 RECORD, FIGURES, SCORES, PICTURE = FILES = (
     "validation.json",
     "validation.csv",

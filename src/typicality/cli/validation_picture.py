@@ -10,8 +10,6 @@ from typicality.cli.validation import Validation
 from typicality.plot import StabilityBoxesDisplay
 from typicality.validation import OutlierStability
 
-__all__ = ["draw"]
-
 _DOTS_PER_INCH = 120
 _PANEL_HEIGHT, _BOX_WIDTH, _MARGIN = 2.3, 0.85, 1.5  # inches
 _TOP = 1.15  # a word has room above boxes that reach 1

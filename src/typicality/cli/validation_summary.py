@@ -11,8 +11,6 @@ from typicality.cli.console import Terminal
 from typicality.cli.validation import Validation
 from typicality.validation import OutlierStability
 
-__all__ = ["say_validation"]
-
 _MOST_WITH_ERRORS = 3  # rates; more would not fit a line of eighty
 _ABOUT = (
     "Mean Jaccard index of the rows that two halves flag: 1 where both flag the same rows, 0 where "

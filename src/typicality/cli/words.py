@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = ["number", "numbers", "place"]
-
 _FEW, _MANY = 4, 9  # digits
 
 

@@ -33,8 +33,6 @@ from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.initial import max_min
 from typicality.solve.picard import PicardResult
 
-__all__ = ["AdaptiveClusterer"]
-
 Floats = NDArray[np.floating]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them

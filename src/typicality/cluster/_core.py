@@ -20,8 +20,6 @@ from typicality.solve.alternation import Alternation
 from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["core_attributes", "solve_one_cluster", "warn_about_core"]
-
 
 def solve_one_cluster(
     space: Any,

@@ -24,8 +24,6 @@ from typicality.cluster._shell import Reportable
 from typicality.plan import Plan
 from typicality.solve.picard import Status
 
-__all__ = ["JoinedMixture"]
-
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]

@@ -30,8 +30,6 @@ from typicality.solve.initial import NAMED_STARTS, named_start
 from typicality.solve.picard import PicardResult
 from typicality.solve.restarts import best_of
 
-__all__ = ["NumberedClusterer", "best_run"]
-
 Floats = NDArray[np.floating]
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, picard
 
-__all__ = ["FitProgress", "State"]
-
 State = ClusterState[Any]
 Step = Callable[[Any], tuple[Any, float, float]]
 

@@ -19,8 +19,6 @@ from typicality.geometry.distinct import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
 
-__all__ = ["Box", "Coordinates", "Dissimilarities", "KernelValues", "Paths", "Reader", "Sphere"]
-
 Floats = NDArray[np.floating]
 
 

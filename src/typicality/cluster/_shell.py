@@ -23,8 +23,6 @@ from typicality.operators import ALGORITHMS
 if TYPE_CHECKING:
     from typicality.report import Report
 
-__all__ = ["Reportable", "SpaceEstimator", "TrainingRows", "feature_labels", "small_copy"]
-
 Floats = NDArray[np.floating]
 Model = TypeVar("Model")
 

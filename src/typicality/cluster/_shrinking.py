@@ -18,8 +18,6 @@ from typicality.solve.alternation import ClusterState
 from typicality.solve.initial import at_the_first_row, farthest_rows, max_min
 from typicality.solve.picard import PicardResult
 
-__all__ = ["ShrinkingClusterer"]
-
 
 class ShrinkingClusterer(AdaptiveClusterer, metaclass=ABCMeta):
     """Base of the estimators that begin with too many clusters; not for direct use."""

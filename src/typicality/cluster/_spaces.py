@@ -39,8 +39,6 @@ from typicality.kernels import (
 from typicality.minimax import MinimaxPaths
 from typicality.operators import Evaluated, GivenKernel, GivenSqdist, Tolerance
 
-__all__ = ["OpenSpace", "SumsWanted", "has_points", "is_pairwise", "open_space"]
-
 Floats = NDArray[np.floating]
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")

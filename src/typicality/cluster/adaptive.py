@@ -10,8 +10,6 @@ from typicality.cluster._shrinking import ShrinkingClusterer
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 
-__all__ = ["AdaptivePCM"]
-
 
 class AdaptivePCM(ShrinkingClusterer):
     r"""Adaptive possibilistic c-means (APCM): too many clusters in, the right number out.

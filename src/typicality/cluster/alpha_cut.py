@@ -37,8 +37,6 @@ from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.plan import Plan
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["AlphaCutClustering"]
-
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
 _Fitting = tuple[dict[str, Any], Callable[[], None], FitProgress]

@@ -22,8 +22,6 @@ from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.geometry.distinct import count_distinct_rows
 
-__all__ = ["AutoClustering"]
-
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
 

@@ -23,8 +23,6 @@ from typicality.solve.annealing import rising_path
 from typicality.solve.initial import NAMED_STARTS
 from typicality.solve.picard import PicardResult
 
-__all__ = ["EntropyCMeans"]
-
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 

@@ -18,8 +18,6 @@ from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.solve.picard import PicardResult
 
-__all__ = ["FuzzyCMeans", "fuzzifier"]
-
 _FUZZIEST = 2.0  # the largest automatic m
 
 

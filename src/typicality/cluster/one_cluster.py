@@ -26,8 +26,6 @@ from typicality.kernels import Kernel
 from typicality.membership.spread import smallest_spread
 from typicality.solve.picard import PicardResult
 
-__all__ = ["OneClusterPCM"]
-
 Floats = NDArray[np.floating]
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one

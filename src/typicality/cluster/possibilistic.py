@@ -32,8 +32,6 @@ from typicality.membership.spread import smallest_spread, spread_from_partition,
 from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.picard import PicardResult
 
-__all__ = ["PossibilisticCMeans"]
-
 
 class PossibilisticCMeans(NumberedClusterer):
     r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.

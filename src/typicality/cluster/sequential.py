@@ -23,8 +23,6 @@ from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, o
 from typicality.solve.picard import PicardResult
 from typicality.solve.sequential import LEAST_WIDTH, Sequential
 
-__all__ = ["SequentialPCM"]
-
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 

@@ -13,8 +13,6 @@ from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 
-__all__ = ["SparseAdaptivePCM"]
-
 SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
     "p": [Interval(Real, 0, 1, closed="neither")],
     "root": [StrOptions({"exact", "bisection"})],

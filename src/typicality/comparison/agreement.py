@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.metrics import adjusted_rand_score
 
-__all__ = ["AgreementMatrix", "agreement_matrix", "placed_rows_agreement", "rank_agreement"]
-
 Doubles = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Generic, TypeVar
 
-__all__ = ["Attempt", "attempt"]
-
 Value = TypeVar("Value")
 
 # What estimators raise on data they cannot use; anything else is a mistake, and is not hidden.

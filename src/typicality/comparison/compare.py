@@ -21,8 +21,6 @@ from typicality.comparison.methods import chosen_methods
 from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.stability import draw_subsamples
 
-__all__ = ["compare_methods"]
-
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Progress = Callable[[int, int, str], None]

@@ -19,8 +19,6 @@ from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.tables import as_text, clusterer_table, detector_table, notes_on_run
 from typicality.metrics import jaccard_score
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

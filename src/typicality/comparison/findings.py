@@ -9,8 +9,6 @@ from typicality._words import enumerated
 from typicality.comparison.agreement import AgreementMatrix
 from typicality.comparison.results import ClustererResult, DetectorResult
 
-__all__ = ["findings_on_clusters", "findings_on_outliers"]
-
 _SAME = 0.9  # an agreement above it is called the same clusters
 _ALIKE = 0.6
 _SHAKY = 0.6  # a stability below it is pointed out

@@ -16,8 +16,6 @@ from typicality.comparison.stability import Repeats, agreement_of_refits
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
 
-__all__ = ["FirstFit", "Task", "first_fit", "refit", "result_of"]
-
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

@@ -19,8 +19,6 @@ from typicality.cluster import (
     SequentialPCM,
 )
 
-__all__ = ["CLUSTERERS", "DETECTORS", "Method", "chosen_methods"]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -9,8 +9,6 @@ from sklearn.metrics import silhouette_score
 from typicality.comparison.methods import Method
 from typicality.geometry.distinct import count_distinct_rows
 
-__all__ = ["CHOICE_ROWS", "MOST_CLUSTERS", "NumberChoice", "choose_number", "labels_of"]
-
 Doubles = NDArray[np.float64]
 
 MOST_CLUSTERS = 20

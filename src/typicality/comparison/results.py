@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from typicality.comparison.stability import Repeats
 from typicality.metrics.partitions import count_clusters
 
-__all__ = ["ClustererResult", "DetectorResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClustererResult:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Repeats", "agreement_of_refits", "draw_subsamples", "shared_rows_agreement"]
-
 Indices = NDArray[np.intp]
 Measure = Callable[[NDArray[Any], NDArray[Any]], float]
 

@@ -9,15 +9,6 @@ from typicality.comparison.agreement import AgreementMatrix
 from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.stability import Repeats
 
-__all__ = [
-    "TextTable",
-    "agreement_table",
-    "as_text",
-    "clusterer_table",
-    "detector_table",
-    "notes_on_run",
-]
-
 _NOTHING = "-"
 
 

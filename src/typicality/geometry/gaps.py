@@ -14,8 +14,6 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_
 from typicality.geometry.nearest import NearestRows
 from typicality.operators import Columns
 
-__all__ = ["InputGaps", "KernelGaps"]
-
 _AT_A_TIME = 256
 _MATES = 8  # neighbours in the order of the tree that bound a distance
 _BLOCK_ENTRIES = 2**22

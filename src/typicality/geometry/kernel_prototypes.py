@@ -11,8 +11,6 @@ from typicality.geometry.base import Floats
 from typicality.membership.base import MembershipRule, labels
 from typicality.operators import Expansion, Operator, compressed
 
-__all__ = ["ExpandedPrototypes", "KernelPrototypes"]
-
 
 @dataclass(frozen=True, eq=False)
 class ExpandedPrototypes:

@@ -24,8 +24,6 @@ from typicality.membership.hard import Hard
 from typicality.operators import EXACT, Columns, Evaluated, Tolerance, choose_operator
 from typicality.plan import Plan
 
-__all__ = ["KernelCandidates", "KernelSpace"]
-
 _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all

@@ -18,8 +18,6 @@ from typicality.operators import Blocked, Columns, Dense, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
 
-__all__ = ["FastLeaveOneOut", "LeaveOneOut", "leave_one_out"]
-
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 _ROUNDING = 1e-12  # of sums in double precision

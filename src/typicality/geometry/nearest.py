@@ -11,8 +11,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality.geometry.base import Floats
 
-__all__ = ["GivenDistances", "NearestRows", "Neighbours", "RememberedNearest", "neighbours_of"]
-
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**13
 

@@ -14,8 +14,6 @@ from typicality.geometry.kernel_space import KernelSpace
 from typicality.kernels import Kernel
 from typicality.operators import Evaluated
 
-__all__ = ["Thinned", "thinned"]
-
 
 @dataclass(frozen=True, eq=False)
 class Thinned:

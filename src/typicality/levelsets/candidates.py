@@ -10,8 +10,6 @@ from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.segments import lengths_of, lowest_in_round, points_on, rounds_of
 
-__all__ = ["Candidates"]
-
 
 @dataclass(eq=False)
 class Candidates:

@@ -10,8 +10,6 @@ from typicality._threads import over_ranges
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.landscape import Doubles
 
-__all__ = ["Forest"]
-
 _PAIRS_OF_A_TASK = 2**14
 
 

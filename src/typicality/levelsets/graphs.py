@@ -12,16 +12,6 @@ from scipy.spatial import cKDTree
 from typicality.geometry.nearest import NearestRows, neighbours_of
 from typicality.kernels.base import Floats
 
-__all__ = [
-    "Pairs",
-    "all_pairs",
-    "components",
-    "distinct_pairs",
-    "islands",
-    "linked_pairs",
-    "neighbour_pairs",
-]
-
 Pairs = NDArray[np.intp]
 
 _PAIRS_AT_A_TIME = 2**16

@@ -9,8 +9,6 @@ from math import ceil, exp, log, sqrt
 from numba import njit
 from numpy import arange, bool_, empty, full, int64, ones, zeros
 
-__all__ = ["grow_tree", "log_heights"]
-
 _MOST_POINTS = 3  # that are looked at between the ends of an edge
 _STEP = 1.5  # widths between them
 _DEEP = -700.0  # the logarithm of a height that underflows

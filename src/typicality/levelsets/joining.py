@@ -6,8 +6,6 @@ from typicality.levelsets.landscape import Doubles, Floats, Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.segments import lowest_between
 
-__all__ = ["join"]
-
 _ROWS_AT_A_TIME = 2**14
 
 

@@ -11,8 +11,6 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.nearest import NearestRows
 from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
 
-__all__ = ["Joined", "Landscape", "typicality_at"]
-
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]
 

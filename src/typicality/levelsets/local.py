@@ -15,8 +15,6 @@ from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_a
 if TYPE_CHECKING:
     from typicality.levelsets.scales import ScaleTree
 
-__all__ = ["LocalLandscape", "log_heights_at", "nearest_others", "squared_widths"]
-
 _REACH = 10  # rows in the radius that tells how sparse they are
 _POINTS_OF_A_TASK = 256
 _NEIGHBOURS_AT_A_TIME = 2**21

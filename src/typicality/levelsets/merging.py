@@ -6,20 +6,6 @@ Nothing here calls other compiled code: numba's cache notices changes of this fi
 from numba import njit
 from numpy import arange, bool_, inf, int64, ones, zeros
 
-__all__ = [
-    "core_edges",
-    "fill_along",
-    "grow",
-    "hang_together",
-    "label_cores",
-    "link",
-    "meet",
-    "merge_peaks",
-    "merge_sides",
-    "prune",
-    "ways_to",
-]
-
 
 @njit(cache=True, nogil=True)
 def _root(parent, i):

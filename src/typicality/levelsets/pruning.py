@@ -9,8 +9,6 @@ from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.landscape import Doubles
 from typicality.levelsets.tree import AlphaTree
 
-__all__ = ["PrunedTree", "pruned"]
-
 
 class PrunedTree(NamedTuple):
     """A spanning tree of some nodes of a tree: they hang together as they do there, at any alpha.

@@ -14,8 +14,6 @@ from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.spanning import SpanningTree, spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, Labels
 
-__all__ = ["Regions"]
-
 
 @dataclass(frozen=True, eq=False)
 class Regions:

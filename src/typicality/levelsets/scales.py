@@ -27,8 +27,6 @@ from typicality.levelsets.local import (
 from typicality.levelsets.selection import just_below_cores, raise_to
 from typicality.levelsets.tree import Cut, number_clusters
 
-__all__ = ["Choice", "Partition", "ScaleTree", "choose_clusters", "cut_at_choice"]
-
 Places = NDArray[np.intp]
 SearchAmong = Callable[[Places], Any]
 

@@ -8,14 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.levelsets.landscape import Doubles, Floats, Landscape
 
-__all__ = [
-    "lengths_of",
-    "lowest_between",
-    "lowest_in_round",
-    "points_on",
-    "rounds_of",
-]
-
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
 _MOST_POINTS = 512  # a longer segment leads through places where there is nothing to be missed

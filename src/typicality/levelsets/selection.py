@@ -11,8 +11,6 @@ from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.spanning import Branches
 from typicality.levelsets.tree import AlphaTree, Cut, Labels, number_clusters
 
-__all__ = ["contrasts", "critical_value", "just_below_cores", "raise_to", "select_clusters"]
-
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
 _STRICTNESS = 1.6
 _ROWS_OF_A_PLACE = 20.0

@@ -18,8 +18,6 @@ from typicality.levelsets.graphs import (
 )
 from typicality.levelsets.landscape import Doubles, Landscape
 
-__all__ = ["Branches", "SpanningTree", "branches_of", "spanning_tree"]
-
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
 
 

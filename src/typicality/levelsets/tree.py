@@ -13,8 +13,6 @@ from typicality.levelsets.landscape import Doubles
 from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
 from typicality.levelsets.valley import Valley, deepest_valley
 
-__all__ = ["AlphaTree", "Cut", "number_clusters"]
-
 Labels = NDArray[np.int32]
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number

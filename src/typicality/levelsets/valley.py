@@ -9,8 +9,6 @@ from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.operators import Blocked, Evaluated
 
-__all__ = ["Valley", "deepest_valley"]
-
 Doubles = NDArray[np.float64]
 
 _GRID = 1000  # points at which the density is looked at

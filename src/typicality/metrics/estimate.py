@@ -12,8 +12,6 @@ from typicality._checks import check_n_pairs
 from typicality.metrics.differences import mean_difference_to
 from typicality.metrics.partitions import Crisp, Soft, read_two
 
-__all__ = ["RandEstimate", "generalized_rand_estimate"]
-
 Doubles = NDArray[np.float64]
 
 _BLOCK_PAIRS = 65_536

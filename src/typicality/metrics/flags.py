@@ -6,8 +6,6 @@ import numpy as np
 
 from typicality._checks import check_flags, check_same_length
 
-__all__ = ["jaccard_score"]
-
 
 def jaccard_score(flags_a: Any, flags_b: Any) -> float:
     r"""The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.

@@ -7,8 +7,6 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 from typicality.metrics.differences import differences, paired_difference
 from typicality.metrics.partitions import Crisp, read_two
 
-__all__ = ["adjusted_generalized_rand_score", "generalized_rand_score"]
-
 
 def generalized_rand_score(reference: Any, memberships: Any, *, normalize: bool = True) -> float:
     r"""The generalised Rand index: how far two partitions, crisp or soft, agree on pairs of rows.

@@ -8,8 +8,6 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from typicality._checks import check_choice, check_labels, check_same_length
 
-__all__ = ["success_rate"]
-
 
 def success_rate(labels_true: Any, labels_pred: Any, *, matching: str = "greedy") -> float:
     """The share of rows that are in the cluster matched with their class.

@@ -13,16 +13,6 @@ Nothing here calls compiled code of other files: numba's cache notices changes o
 from numba import njit
 from numpy import empty, int64, sqrt
 
-__all__ = [
-    "BINS_PER_OCTAVE",
-    "N_BINS",
-    "N_OCTAVES",
-    "STEPS_PER_BIN",
-    "TILE",
-    "soft_and_crisp",
-    "soft_and_soft",
-]
-
 TILE = 256
 # A bin is a range of the leading bits of a distance, so it is narrow where distances are small:
 # an octave is cut into equal bins, a bin into equal steps.

@@ -8,14 +8,6 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 
 from typicality._checks import check_labels, check_same_length
 
-__all__ = [
-    "PairConfusion",
-    "pair_confusion",
-    "pair_f1_score",
-    "pair_precision_score",
-    "pair_recall_score",
-]
-
 
 @dataclass(frozen=True)
 class PairConfusion:

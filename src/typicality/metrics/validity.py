@@ -23,13 +23,6 @@ from typicality._checks import (
 )
 from typicality.metrics.partitions import shares_and_weights
 
-__all__ = [
-    "fuzzy_silhouette_score",
-    "partition_coefficient",
-    "partition_entropy",
-    "xie_beni_index",
-]
-
 Doubles = NDArray[np.float64]
 
 

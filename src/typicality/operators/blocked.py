@@ -12,8 +12,6 @@ from typicality._threads import over_ranges
 from typicality.operators.base import Floats, row_sums
 from typicality.operators.columns import Columns
 
-__all__ = ["Blocked", "BlockedSums"]
-
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
 _ROUNDING = 1e-14  # of a sum
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools

@@ -10,8 +10,6 @@ from importlib.resources import files
 
 from typicality._compat import effective_n_threads
 
-__all__ = ["TABLE", "seconds_for"]
-
 TABLE = "calibration.json"
 
 

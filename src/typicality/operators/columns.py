@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
 from typicality.operators.row_tree import RowTree
 
-__all__ = ["Columns", "Evaluated", "GivenKernel", "GivenSqdist"]
-
 Floats = NDArray[np.floating]
 
 _ROUNDING = 64.0  # in units of the last place

@@ -6,8 +6,6 @@ from typicality.operators.columns import Evaluated
 from typicality.operators.nufft import Nufft
 from typicality.operators.reduced_set import reduced_set
 
-__all__ = ["compressed"]
-
 
 def compressed(columns: Evaluated, weights: Floats, *, rtol: float) -> Expansion:
     """Sums with a promise that need no training rows, or only a few.

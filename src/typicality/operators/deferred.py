@@ -6,8 +6,6 @@ from typing import Any, cast
 
 from typicality.operators.base import Expansion, Floats
 
-__all__ = ["Deferred"]
-
 
 class Deferred:
     """An expansion that is made at the first use, or when the model is pickled.

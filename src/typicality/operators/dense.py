@@ -7,8 +7,6 @@ from typicality.operators.base import Floats, row_sums
 from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.columns import Columns
 
-__all__ = ["Dense"]
-
 
 class Dense:
     """Exact products with a matrix that is computed once; memory grows with n squared.

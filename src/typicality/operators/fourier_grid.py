@@ -11,8 +11,6 @@ from scipy.special import erfcinv
 from typicality.kernels import Gaussian
 from typicality.operators.base import Floats
 
-__all__ = ["LARGEST_RTOL", "FourierGrid", "FourierMethod", "no_grid_because"]
-
 _MOST_FEATURES = 3
 _SMALLEST_RTOL = 1e-12
 LARGEST_RTOL = 1e-2  # a larger promise is kept as this one

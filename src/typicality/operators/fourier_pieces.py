@@ -8,8 +8,6 @@ from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality.operators.fourier_grid import FourierGrid, FourierMethod
 
-__all__ = ["BYTES_OF_MODES", "Pieces", "Units", "cost_units", "cut"]
-
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
 _PIECES = 16  # enough for the threads of most machines
 _FEWEST_AT_ONCE = 2

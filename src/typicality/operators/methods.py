@@ -20,8 +20,6 @@ from typicality.operators.tiles import SINGLE_RTOL, Tiles, has_compiled_sums
 from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
-__all__ = ["METHODS", "Candidate", "Problem"]
-
 _N_PRODUCTS = 10  # of a fit, over which what is done once is spread
 DENSE_SHARE = 4  # the matrix may take this part of the memory
 _NO_COMPILED_SUMS = "it is for the kernels gaussian, laplacian and cauchy"

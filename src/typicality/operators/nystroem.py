@@ -15,8 +15,6 @@ from typicality.operators.base import Expansion, Floats, spread_over
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.tiles import exact_expansion
 
-__all__ = ["CostUnits", "NotLowRankError", "Nystroem", "cost_units", "estimated_rank", "refusal"]
-
 Index = NDArray[np.intp]
 
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it

@@ -14,8 +14,6 @@ from typicality.operators.nystroem import NotLowRankError
 from typicality.operators.tolerance import EXACT, SMALL, Tolerance
 from typicality.plan import Plan
 
-__all__ = ["ALGORITHMS", "choose_operator", "plan"]
-
 ALGORITHMS = ("auto", *METHODS)
 
 _WORTH_ASKING = 20.0  # times the seconds that it takes to ask what a way costs

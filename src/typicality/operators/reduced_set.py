@@ -13,8 +13,6 @@ from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.tiles import Tiles, exact_expansion, has_compiled_sums
 
-__all__ = ["ReducedSet", "reduced_set"]
-
 Index = NDArray[np.intp]
 Float64s = NDArray[np.float64]
 

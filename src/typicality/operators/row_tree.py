@@ -9,8 +9,6 @@ from sklearn.neighbors import KDTree
 
 from typicality.operators.base import Floats
 
-__all__ = ["Blocks", "RowTree"]
-
 # At the least, where there are so many; at most twice as many. Few rows make small boxes, more of
 # which can be skipped; in many dimensions hardly any can, and long loops are quicker.
 _LEAF_ROWS = 32

@@ -12,8 +12,6 @@ from typicality.operators.base import Floats
 from typicality.operators.columns import Evaluated
 from typicality.operators.row_tree import Blocks
 
-__all__ = ["ExactTails"]
-
 Doubles = NDArray[np.float64]
 
 _SHARE = 1e-10  # of a sum, may be left out

@@ -17,8 +17,6 @@ from typicality.operators.blocked import BlockedSums
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.row_tree import Blocks, RowTree
 
-__all__ = ["SINGLE_RTOL", "TileExpansion", "Tiles", "exact_expansion", "has_compiled_sums"]
-
 SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute weights
 
 _SINGLE_RELATIVE = 5e-6  # of a sum that is above 1e-13 of all weight

@@ -7,8 +7,6 @@ import numpy as np
 from typicality.operators.base import Floats, spread_over
 from typicality.operators.columns import Evaluated
 
-__all__ = ["EXACT", "SMALL", "Tolerance"]
-
 SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low

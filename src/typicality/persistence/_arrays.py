@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import ModelFileError
 
-__all__ = ["DTYPES", "ArrayReader", "ArrayWriter"]
-
 DTYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),

@@ -9,15 +9,6 @@ import numpy as np
 
 from typicality.persistence._kinds import Kind
 
-__all__ = [
-    "Estimator",
-    "Record",
-    "are_contiguous",
-    "class_of",
-    "has_all_modes",
-    "spans_its_box",
-]
-
 
 @dataclass(frozen=True)
 class Record:

@@ -12,29 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-__all__ = [
-    "Context",
-    "Kind",
-    "Made",
-    "array",
-    "enum",
-    "flag",
-    "float_type",
-    "floats",
-    "nothing",
-    "number",
-    "one_of",
-    "output_setting",
-    "part",
-    "size",
-    "sparse_floats",
-    "text",
-    "tuple_of",
-    "whole",
-    "wholes",
-    "words",
-]
-
 
 class Made(NamedTuple):
     """An object of ours that has been made: the name of its class, and its sizes."""

@@ -25,8 +25,6 @@ from typicality.persistence._values import (
 )
 from typicality.persistence._writing import DEEPEST
 
-__all__ = ["read_model"]
-
 
 def read_model(objects: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     """The model that a list of objects describes, the last one; all of it must be used.

@@ -36,8 +36,6 @@ from typicality.persistence._kinds import (
     words,
 )
 
-__all__ = ["ATTRIBUTES", "ENUMS", "ESTIMATORS", "LEFT_OUT", "RECORDS"]
-
 KERNELS = (
     "Gaussian",
     "Laplacian",

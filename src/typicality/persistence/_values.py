@@ -12,19 +12,6 @@ from typicality.exceptions import ModelFileError
 from typicality.persistence._arrays import DTYPES
 from typicality.persistence._registry import ENUMS
 
-__all__ = [
-    "attempt",
-    "checked",
-    "dtype_of",
-    "enum_of",
-    "float_of",
-    "look_up",
-    "names_of",
-    "random_state_of",
-    "scalar_of",
-    "sparse_of",
-]
-
 _NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _WORDS_OF_MERSENNE_TWISTER = 624
 

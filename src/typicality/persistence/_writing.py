@@ -20,8 +20,6 @@ from typicality.persistence._registry import (
     RECORDS,
 )
 
-__all__ = ["DEEPEST", "Writer"]
-
 DEEPEST = 8  # lists in lists of a parameter
 
 _NO_CODE = (

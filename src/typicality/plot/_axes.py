@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.plot._colours import cluster_colour, cluster_marker
 
-__all__ = ["axes_for", "draw_rows", "require_matplotlib", "written"]
-
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]
 

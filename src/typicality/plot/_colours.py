@@ -2,19 +2,6 @@
 
 from typing import Any
 
-__all__ = [
-    "CONNECTOR",
-    "CUT",
-    "FIRST",
-    "GUIDE",
-    "NOWHERE",
-    "PLAIN",
-    "SECOND",
-    "cluster_colour",
-    "cluster_marker",
-    "shades",
-]
-
 # The palette of Okabe and Ito, without its black; the strongest contrasts come first.
 _CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
 _MARKERS = ("o", "s", "^", "D", "v", "P")

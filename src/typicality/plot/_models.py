@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._checks import check_has_memberships
 from typicality._words import counted
 
-__all__ = ["Boundary", "SoftModel", "largest", "last_step", "soft_model"]
-
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from typicality._checks import check_grid_resolution, check_plane
 from typicality._compat import feature_names
 
-__all__ = ["Plane"]
-
 Doubles = NDArray[np.float64]
 
 _MARGIN = 0.08  # of the range of the data, on each side

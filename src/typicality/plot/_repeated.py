@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality._checks import check_results
 
-__all__ = ["known_columns", "of_columns", "parts_of", "shared_settings"]
-
 Doubles = NDArray[np.float64]
 
 

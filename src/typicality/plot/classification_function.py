@@ -10,8 +10,6 @@ from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
 from typicality.plot._models import soft_model
 from typicality.plot._plane import Plane
 
-__all__ = ["ClassificationFunctionDisplay"]
-
 _FLOOR = -1.0  # where the rows lie below the surface
 _VIEW = {"elev": 25, "azim": -60}
 

@@ -12,8 +12,6 @@ from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
 from typicality.plot._models import last_step
 
-__all__ = ["ClusterTreeDisplay"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

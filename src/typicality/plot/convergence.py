@@ -12,8 +12,6 @@ from typicality.plot._colours import FIRST, SECOND
 from typicality.plot._models import last_step
 from typicality.solve.picard import PicardResult
 
-__all__ = ["ConvergenceDisplay"]
-
 Doubles = NDArray[np.float64]
 
 _DOTS = 60  # iterations that are still seen one by one

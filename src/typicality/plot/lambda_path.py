@@ -11,8 +11,6 @@ from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.plot._models import last_step
 from typicality.solve.lambda_path import LambdaPath
 
-__all__ = ["LambdaPathDisplay"]
-
 
 class LambdaPathDisplay:
     """The number of clusters and the index along the path of lambda.

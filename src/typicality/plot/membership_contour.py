@@ -12,8 +12,6 @@ from typicality.plot._colours import CUT, cluster_colour, shades
 from typicality.plot._models import Boundary, largest, soft_model
 from typicality.plot._plane import Plane
 
-__all__ = ["MembershipContourDisplay"]
-
 _TINT = 0.25  # opacity of the region of a cluster
 _N_LEVELS = 12  # about
 

@@ -11,8 +11,6 @@ from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 from typicality.plot._models import soft_model
 
-__all__ = ["MembershipHistogramDisplay"]
-
 _MOST_NAMES = 10  # clusters in the legend
 _NAMES_OF_A_LINE = 3
 _LINE_OF_NAMES = 0.08  # of the height of the axes

@@ -10,8 +10,6 @@ from typicality._checks import check_scores
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import FIRST, PLAIN, SECOND
 
-__all__ = ["StabilityDisplay"]
-
 _JITTER = 0.12  # of the distance between boxes
 
 

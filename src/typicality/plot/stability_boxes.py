@@ -11,8 +11,6 @@ from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import cluster_colour
 from typicality.plot._repeated import known_columns, parts_of
 
-__all__ = ["StabilityBoxesDisplay"]
-
 _GROUP = 0.8  # of the distance between settings: the rest keeps them apart
 _BOX = 0.85  # of the place of a method
 

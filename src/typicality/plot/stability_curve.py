@@ -12,8 +12,6 @@ from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import cluster_colour
 from typicality.plot._repeated import of_columns, parts_of, shared_settings
 
-__all__ = ["StabilityCurveDisplay"]
-
 _FAR = 20.0  # times the smallest setting: more is drawn on a logarithmic scale
 _MOST_TICKS = 10
 

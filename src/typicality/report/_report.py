@@ -13,8 +13,6 @@ from typicality._files import atomic_file
 from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
 
-__all__ = ["Report"]
-
 _FRAME_STYLE = "width:100%;height:860px;border:0;border-radius:6px;background:transparent"
 
 

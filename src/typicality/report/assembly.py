@@ -10,8 +10,6 @@ from typing import Any
 
 from typicality.report.encoding import escaped_json
 
-__all__ = ["assemble"]
-
 _FOLDER = files("typicality.report")
 _MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
 

@@ -9,8 +9,6 @@ from sklearn.decomposition import PCA
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 
-__all__ = ["Axis", "AxisChoice", "choose_axes"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

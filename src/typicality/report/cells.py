@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.report.encoding import clean_text, encoded
 
-__all__ = ["CellColumns", "choose_cells"]
-
 _LONGEST = 200  # characters of a cell
 _MOST_CHARACTERS = 4_000_000  # of all columns together, as they stand in the page
 _CHARACTERS_OF_A_CODE = 16 / 3  # four bytes in base64

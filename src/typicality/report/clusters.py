@@ -12,8 +12,6 @@ from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles, group_means
 
-__all__ = ["ClusterTable"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["clean_text", "encoded", "escaped_json"]
-
 _LARGEST = float(np.finfo(np.float32).max)
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # JSON needs none of these outside of strings, and none may end a script or begin a comment there.

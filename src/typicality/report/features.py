@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from typicality._checks import check_display, check_has_features
 from typicality._quantiles import IQR_OF_NORMAL
 
-__all__ = ["FeatureTable", "robust_scale"]
-
 Doubles = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from typicality._checks import check_reportable, check_rows, check_training_rows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
-__all__ = ["Findings", "chosen_method", "find", "read_rows"]
-
 Doubles = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from scipy.spatial.distance import cdist
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 
-__all__ = ["Middles", "group_means"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

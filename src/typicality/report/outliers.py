@@ -10,8 +10,6 @@ from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles
 
-__all__ = ["Outliers", "explain"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

@@ -25,8 +25,6 @@ from typicality.report.sampling import choose_rows
 from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
 from typicality.report.words import default_notes, default_title, row_words
 
-__all__ = ["build_payload"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

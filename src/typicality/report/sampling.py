@@ -8,8 +8,6 @@ from sklearn.utils import check_random_state
 
 from typicality.report.findings import Findings
 
-__all__ = ["ShownRows", "choose_rows"]
-
 Rows = NDArray[np.intp]
 
 _SOME = 50  # rows of each cluster, where there is room

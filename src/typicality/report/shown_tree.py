@@ -10,8 +10,6 @@ from typicality.levelsets.pruning import pruned
 from typicality.report.encoding import encoded
 from typicality.report.findings import Findings
 
-__all__ = ["ShownBranches", "choose_branches", "tree_payload"]
-
 Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 

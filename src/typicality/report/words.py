@@ -8,8 +8,6 @@ import numpy as np
 from typicality._words import counted, share
 from typicality.report.findings import Findings, chosen_method
 
-__all__ = ["default_notes", "default_title", "row_words"]
-
 _METHODS = {
     "AlphaCutClustering": "clusters are dense regions with sparser ones between",
     "OneClusterPCM": "how typical each row is of the data as a whole",

@@ -8,8 +8,6 @@ from typicality.geometry.base import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
 
-__all__ = ["Alternation", "ClusterState"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClusterState(Generic[P]):

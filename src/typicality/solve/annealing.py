@@ -7,8 +7,6 @@ from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["anneal", "rising_path"]
-
 _FACTOR = 1.5
 _KEPT_OF_THE_START = 0.05
 

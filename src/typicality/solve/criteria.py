@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from typicality.geometry.base import Geometry
 from typicality.solve.alternation import ClusterState
 
-__all__ = ["ByMemberships", "ByWeights", "WatchedState"]
-
 Step = Callable[[Any], tuple[Any, float, float]]
 
 

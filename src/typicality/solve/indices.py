@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from typicality.geometry import Geometry, InputSpace
 
-__all__ = ["NoiseBIC", "PartitionIndex", "calinski_harabasz", "partition_index"]
-
 Labels = NDArray[np.integer]
 
 _SMALLEST_VARIANCE = 1e-10  # of the largest: directions below carry no information

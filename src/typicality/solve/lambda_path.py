@@ -18,8 +18,6 @@ from typicality.solve.picard import PicardResult, Status
 from typicality.solve.restarts import SAME_VALUE
 from typicality.solve.sequential import Sequential
 
-__all__ = ["LambdaPath", "follow_path", "lambda_grid", "one_cluster"]
-
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _REACH = 5.0  # times the mean squared distance: the path begins where most rows belong somewhere
 _N_VALUES = 50

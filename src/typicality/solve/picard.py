@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-__all__ = ["PicardResult", "Status", "picard"]
-
 State = TypeVar("State")
 Step = Callable[[State], tuple[State, float, float]]
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable
 from math import inf, isfinite
 from typing import TypeVar
 
-__all__ = ["best_of"]
-
 SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 
 Start = TypeVar("Start")

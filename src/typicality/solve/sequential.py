@@ -13,8 +13,6 @@ from typicality.solve.alternation import ClusterState
 from typicality.solve.initial import at_row
 from typicality.solve.picard import PicardResult, Status
 
-__all__ = ["Sequential"]
-
 LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
 _N_NEIGHBORS = 10
 

@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["in_bytes", "shown", "shown_path"]
-
 _LONGEST = 40
 
 

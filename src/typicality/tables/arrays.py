@@ -15,8 +15,6 @@ from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn, number_texts
 
-__all__ = ["ArrayBlock", "NumpyFile"]
-
 Doubles = NDArray[np.float64]
 
 _CELLS = 2**18  # of a block

@@ -17,8 +17,6 @@ from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.cells import ParsedColumn, csv_lines, look_of
 
-__all__ = ["Block", "Place", "TableFile", "hash_of", "reason_of", "size_of"]
-
 Doubles = NDArray[np.float64]
 
 

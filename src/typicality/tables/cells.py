@@ -8,19 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MISSING",
-    "ParsedColumn",
-    "csv_lines",
-    "has_decimal_comma",
-    "is_missing",
-    "is_number",
-    "look_of",
-    "number_texts",
-    "parse_numbers",
-    "with_missing_filled",
-]
-
 Doubles = NDArray[np.float64]
 
 MISSING = frozenset(

@@ -14,8 +14,6 @@ from typicality.tables._words import in_bytes, shown
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.judging import ColumnJudge
 
-__all__ = ["LeftOut", "NumericTable", "read_rows", "rows_of"]
-
 Doubles = NDArray[np.float64]
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements

@@ -16,8 +16,6 @@ from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn, number_texts
 from typicality.tables.sniffing import named_columns
 
-__all__ = ["ArrowFile", "ColumnarBlock", "ParquetFile"]
-
 _CELLS = 2**18  # of a block
 _MOST_ROWS = 2**16
 _ARROW = b"ARROW1"

@@ -27,8 +27,6 @@ from typicality.tables.sniffing import (
     sniff,
 )
 
-__all__ = ["DelimitedBlock", "DelimitedFile"]
-
 Doubles = NDArray[np.float64]
 
 _CHARACTERS = 2**20  # of text in a block: what fits a cache is read twice as fast

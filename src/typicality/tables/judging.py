@@ -10,8 +10,6 @@ from typicality.tables._words import shown
 from typicality.tables.base import Block, Place
 from typicality.tables.cells import look_of
 
-__all__ = ["ColumnJudge"]
-
 Doubles = NDArray[np.float64]
 
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric

@@ -17,8 +17,6 @@ from typicality.tables.columnar import ArrowFile, ParquetFile
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
-__all__ = ["FORMATS", "open_table"]
-
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
 _SUFFIXES = {
     ".csv": "csv",

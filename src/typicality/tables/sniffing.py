@@ -11,17 +11,6 @@ from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.cells import has_decimal_comma, is_missing, is_number
 
-__all__ = [
-    "DELIMITERS",
-    "LONGEST_LINE",
-    "Dialect",
-    "bad_quotation",
-    "holds_zeros",
-    "line_too_long",
-    "named_columns",
-    "sniff",
-]
-
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _SAMPLE = 2**16  # bytes

@@ -11,8 +11,6 @@ from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import csv_lines, number_texts
 
-__all__ = ["append_columns", "free_names", "write_table"]
-
 _SUFFIX = "_new"
 
 

@@ -23,8 +23,6 @@ from typicality.validation.detectors import Score, rows_of, scores_of, seeded_cl
 from typicality.validation.repetitions import Progress, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
-__all__ = ["NoveltyAccuracy", "novelty_accuracy"]
-
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 

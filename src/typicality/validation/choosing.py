@@ -8,8 +8,6 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["Choice", "choose", "results_table"]
-
 Doubles = NDArray[np.float64]
 
 _ROUNDING = 1e-9

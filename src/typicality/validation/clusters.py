@@ -18,8 +18,6 @@ from typicality.validation.labellings import labelling_distance, random_distance
 from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
-__all__ = ["ClusteringStability", "clustering_stability"]
-
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int_]
 

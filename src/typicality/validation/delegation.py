@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["ChosenEstimator"]
-
 
 def _chosen_has(name: str) -> Any:
     """Whether the chosen estimator, or before the fit the one given, has a method."""

@@ -12,8 +12,6 @@ from typicality.cluster.diagnostics import warn
 from typicality.exceptions import ClusteringWarning
 from typicality.validation.repetitions import draw_seed
 
-__all__ = ["Score", "lowest_rows", "rows_of", "scores_of", "seeded_clone"]
-
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]

@@ -10,8 +10,6 @@ from typing import Any
 
 from typicality.cluster.diagnostics import warn
 
-__all__ = ["Heard", "hearing", "tell_once"]
-
 Heard = tuple[type[Warning], str]
 
 _DETAIL = re.compile(r"'[^']*'|[-+]?\b\d+([.,]\d+)*(e[-+]?\d+)?", re.IGNORECASE)

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["labelling_distance", "random_distance"]
-
 Labels = NDArray[np.int_]
 
 # The mean is then known to half a per cent; to two of fewer than ten rows.

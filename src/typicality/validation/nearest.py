@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from typicality._checks import check_distances_or_rows, check_row_labels
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 
-__all__ = ["PredictByNearest"]
-
 Labels = NDArray[np.int_]
 
 

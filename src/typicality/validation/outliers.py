@@ -29,8 +29,6 @@ from typicality.validation.detectors import (
 from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
-__all__ = ["OutlierStability", "n_rejected", "outlier_stability"]
-
 Doubles = NDArray[np.float64]
 
 TRANSFERS = ("threshold", "rank")

@@ -11,8 +11,6 @@ from scipy.special import stdtrit
 
 from typicality._words import enumerated
 
-__all__ = ["FEWEST_FLAGGED", "Recommendation", "Setting", "recommend"]
-
 Doubles = NDArray[np.float64]
 
 FEWEST_FLAGGED = 5  # the figures of settings that flag fewer rows of a half are coarse

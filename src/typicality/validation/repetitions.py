@@ -16,8 +16,6 @@ from threadpoolctl import ThreadpoolController
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
 
-__all__ = ["Progress", "draw_seed", "halves", "repeat", "shown"]
-
 Value = TypeVar("Value")
 Progress = Callable[[int, int], None]
 

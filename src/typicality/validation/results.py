@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RepeatedScores", "words_of"]
-
 Doubles = NDArray[np.float64]
 
 

@@ -25,8 +25,6 @@ from typicality.validation.outliers import TRANSFERS, outlier_stability
 from typicality.validation.repetitions import Progress, draw_seed, shown
 from typicality.validation.results import words_of
 
-__all__ = ["StabilitySearch", "select_by_stability"]
-
 
 class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
     """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from typicality.bandwidth import median_distance, neighbour_distance
 
-__all__ = ["NamedSigma", "named_sigmas", "rounded"]
-
 Doubles = NDArray[np.float64]
 
 _DIGITS = 4  # so many are printed, and typed again
