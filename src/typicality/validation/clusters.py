@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 
 from typicality._checks import check_at_least, check_predicting_clusterer, check_rows_to_split
 from typicality._words import counted
-from typicality.cluster.diagnostics import warn
-from typicality.exceptions import ClusteringWarning
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
 from typicality.validation.detectors import rows_of, seeded_clone
 from typicality.validation.labellings import labelling_distance, random_distance

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from typicality._compat import n_rows_of, safe_split
-from typicality.cluster.diagnostics import warn
-from typicality.exceptions import ClusteringWarning
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.validation.repetitions import draw_seed
 
 Doubles = NDArray[np.float64]
