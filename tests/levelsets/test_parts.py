@@ -11,17 +11,15 @@ from typicality import AlphaCutClustering
 from typicality.geometry.nearest import NearestRows, RememberedNearest
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
-from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
-from typicality.levelsets.joining import join
-from typicality.levelsets.segments import (
-    lengths_of,
+from typicality.levelsets.landscape import (
+    count_points,
+    count_rounds,
     lowest_between,
     lowest_in_round,
-    points_on,
-    rounds_of,
+    segment_lengths,
 )
-from typicality.levelsets.spanning import spanning_tree
+from typicality.levelsets.spanning import Forest, spanning_tree
 from typicality.operators import Evaluated, Tiles
 
 BY_STEP = {"labelling": "neighbours"}
@@ -85,7 +83,7 @@ def test_blocks_of_points_change_nothing(rng, monkeypatch):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
     together = lowest_between(land, X[:50], X[50:], **BY_STEP)
-    monkeypatch.setattr("typicality.levelsets.segments._POINTS_AT_A_TIME", 17)
+    monkeypatch.setattr("typicality.levelsets.landscape._POINTS_AT_A_TIME", 17)
     assert_array_equal(lowest_between(land, X[:50], X[50:], **BY_STEP), together)
 
 
@@ -95,8 +93,8 @@ def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
     starts, stops = np.zeros((199, 1)), n_points[:, None] + 1.0
     seen = []
     monkeypatch.setattr(Landscape, "heights", lambda _, points: seen.append(points) or points[:, 0])
-    for t in range(1, rounds_of(n_points).max() + 1):
-        some = rounds_of(n_points) >= t
+    for t in range(1, count_rounds(n_points).max() + 1):
+        some = count_rounds(n_points) >= t
         ways = starts[some], stops[some], n_points[some]
         lowest = lowest_in_round(land, *ways, np.full(some.sum(), t))
         assert_allclose(lowest, np.ceil((n_points[some] + 1) / 2**t))
@@ -107,8 +105,8 @@ def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
 def test_the_lowest_of_all_rounds_is_the_lowest_between(rng):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
-    n_points = points_on(land, lengths_of(land, X[:50], X[50:]), **BY_STEP)
-    rounds = rounds_of(n_points)
+    n_points = count_points(land, segment_lengths(land, X[:50], X[50:]), **BY_STEP)
+    rounds = count_rounds(n_points)
     lowest = np.full(50, np.inf)
     for t in range(1, rounds.max() + 1):
         some = rounds >= t
@@ -124,7 +122,9 @@ def test_a_forest_knows_where_rows_are_joined(rng, n_edges):
     pairs = rng.integers(0, 40, size=(n_edges, 2))
     heights = rng.integers(0, 6, n_edges) / 5
     forest = (
-        Forest.bare(40).joined_by(pairs[::2], heights[::2]).joined_by(pairs[1::2], heights[1::2])
+        Forest.without_edges(40)
+        .joined_by(pairs[::2], heights[::2])
+        .joined_by(pairs[1::2], heights[1::2])
     )
     expected = np.full((40, 40), -np.inf)
     np.maximum.at(expected, (pairs[:, 0], pairs[:, 1]), heights)
@@ -223,11 +223,11 @@ def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
     land = landscape(X, Gaussian(0.5))
     heights = land.heights(X)
     ways = {"labelling": "neighbours", "n_neighbors": 10}
-    joined = join(land, heights, X, **ways)
+    joined = land.join(X, heights, **ways)
     assert_array_equal(joined.node, np.arange(120))
     assert_array_equal(joined.entry, heights)
     new = rng.uniform(-3, 9, size=(50, 2))
-    joined = join(land, heights, new, **ways)
+    joined = land.join(new, heights, **ways)
     assert_allclose(joined.height, land.heights(new))
     for i, row in enumerate(new):
         near = land.nearest.of(row[None], 10)[0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.graphs import components
-from typicality.levelsets.pruning import pruned
+from typicality.levelsets.tree import pruned
 
 
 def random_tree(n, seed, *, steps):

@@ -10,12 +10,15 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
+from typicality.levelsets.local import dimension_by, grow_trees
 from typicality.levelsets.scales import (
     _elect,
-    _Sample,
     adjusted_rand_matrix,
     choose_clusters,
-    dimension_by,
+    evidence_of,
+    log_density,
+    log_density_within,
+    partition_by,
 )
 
 
@@ -26,8 +29,9 @@ def choose(X, weight=None, **options):
 
 
 def tree_of(X, k, *, mutual=True):
-    sample = _Sample.of(X, lambda some: NearestRows(X[some]), np.ones(len(X)), np.arange(len(X)), k)
-    return sample.grow((k, mutual))
+    n = len(X)
+    trees = grow_trees(X, lambda some: NearestRows(X[some]), np.ones(n), np.arange(n), [k])[0]
+    return trees[0 if mutual else 1]
 
 
 # ---- dimension -----------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ def test_the_agreement_is_that_of_the_chosen_partition():
 
 @pytest.mark.parametrize(("more_votes", "n_clusters"), [(1, 2), (40, 3)])
 def test_fewer_clusters_win_where_votes_are_nearly_the_same(rng, more_votes, n_clusters):
-    one = tree_of(rng.normal(size=(100, 2)), 11).cut(np.zeros(99, bool))
+    one = partition_by(tree_of(rng.normal(size=(100, 2)), 11), np.zeros(99, bool))
     two = one._replace(labels=np.repeat([0, 1], 50), n_clusters=2)
     three = one._replace(labels=np.repeat([0, 1, 2], [50, 25, 25]), n_clusters=3)
     ballots = [(three, 10 + more_votes), (two, 10)]
@@ -132,12 +136,12 @@ def test_evidence_is_the_contrast_of_mean_heights(dimension, sheet):
         own = [group == group[end] for end in (one, other)]
         size = min(np.count_nonzero(side) for side in own)
         contrast = min(tree.heights[side].mean() for side in own) - saddle
-        as_sheet = np.sqrt(tree.dimension) / 2.7 * (min(size / 200, 0.15) / 0.15) ** 0.25
+        as_sheet = np.sqrt(tree.kernel.dimension) / 2.7 * (min(size / 200, 0.15) / 0.15) ** 0.25
         as_curve = np.sqrt(dimension) / (4.5 * 0.2**0.08)
         evidence = np.sqrt(11) * contrast * as_sheet**sheet * as_curve ** (1 - sheet)
         found += [evidence] * int(size >= 5)
         group[own[1]] = group[one]
-    assert tree.evidence(5.0, dimension) == pytest.approx(max(found))
+    assert evidence_of(tree, 5.0, dimension) == pytest.approx(max(found))
 
 
 def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
@@ -148,7 +152,7 @@ def test_clusters_that_are_too_small_are_no_evidence(monkeypatch):
     assert large.evidence < 1.0
     monkeypatch.setattr("typicality.levelsets.scales._MOST_ROWS", 215)  # half of them
     sample = choose(X, min_cluster_size=20).partition
-    assert adjusted_rand_score(y[sample.tree.rows], sample.labels) == 1.0
+    assert adjusted_rand_score(y[sample.tree.sample.rows], sample.labels) == 1.0
 
 
 def test_copies_count_as_rows(rng):
@@ -226,8 +230,8 @@ def test_scales_of_many_rows_look_at_samples(monkeypatch):
     monkeypatch.setattr("typicality.levelsets.scales._WORK", 11 * 300)
     X, y = make_blobs(600, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     choice = choose(X)
-    rows = choice.partition.tree.rows
-    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.n_neighbors)
+    rows = choice.partition.tree.sample.rows
+    assert len(rows) == min(600, 11 * 300 // choice.partition.tree.kernel.n_neighbors)
     assert_array_equal(rows, np.unique(rows))
     assert adjusted_rand_score(y[rows], choice.partition.labels) == 1.0
 
@@ -237,8 +241,9 @@ def test_rows_are_dense_where_neighbours_are_near(rng):
     tree = tree_of(X, 6)
     labels = np.repeat([0, 1], [40, 5])
     distances = np.sort(cdist(X, X), axis=1)
-    assert_allclose(tree.log_density, -tree.dimension * np.log(distances[:, 10]))
+    radii = tree.sample.distances[:, -1]
+    assert_allclose(log_density(tree, radii), -tree.kernel.dimension * np.log(distances[:, 10]))
     within = np.concatenate([distances[:40, 10], distances[40:, 4]])
     counted = np.repeat([0.0, np.log(0.4)], [40, 5])
-    expected = counted - tree.dimension * np.log(within)
-    assert_allclose(tree.log_density_within(labels), expected)
+    expected = counted - tree.kernel.dimension * np.log(within)
+    assert_allclose(log_density_within(tree, labels), expected)

@@ -15,8 +15,7 @@ from typicality.exceptions import (
     ClusteringWarning,
 )
 from typicality.levelsets.graphs import components
-from typicality.levelsets.tree import AlphaTree
-from typicality.levelsets.valley import Valley
+from typicality.levelsets.tree import AlphaTree, Valley
 
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows

@@ -1,4 +1,4 @@
-"""Which pairs of rows are looked at: all of them, or neighbours."""
+"""Graphs of rows: pairs of neighbours, all pairs, and connected components."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,8 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from typicality.geometry.nearest import NearestRows, neighbours_of
-from typicality.kernels.base import Floats
 
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Pairs = NDArray[np.intp]
 
 _PAIRS_AT_A_TIME = 2**16
