@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from typicality._checks import check_rows
 from typicality._compat import Interval, fit_context
@@ -169,8 +169,7 @@ class AutoClustering(ClusterMixin, Reportable):
         -------
         labels : array of shape (n_samples,), int32
         """
-        check_is_fitted(self)
-        check_rows(self, X, training=False)
+        self._check_columns(X)
         labels: Labels = self.estimator_.predict(X)
         return labels
 
@@ -188,10 +187,14 @@ class AutoClustering(ClusterMixin, Reportable):
             In [0, 1]. Shares that sum to one for mixtures and round groups; for density the
             typicality with which the row belongs to each cluster.
         """
-        check_is_fitted(self)
-        check_rows(self, X, training=False)
+        self._check_columns(X)
         memberships: Floats = self.estimator_.predict_memberships(X)
         return memberships
+
+    def _check_columns(self, X: ArrayLike) -> None:
+        """Check the number and names of the columns; `estimator_` checks the values."""
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
 
     def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
         """The first method that sees enough clusters; if none does, the best split on request."""
