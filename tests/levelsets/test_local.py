@@ -52,7 +52,7 @@ def widths_by_hand(sqdist, k, share):
 
 @both
 @pytest.mark.parametrize("d", [1, 3])
-def test_heights_are_the_formula(rng, mutual, d):
+def test_log_heights_are_the_formula(rng, mutual, d):
     X, weight = rows_and_weights(rng, d=d)
     k, share, sqdist = 8, SHARES[mutual], cdist(X, X, "sqeuclidean")
     squares = widths_by_hand(sqdist, k, share)
@@ -82,7 +82,7 @@ def edge_by_hand(a, b, near, sqdist, k, share, squares, weight, heights, dimensi
 
 @both
 @pytest.mark.parametrize("is_given", [False, True], ids=["coordinates", "distances"])
-def test_the_tree_is_that_of_kruskal_over_all_candidates(rng, mutual, is_given):
+def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     X, weight = rows_and_weights(rng)
     k, share, sqdist = 6, SHARES[mutual], cdist(X, X, "sqeuclidean")
     positions, search = (
@@ -106,7 +106,7 @@ def test_the_tree_is_that_of_kruskal_over_all_candidates(rng, mutual, is_given):
     assert (tree.saddles <= tree.heights[tree.pairs].min(axis=1)).all()
 
 
-def test_edges_are_those_of_neighbours_and_hang_together(rng):
+def test_sample_edges_join_neighbours_and_connect_all_rows(rng):
     X = np.concatenate([rng.normal(center, 0.1, (30, 2)) for center in (0, 5, 9, 30)])
     tree = local_tree(X, np.ones(120), 6)
     sample = tree.sample
@@ -124,7 +124,7 @@ def test_edges_are_those_of_neighbours_and_hang_together(rng):
     assert len(tree.pairs) == 119
 
 
-def test_a_landscape_is_that_of_its_tree(rng):
+def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
     tree = local_tree(X, weight, 29)  # two k and itself are all rows but one
@@ -142,7 +142,7 @@ def test_a_landscape_is_that_of_its_tree(rng):
     assert_array_equal(joined.height, np.exp(tree.heights))
 
 
-def test_the_reach_is_the_radius_that_holds_ten_rows(rng):
+def test_reach_is_the_radius_that_holds_ten_rows(rng):
     X = rng.normal(size=(60, 2))
     copies = rng.integers(1, 4, 60)
     copies[7] = 11
@@ -182,7 +182,7 @@ every_seed = pytest.mark.parametrize("seed", range(10))
 
 
 @every_seed
-def test_ways_are_those_of_all_paths(seed):
+def test_ways_to_finds_the_best_of_all_paths(seed):
     """The best way by Floyd and Warshall."""
     pairs, saddles, heights = random_tree(seed)
     way = np.full((40, 40), -np.inf)
@@ -197,7 +197,7 @@ def test_ways_are_those_of_all_paths(seed):
 
 
 @every_seed
-def test_sides_of_edges(seed):
+def test_merge_sides_describes_both_sides_of_each_edge(seed):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
@@ -217,7 +217,7 @@ def test_sides_of_edges(seed):
 
 @every_seed
 @pytest.mark.parametrize("n_separating", [0, 1, 3, 10])
-def test_cores_end_where_an_edge_separates(seed, n_separating):
+def test_label_cores_ends_a_core_where_an_edge_separates(seed, n_separating):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
@@ -255,7 +255,7 @@ def filled_by_hand(pairs, labels):
 
 
 @every_seed
-def test_rows_without_a_label_take_that_of_the_row_by_which_they_join(seed):
+def test_fill_along_takes_the_label_of_the_row_by_which_a_row_joins(seed):
     pairs, _, _ = random_tree(seed)
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(40) < 0.2, rng.integers(0, 5, 40), -1)
