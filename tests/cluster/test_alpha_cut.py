@@ -783,7 +783,7 @@ def test_more_clusters_than_rows_cannot_be_had():
 
 def test_evidence_near_the_bar(monkeypatch, blobs):
     def evidence_is(value):
-        monkeypatch.setattr("typicality.levelsets.scales.ScaleTree.evidence", lambda *_: value)
+        monkeypatch.setattr("typicality.levelsets.scales.evidence_of", lambda *_: value)
         return AlphaCutClustering().fit(blobs[0])
 
     with pytest.warns(ClusteringWarning, match=r"look like one cluster.*evidence_=0\.90"):

@@ -130,6 +130,26 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(three):
     assert vars(found) == before
 
 
+def test_mixture_stays_as_it_was_when_a_fit_fails(three, monkeypatch):
+    found = JoinedMixture(random_state=0).fit(three[0])
+    before = dict(vars(found))
+
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr("typicality.cluster._mixture._voting_parts", fail)
+    with pytest.raises(MemoryError):
+        found.fit(three[0][:, :4])
+    assert vars(found) == before
+
+
+def test_prediction_names_the_estimator_when_columns_are_missing(model, three):
+    with pytest.raises(ValueError, match="but AutoClustering is expecting 6 features"):
+        model.predict(three[0][:, :4])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict_memberships(np.full((5, 6), np.nan))
+
+
 def test_names_of_columns_reach_the_method(three):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(three[0], columns=list("abcdef"))

@@ -9,9 +9,14 @@ from scipy.spatial.distance import cdist
 
 from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
 from typicality.kernels import LocalGaussian
-from typicality.levelsets.local import LocalLandscape, log_heights_at, squared_widths
+from typicality.levelsets.local import (
+    LocalKernel,
+    LocalLandscape,
+    grow_trees,
+    log_heights_at,
+    squared_widths,
+)
 from typicality.levelsets.merging import fill_along, label_cores, merge_sides, ways_to
-from typicality.levelsets.scales import _Sample
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
 both = pytest.mark.parametrize("mutual", [True, False], ids=["local kernel", "density"])
@@ -22,8 +27,9 @@ def rows_and_weights(rng, n=60, d=2):
     return X, rng.integers(1, 4, n) / n
 
 
-def sample_of(X, weight, k):
-    return _Sample.of(X, lambda some: NearestRows(X[some]), weight, np.arange(len(X)), k)
+def local_tree(X, weight, k):
+    search = lambda some: NearestRows(X[some])  # noqa: E731
+    return grow_trees(X, search, weight, np.arange(len(X)), [k])[0][0]
 
 
 def log_height(sqdist, own, squares, weights, dimension, mutual):
@@ -46,13 +52,14 @@ def widths_by_hand(sqdist, k, share):
 
 @both
 @pytest.mark.parametrize("d", [1, 3])
-def test_heights_are_the_formula(rng, mutual, d):
+def test_log_heights_are_the_formula(rng, mutual, d):
     X, weight = rows_and_weights(rng, d=d)
     k, share, sqdist = 8, SHARES[mutual], cdist(X, X, "sqeuclidean")
     squares = widths_by_hand(sqdist, k, share)
     near = neighbours_of(NearestRows(X), X, 2 * k + 1)
     assert_allclose(squared_widths(near, k, share), squares, rtol=1e-12)
-    found = log_heights_at(near, squares, squares, weight, 1.7, mutual=mutual)
+    kernel = LocalKernel(k, share, 1.7, mutual, squares, weight)
+    found = log_heights_at(near, squares, kernel)
     for i in range(len(X)):
         near_i = np.argsort(sqdist[i])[: 2 * k + 1]
         own = squares[i]
@@ -75,22 +82,22 @@ def edge_by_hand(a, b, near, sqdist, k, share, squares, weight, heights, dimensi
 
 @both
 @pytest.mark.parametrize("is_given", [False, True], ids=["coordinates", "distances"])
-def test_the_tree_is_that_of_kruskal_over_all_candidates(rng, mutual, is_given):
+def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     X, weight = rows_and_weights(rng)
     k, share, sqdist = 6, SHARES[mutual], cdist(X, X, "sqeuclidean")
     positions, search = (
         (sqdist, GivenDistances) if is_given else (X, lambda some: NearestRows(X[some]))
     )
-    sample = _Sample.of(positions, search, weight, np.arange(len(X)), k)
-    tree = sample.grow((k, mutual))
+    trees = grow_trees(positions, search, weight, np.arange(len(X)), [k])[0]
+    tree = trees[0 if mutual else 1]
     weight = weight / weight.sum()
     near = np.argsort(sqdist, axis=1)[:, : 2 * k + 1]
     squares = widths_by_hand(sqdist, k, share)
-    how = share, squares, weight, tree.heights, tree.dimension, mutual
-    heights = np.array([edge_by_hand(a, b, near, sqdist, k, *how) for a, b in sample.edges])
+    how = share, squares, weight, tree.heights, tree.kernel.dimension, mutual
+    heights = np.array([edge_by_hand(a, b, near, sqdist, k, *how) for a, b in tree.sample.edges])
     group, saddles = np.arange(len(X)), []
     for e in np.argsort(-heights, kind="stable"):
-        one, other = group[sample.edges[e]]
+        one, other = group[tree.sample.edges[e]]
         saddles += [heights[e]] * int(one != other)
         group[group == other] = one
     assert_allclose(tree.saddles, saddles, rtol=1e-8)
@@ -99,9 +106,10 @@ def test_the_tree_is_that_of_kruskal_over_all_candidates(rng, mutual, is_given):
     assert (tree.saddles <= tree.heights[tree.pairs].min(axis=1)).all()
 
 
-def test_edges_are_those_of_neighbours_and_hang_together(rng):
+def test_sample_edges_join_neighbours_and_connect_all_rows(rng):
     X = np.concatenate([rng.normal(center, 0.1, (30, 2)) for center in (0, 5, 9, 30)])
-    sample = sample_of(X, np.ones(120), 6)
+    tree = local_tree(X, np.ones(120), 6)
+    sample = tree.sample
     distance = cdist(X, X)
     order = np.argsort(distance, axis=1)[:, 1:16]
     named = {tuple(sorted((i, j))) for i in range(120) for j in order[i]}
@@ -113,32 +121,32 @@ def test_edges_are_those_of_neighbours_and_hang_together(rng):
     for a, b in found - named:
         assert distance[a, b] == distance[np.ix_(island == island[a], island == island[b])].min()
     assert_allclose(sample.lengths, distance[sample.edges[:, 0], sample.edges[:, 1]])
-    assert len(sample.grow((6, True)).pairs) == 119
+    assert len(tree.pairs) == 119
 
 
-def test_a_landscape_is_that_of_its_tree(rng):
+def test_local_landscape_has_the_heights_of_its_tree_at_training_rows(rng):
     """Heights at training rows are those of the tree, and elsewhere sums of kernel values."""
     X, weight = rows_and_weights(rng)
-    tree = sample_of(X, weight, 29).grow((29, True))  # two k and itself are all rows but one
+    tree = local_tree(X, weight, 29)  # two k and itself are all rows but one
     land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
     assert_allclose(land.heights(X), np.exp(tree.heights), rtol=1e-10)
-    kernel = LocalGaussian(X, 29, tree.dimension)
+    kernel = LocalGaussian(X, 29, tree.kernel.dimension)
     new = rng.normal(1, 1, (20, 2))
     K = kernel(new, X)
     farthest = cdist(new, X).argmax(axis=1)
     K[np.arange(20), farthest] = 0.0  # of 60 rows, 59 are summed over
     assert_allclose(land.heights(new), K @ land.weights, rtol=1e-9)
     assert_array_equal(land.heights(new), [land.heights(row[None])[0] for row in new])
-    joined = land.join(np.exp(tree.heights), X)
+    joined = land.join(X, np.exp(tree.heights))
     assert_array_equal(joined.node, np.arange(60))
     assert_array_equal(joined.height, np.exp(tree.heights))
 
 
-def test_the_reach_is_the_radius_that_holds_ten_rows(rng):
+def test_reach_is_the_radius_that_holds_ten_rows(rng):
     X = rng.normal(size=(60, 2))
     copies = rng.integers(1, 4, 60)
     copies[7] = 11
-    tree = sample_of(X, copies.astype(float), 11).grow((11, True))
+    tree = local_tree(X, copies.astype(float), 11)
     land = LocalLandscape.of(NearestRows(X), tree, gamma=1.0)
     rows = np.repeat(X, copies, axis=0)
     new = rng.normal(1, 1, (20, 2))
@@ -146,7 +154,7 @@ def test_the_reach_is_the_radius_that_holds_ten_rows(rng):
     expected = np.sort(cdist(X, rows), axis=1)[:, 10]
     expected[7] = np.sort(cdist(X, X), axis=1)[:, 1].min()  # not zero, but as near as rows come
     assert_allclose(land.reach(X), expected)
-    assert_array_equal(land.reach(X), tree.radii)
+    assert_array_equal(land.reach(X), land.radii)
 
 
 # ---- walks through a tree ------------------------------------------------------------------------
@@ -174,7 +182,7 @@ every_seed = pytest.mark.parametrize("seed", range(10))
 
 
 @every_seed
-def test_ways_are_those_of_all_paths(seed):
+def test_ways_to_finds_the_best_of_all_paths(seed):
     """The best way by Floyd and Warshall."""
     pairs, saddles, heights = random_tree(seed)
     way = np.full((40, 40), -np.inf)
@@ -189,7 +197,7 @@ def test_ways_are_those_of_all_paths(seed):
 
 
 @every_seed
-def test_sides_of_edges(seed):
+def test_merge_sides_describes_both_sides_of_each_edge(seed):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
@@ -209,7 +217,7 @@ def test_sides_of_edges(seed):
 
 @every_seed
 @pytest.mark.parametrize("n_separating", [0, 1, 3, 10])
-def test_cores_end_where_an_edge_separates(seed, n_separating):
+def test_label_cores_ends_a_core_where_an_edge_separates(seed, n_separating):
     pairs, _, heights = random_tree(seed)
     peaks = np.empty(pairs.shape, np.intp)
     sizes, means = np.empty((2, *pairs.shape))
@@ -247,7 +255,7 @@ def filled_by_hand(pairs, labels):
 
 
 @every_seed
-def test_rows_without_a_label_take_that_of_the_row_by_which_they_join(seed):
+def test_fill_along_takes_the_label_of_the_row_by_which_a_row_joins(seed):
     pairs, _, _ = random_tree(seed)
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(40) < 0.2, rng.integers(0, 5, 40), -1)

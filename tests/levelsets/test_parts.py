@@ -11,17 +11,15 @@ from typicality import AlphaCutClustering
 from typicality.geometry.nearest import NearestRows, RememberedNearest
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
-from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
-from typicality.levelsets.joining import join
-from typicality.levelsets.segments import (
-    lengths_of,
+from typicality.levelsets.landscape import (
+    count_points,
+    count_rounds,
     lowest_between,
     lowest_in_round,
-    points_on,
-    rounds_of,
+    segment_lengths,
 )
-from typicality.levelsets.spanning import spanning_tree
+from typicality.levelsets.spanning import Forest, spanning_tree
 from typicality.operators import Evaluated, Tiles
 
 BY_STEP = {"labelling": "neighbours"}
@@ -38,7 +36,7 @@ def landscape(X, kernel, rtol=1e-12):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.4), Laplacian(0.4), Cauchy(0.4)], ids=str)
-def test_heights_and_typicalities(rng, kernel):
+def test_landscape_has_the_heights_and_typicalities_of_the_formula(rng, kernel):
     X, points = rng.normal(size=(70, 3)), rng.normal(size=(30, 3))
     land = landscape(X, kernel)
     s = kernel(points, X).mean(axis=1)
@@ -49,7 +47,7 @@ def test_heights_and_typicalities(rng, kernel):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.5)], ids=str)
-def test_lowest_between_looks_in_steps(rng, kernel):
+def test_lowest_between_looks_in_steps_of_half_a_bandwidth(rng, kernel):
     X = rng.normal(size=(60, 2))
     land = landscape(X, kernel)
     starts, stops = X[:30], X[30:]
@@ -62,7 +60,7 @@ def test_lowest_between_looks_in_steps(rng, kernel):
         assert lowest[i] == pytest.approx(kernel(points, X).mean(axis=1).min(), abs=1e-12)
 
 
-def test_lowest_between_at_twenty_points(rng):
+def test_lowest_between_looks_at_twenty_points_when_complete(rng):
     X, kernel = rng.normal(size=(40, 2)), Gaussian(0.2)
     land = landscape(X, kernel)
     share = np.arange(1, 21)[:, None, None] / 21
@@ -73,7 +71,7 @@ def test_lowest_between_at_twenty_points(rng):
     )
 
 
-def test_long_segments_neither_overflow_nor_take_for_ever():
+def test_lowest_between_neither_overflows_nor_takes_for_ever_when_segments_are_long():
     X = np.array([[0.0, 0.0], [1e12, 0.0], [0.1, 0.0], [1e12, 0.1]])
     land = landscape(X, Gaussian(0.5))
     lowest = lowest_between(land, X[[0, 0]], X[[1, 2]], **BY_STEP)
@@ -81,22 +79,22 @@ def test_long_segments_neither_overflow_nor_take_for_ever():
     assert lowest[1] == pytest.approx(land.heights(np.array([[0.05, 0.0]]))[0])
 
 
-def test_blocks_of_points_change_nothing(rng, monkeypatch):
+def test_lowest_between_is_the_same_when_points_come_in_blocks(rng, monkeypatch):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
     together = lowest_between(land, X[:50], X[50:], **BY_STEP)
-    monkeypatch.setattr("typicality.levelsets.segments._POINTS_AT_A_TIME", 17)
+    monkeypatch.setattr("typicality.levelsets.landscape._POINTS_AT_A_TIME", 17)
     assert_array_equal(lowest_between(land, X[:50], X[50:], **BY_STEP), together)
 
 
-def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
+def test_lowest_in_round_looks_at_each_point_once_in_all_rounds(rng, monkeypatch):
     n_points = np.arange(1, 200)
     land = landscape(rng.normal(size=(5, 1)), Gaussian(0.1))
     starts, stops = np.zeros((199, 1)), n_points[:, None] + 1.0
     seen = []
     monkeypatch.setattr(Landscape, "heights", lambda _, points: seen.append(points) or points[:, 0])
-    for t in range(1, rounds_of(n_points).max() + 1):
-        some = rounds_of(n_points) >= t
+    for t in range(1, count_rounds(n_points).max() + 1):
+        some = count_rounds(n_points) >= t
         ways = starts[some], stops[some], n_points[some]
         lowest = lowest_in_round(land, *ways, np.full(some.sum(), t))
         assert_allclose(lowest, np.ceil((n_points[some] + 1) / 2**t))
@@ -104,11 +102,11 @@ def test_rounds_look_at_all_points_and_at_each_once(rng, monkeypatch):
     assert_allclose(every, np.sort(np.concatenate([np.arange(1, m + 1) for m in n_points])))
 
 
-def test_the_lowest_of_all_rounds_is_the_lowest_between(rng):
+def test_lowest_in_round_reaches_lowest_between_after_all_rounds(rng):
     X = rng.normal(size=(100, 2))
     land = landscape(X, Gaussian(0.1))
-    n_points = points_on(land, lengths_of(land, X[:50], X[50:]), **BY_STEP)
-    rounds = rounds_of(n_points)
+    n_points = count_points(land, segment_lengths(land, X[:50], X[50:]), **BY_STEP)
+    rounds = count_rounds(n_points)
     lowest = np.full(50, np.inf)
     for t in range(1, rounds.max() + 1):
         some = rounds >= t
@@ -119,12 +117,14 @@ def test_the_lowest_of_all_rounds_is_the_lowest_between(rng):
 
 
 @pytest.mark.parametrize("n_edges", [0, 30, 200])
-def test_a_forest_knows_where_rows_are_joined(rng, n_edges):
+def test_forest_knows_the_level_at_which_rows_are_joined(rng, n_edges):
     """Levels of all pairs as by Floyd and Warshall; heights tie often."""
     pairs = rng.integers(0, 40, size=(n_edges, 2))
     heights = rng.integers(0, 6, n_edges) / 5
     forest = (
-        Forest.bare(40).joined_by(pairs[::2], heights[::2]).joined_by(pairs[1::2], heights[1::2])
+        Forest.without_edges(40)
+        .joined_by(pairs[::2], heights[::2])
+        .joined_by(pairs[1::2], heights[1::2])
     )
     expected = np.full((40, 40), -np.inf)
     np.maximum.at(expected, (pairs[:, 0], pairs[:, 1]), heights)
@@ -140,7 +140,7 @@ def test_a_forest_knows_where_rows_are_joined(rng, n_edges):
 
 @pytest.mark.parametrize("d", [2, 12])
 @pytest.mark.parametrize("norm", [1, 2])
-def test_nearest_rows(rng, d, norm):
+def test_nearest_rows_are_the_nearest_of_all_distances(rng, d, norm):
     X = rng.normal(size=(80, d)) + 1e4
     search = NearestRows(X, norm)
     distance = np.linalg.norm(X[:, None] - X, ord=norm, axis=2)
@@ -154,7 +154,7 @@ def test_nearest_rows(rng, d, norm):
     assert remembered.among(1000).shape == (80, 80)
 
 
-def test_pairs_hang_together_and_come_once(rng):
+def test_neighbour_pairs_connect_all_rows_and_come_once(rng):
     islands = [rng.normal(center, 0.1, size=(20, 2)) for center in (0, 5, 9, 30)]
     X = np.vstack(islands)
     pairs = np.vstack(list(neighbour_pairs(NearestRows(X, 2), 5)))
@@ -165,13 +165,13 @@ def test_pairs_hang_together_and_come_once(rng):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 50, 700])
-def test_all_pairs_come_once(n, monkeypatch):
+def test_all_pairs_yields_each_pair_once(n, monkeypatch):
     monkeypatch.setattr("typicality.levelsets.graphs._PAIRS_AT_A_TIME", 1000)
     pairs = np.vstack([np.empty((0, 2), int), *all_pairs(n)])
     assert_array_equal(pairs, np.column_stack(np.triu_indices(n, 1)))
 
 
-def test_edges_left_out_change_nothing(rng):
+def test_spanning_tree_is_that_of_kruskal_over_all_edges(rng):
     """The tree has the same heights as Kruskal's over all edges with all their points."""
     X = rng.normal(size=(120, 2))
     land = landscape(X, Gaussian(0.2))
@@ -191,7 +191,7 @@ def test_edges_left_out_change_nothing(rng):
     assert len(tree.pairs) == 119
 
 
-def test_the_valley_is_that_of_scipy(rng):
+def test_valley_is_that_of_the_density_of_scipy(rng):
     values = np.append(rng.normal(0.0, 1.0, 300), rng.normal(5.0, 0.7, 200))
     at = np.linspace(values.min(), values.max(), 1000)
     density = gaussian_kde(values, "silverman")(at)
@@ -203,7 +203,7 @@ def test_the_valley_is_that_of_scipy(rng):
     )
 
 
-def test_the_valley_counts_weights_as_copies(rng):
+def test_valley_counts_weights_as_copies(rng):
     values = np.append(rng.normal(0.0, 1.0, 60), rng.normal(4.0, 1.0, 40))
     weight = rng.integers(1, 5, 100)
     one, other = (
@@ -213,21 +213,21 @@ def test_the_valley_counts_weights_as_copies(rng):
     assert_allclose(one, other)
 
 
-def test_one_mode_has_no_valley():
+def test_valley_has_no_depth_when_there_is_one_mode():
     assert deepest_valley(np.linspace(0, 1, 50) ** 2, np.ones(50)).depth < 0.01
     assert deepest_valley(np.full(7, 0.4), np.ones(7)) == (0.4, 0.0)
 
 
-def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
+def test_join_takes_the_highest_way_and_training_rows_join_themselves(rng):
     X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(6, 1, (60, 2))])
     land = landscape(X, Gaussian(0.5))
     heights = land.heights(X)
     ways = {"labelling": "neighbours", "n_neighbors": 10}
-    joined = join(land, heights, X, **ways)
+    joined = land.join(X, heights, **ways)
     assert_array_equal(joined.node, np.arange(120))
     assert_array_equal(joined.entry, heights)
     new = rng.uniform(-3, 9, size=(50, 2))
-    joined = join(land, heights, new, **ways)
+    joined = land.join(new, heights, **ways)
     assert_allclose(joined.height, land.heights(new))
     for i, row in enumerate(new):
         near = land.nearest.of(row[None], 10)[0]
@@ -236,9 +236,9 @@ def test_rows_join_the_highest_way_and_training_rows_themselves(rng):
         assert joined.entry[i] == np.minimum(way, joined.height[i]).max()
 
 
-def test_the_straight_way_between_peaks_is_tried():
-    """Ten dimensions: hundreds of rows are nearer to a peak than the next peak is."""
-    X = np.random.default_rng([1, 3000, 10, *b"uniform"]).uniform(size=(3000, 10))
+def test_spanning_tree_tries_the_straight_way_between_peaks_in_many_dimensions():
+    """In ten dimensions hundreds of rows are nearer to a peak than the next peak is."""
+    X = np.random.default_rng([1, 1200, 10, *b"uniform"]).uniform(size=(1200, 10))
     model = AlphaCutClustering(kernel="gaussian").fit(X)
     tree, land = model.tree_, model._regions.landscape
     branches = tree.branches

@@ -1,4 +1,4 @@
-"""The tree as some of its nodes see it: they hang together as they do in the whole tree."""
+"""The tree of some of its nodes: it has the components of the whole tree."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.graphs import components
-from typicality.levelsets.pruning import pruned
+from typicality.levelsets.tree import pruned
 
 
 def random_tree(n, seed, *, steps):
@@ -41,7 +41,7 @@ def same_groups(one, other):
     steps=st.sampled_from([3, 50]),
     share=st.floats(0.02, 1.0),
 )
-def test_kept_nodes_hang_together_as_in_the_whole_tree(n, seed, steps, share):
+def test_pruned_tree_has_the_components_of_the_whole_tree(n, seed, steps, share):
     tree = random_tree(n, seed, steps=steps)
     rng = np.random.default_rng(seed)
     part = pruned(tree, rng.choice(n, max(1, int(share * n)), replace=False))
@@ -55,14 +55,14 @@ def test_kept_nodes_hang_together_as_in_the_whole_tree(n, seed, steps, share):
         assert same_groups(whole, here)
 
 
-def test_all_nodes_are_the_tree_itself():
+def test_pruned_tree_is_the_tree_itself_when_all_nodes_are_kept():
     tree = random_tree(30, 1, steps=50)
     part = pruned(tree, np.arange(30))
     np.testing.assert_array_equal(part.pairs, tree.pairs)
     np.testing.assert_array_equal(part.weight, tree.weight)
 
 
-def test_nodes_left_out_count_where_they_hang():
+def test_pruned_tree_adds_nodes_left_out_to_the_kept_node_they_join():
     # 0 and 4 are kept; 1 hangs on 0, and 2 on 1; 3 joins 4; then the two meet.
     heights = np.array([1.0, 0.9, 0.8, 0.7, 0.95])
     pairs = np.array([(0, 1), (1, 2), (3, 4), (2, 3)], dtype=np.intp)
@@ -78,7 +78,7 @@ def test_nodes_left_out_count_where_they_hang():
 
 
 @pytest.mark.parametrize("every", [2, 10])
-def test_sizes_are_exact_but_for_nodes_between_two_that_were_kept(every):
+def test_pruned_tree_has_exact_sizes_except_between_kept_nodes(every):
     n = 1000
     heights = np.linspace(1.0, 0.5, n)
     pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])

@@ -43,7 +43,7 @@ def heavy_tails(rng):
 
 
 @pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
-def test_one_cluster_is_not_split(shape):
+def test_selection_does_not_split_one_cluster(shape):
     found = [
         AlphaCutClustering(kernel="gaussian").fit(shape(np.random.default_rng(seed))).n_clusters_
         for seed in range(10)
@@ -64,7 +64,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_clusters_come_out(name):
+def test_selection_finds_the_clusters_of_a_shape(name):
     X, y = SHAPES[name]
     model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
     assert model.n_clusters_ == len(np.unique(y))
@@ -72,7 +72,7 @@ def test_clusters_come_out(name):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sparse_clusters_beside_a_dense_one(seed):
+def test_selection_finds_sparse_clusters_next_to_a_dense_one(seed):
     sizes, centers = [2000, 100, 40], [[0, 0], [30, 0], [0, 30]]
     X, y = make_blobs(sizes, centers=centers, cluster_std=[0.3, 3, 3], random_state=seed)
     model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
@@ -82,7 +82,7 @@ def test_sparse_clusters_beside_a_dense_one(seed):
     assert [np.mean(core.labels_[y == k] >= 0) > 0.5 for k in range(3)] == [True] * 3
 
 
-def test_a_stray_row_joins_islands_but_not_mutual_ones():
+def test_islands_are_joined_by_a_stray_row_unless_mutual():
     sparse = np.array([[i, j] for i in range(6) for j in range(6)], float)
     X = np.vstack([0.1 * sparse, 0.1 * sparse + 40.0, [[20.25, 20.25]]])
     joined, mutual = islands(NearestRows(X, 2), 15)
@@ -92,7 +92,7 @@ def test_a_stray_row_joins_islands_but_not_mutual_ones():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_small_blob_beside_a_large_one(seed):
+def test_selection_finds_a_small_blob_next_to_a_large_one(seed):
     X, y = make_blobs([1000, 100], centers=[[0, 0], [8, 0]], random_state=seed)
     model = AlphaCutClustering(kernel="gaussian", assign="all").fit(X)
     assert model.n_clusters_ == 2
@@ -100,19 +100,19 @@ def test_a_small_blob_beside_a_large_one(seed):
 
 
 @pytest.mark.parametrize("shape", [uniform, normal, thick_ring, filament, heavy_tails])
-def test_chance_makes_no_islands(shape):
+def test_islands_are_not_made_by_chance(shape):
     for seed in range(20):
         search = NearestRows(shape(np.random.default_rng(100 + seed)), 2)
         joined, _ = islands(search, _island_neighbours(500))
         assert (joined == 0).all()
 
 
-def test_islands_need_more_neighbours_where_there_are_more_gaps():
+def test_island_neighbours_grow_with_the_number_of_rows():
     assert [_island_neighbours(n) for n in (1, 100, 1000, 10**6)] == [8, 15, 18, 28]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_few_outliers_near_each_other_are_no_cluster(rng, size):
+def test_selection_leaves_out_a_few_outliers_near_each_other(rng, size):
     blobs = make_blobs(300, centers=[[0, 0], [8, 0]], random_state=0)[0]
     X = np.vstack([blobs, [30.0, 30.0] + 0.05 * rng.normal(size=(size, 2))])
     model = AlphaCutClustering(kernel="gaussian").fit(X)
@@ -120,7 +120,7 @@ def test_few_outliers_near_each_other_are_no_cluster(rng, size):
     assert (model.labels_[-size:] == -1).all()
 
 
-def test_a_parent_of_clusters_is_a_cluster():
+def test_selection_keeps_the_parent_of_a_cluster():
     """Branches whose child is real are real themselves, so no core is left without a label."""
     for seed in range(20):
         X = make_blobs(300, n_features=2, centers=6, center_box=(-6, 6), random_state=seed)[0]
@@ -131,7 +131,7 @@ def test_a_parent_of_clusters_is_a_cluster():
         assert set(model.labels_) - {-1} == set(range(model.n_clusters_))
 
 
-def test_small_cores_can_be_left_out():
+def test_selection_leaves_out_small_cores_on_request():
     X, _ = make_blobs([200, 40], centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
     every = AlphaCutClustering(kernel="gaussian").fit(X)
     large = AlphaCutClustering(kernel="gaussian", min_cluster_size=60).fit(X)
@@ -140,7 +140,7 @@ def test_small_cores_can_be_left_out():
     assert large.alpha_.shape == (1,)
 
 
-def test_the_selection_depends_on_tree_and_landscape_alone():
+def test_selection_depends_on_tree_and_landscape_alone():
     model = AlphaCutClustering(kernel="gaussian").fit(SHAPES["moons"][0])
     again = select_clusters(model._regions.landscape, model.tree_)
     assert_array_equal(again.labels(model.tree_.node_of, model.tree_.entry_alpha), model.labels_)
@@ -148,7 +148,7 @@ def test_the_selection_depends_on_tree_and_landscape_alone():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_contrasts_above_a_level_are_all_there(name):
+def test_contrasts_are_complete_above_a_level(name):
     model = AlphaCutClustering(kernel="gaussian").fit(SHAPES[name][0])
     landscape, tree = model._regions.landscape, model.tree_
     every, critical = contrasts(landscape, tree), critical_value(len(model.labels_))
@@ -158,7 +158,7 @@ def test_contrasts_above_a_level_are_all_there(name):
     assert (every[tree.branches.weight < 5] == 0).all()
 
 
-def test_effective_dimension(rng):
+def test_dimension_around_a_row_is_the_effective_dimension(rng):
     def around_the_middle(X):
         columns = Evaluated(Gaussian(0.5), X)
         weights = np.full(len(X), 1 / len(X))

@@ -33,7 +33,7 @@ def neighbours(X, k=30):
     return np.array(sorted({(min(i, j), max(i, j)) for i in range(len(X)) for j in order[i]}))
 
 
-def afresh(model, pairs, heights, alpha):
+def from_scratch(model, pairs, heights, alpha):
     """Connected components of the rows and pairs above a level."""
     graph = {i: set() for i in np.flatnonzero(model.typicality_ > alpha)}
     for i, j in pairs[heights > alpha]:
@@ -43,19 +43,19 @@ def afresh(model, pairs, heights, alpha):
 
 
 @every_scene
-def test_labels_at_are_the_components_computed_afresh(name):
+def test_labels_at_are_components_computed_from_scratch(name):
     model, X = fitted(name), SCENES[name]
     own = model.tree_.row_of[model.tree_.pairs]  # there are ways between peaks beside neighbours
     pairs = np.unique(np.sort(np.vstack([neighbours(X), own]), axis=1), axis=0)
     heights = naive_heights(model, X, pairs)
     for alpha in alphas(model):
         labels = model.tree_.labels_at(alpha)
-        assert reference.same_partition(labels, afresh(model, pairs, heights, alpha))
+        assert reference.same_partition(labels, from_scratch(model, pairs, heights, alpha))
         assert model.tree_.n_clusters_at(alpha) == labels.max() + 1
         assert_array_equal(model.labels_at(alpha), labels)
 
 
-def test_neighbours_agree_with_all_pairs_sampled_densely():
+def test_labels_of_neighbours_agree_with_those_of_all_pairs():
     agree = []
     for name, X in SCENES.items():
         model = fitted(name)
@@ -77,7 +77,7 @@ def test_complete_labelling_is_the_rule_of_the_paper(name):
         assert reference.same_partition(model.labels_at(alpha), literal)
 
 
-def test_complete_labelling_with_another_metric():
+def test_complete_labelling_is_the_rule_of_the_paper_with_another_metric():
     X = SCENES["unequal blobs"][:100]
     model = AlphaCutClustering(labelling="complete", kernel=Laplacian(1.0), gamma=0.5).fit(X)
     for alpha in alphas(model, 12):
@@ -101,7 +101,7 @@ def test_clusters_are_nested_and_numbered_by_size(name):
         above = labels
 
 
-def test_small_components_belong_nowhere():
+def test_labels_at_leaves_out_small_components():
     model = fitted("dense regions")
     for alpha in alphas(model, 20):
         every = model.tree_.labels_at(alpha)
@@ -143,7 +143,7 @@ def test_branches_are_clusters_between_their_ends(name):
         assert below[branch.peak] == below[branch.parent]
 
 
-def test_the_number_of_branches_above_a_level_is_that_of_clusters():
+def test_branches_above_a_level_are_as_many_as_clusters():
     model = fitted("moons")
     table = model.tree_.to_pandas()
     for alpha in alphas(model)[1:-1]:

@@ -13,7 +13,6 @@ from typicality.cluster._warnings import (
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.levelsets.graphs import components
 from typicality.levelsets.tree import AlphaTree
-from typicality.levelsets.valley import Valley
 
 _SHALLOW_VALLEY = 0.02  # of the highest density of typicalities
 _LARGE_GROUP = 0.1  # of all rows
@@ -23,25 +22,36 @@ _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
 def warn_about_cut(model: Any, sample_weight: NDArray[np.floating] | None) -> None:
-    """What deserves a second look in the clusters of a fitted model, as they were asked for."""
+    """Warn about clusters of a fitted model that deserve a second look, by the kind of cut."""
     tree, node_labels = model.tree_, model._cut.node_labels
     if model.n_clusters_ == 0:
-        warn_about_no_cluster(tree.node_alpha.max(), model.alpha_, model.min_cluster_size)
+        _warn_about_no_cluster(tree.node_alpha.max(), model.alpha_, model.min_cluster_size)
     elif model.rejection_rate is not None:
-        warn_about_small_pieces(node_labels, tree.weight)
+        _warn_about_small_pieces(node_labels, tree.weight)
     elif model.alpha == "auto":
-        _warn_about_selection(model, sample_weight)
+        if model.n_clusters_ > 1:
+            _warn_about_copies(sample_weight, tree.weight)
+        _warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
+        if model._assign == "core":
+            _warn_about_small_share(node_labels, tree.weight, below=0.5)
+            _warn_about_dense_rows_left_out(node_labels, tree)
     elif model.alpha == "valley":
-        if not warn_about_no_valley(tree.valley):
-            warn_about_small_share(node_labels, tree.weight, below=0.25)
+        if tree.valley.depth < _SHALLOW_VALLEY:
+            warn(
+                f"The density of the typicalities has no clear valley (the deepest is "
+                f"{tree.valley.depth:.1%} of its height): alpha='valley' means little. Use "
+                "alpha='auto', or give alpha or rejection_rate.",
+                ClusteringWarning,
+            )
+        else:
+            _warn_about_small_share(node_labels, tree.weight, below=0.25)
     else:
-        empty_space = float(model._regions.landscape.typicality(np.zeros(1))[0])
-        warn_about_low_level(float(model.alpha), empty_space)
-        warn_about_small_pieces(node_labels, tree.weight)
+        _warn_about_low_level(model)
+        _warn_about_small_pieces(node_labels, tree.weight)
 
 
 def warn_about_choice(model: Any) -> None:
-    """One cluster or several, and the evidence is near the bar; fewer than were asked for."""
+    """Warn if the evidence is near the bar, or if fewer clusters were found than asked for."""
     found, evidence = model.n_clusters_, model.evidence_
     if model.tree_.n_nodes == 1:
         warn_about_constant_rows()
@@ -67,31 +77,7 @@ def warn_about_choice(model: Any) -> None:
         )
 
 
-def _warn_about_selection(model: Any, sample_weight: NDArray[np.floating] | None) -> None:
-    tree, node_labels = model.tree_, model._cut.node_labels
-    if model.n_clusters_ > 1:
-        warn_about_copies(sample_weight, tree.weight)
-    warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
-    if model._assign == "core":
-        warn_about_small_share(node_labels, tree.weight, below=0.5)
-        warn_about_dense_rows_left_out(node_labels, tree)
-
-
-def warn_about_no_valley(valley: Valley) -> bool:
-    """Typicalities of one mode have no valley between modes; whether that was said."""
-    shallow = valley.depth < _SHALLOW_VALLEY
-    if shallow:
-        warn(
-            f"The density of the typicalities has no clear valley (the deepest is "
-            f"{valley.depth:.1%} of its height): alpha='valley' means little. Use alpha='auto', or "
-            "give alpha or rejection_rate.",
-            ClusteringWarning,
-        )
-    return shallow
-
-
-def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
-    """No row belongs anywhere."""
+def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> None:
     if np.ndim(alpha) == 0 and alpha >= highest:
         reason = (
             f"no typicality is above alpha={alpha:.4g}, the highest is {highest:.4g}. Use a "
@@ -102,16 +88,14 @@ def warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) -> 
     warn_about_vanished_clusters(reason)
 
 
-def warn_about_small_pieces(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
-    """A cut into single rows."""
+def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
     remedy = "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
     warn_about_fragments(node_labels, weight, remedy=remedy)
 
 
-def warn_about_group_left_out(
+def _warn_about_group_left_out(
     node_labels: NDArray[np.int32], tree: AlphaTree, min_cluster_size: int
 ) -> None:
-    """Many rows that hang together and belong to no cluster, though they are enough for one."""
     total = tree.weight.sum()
     edges = tree.pairs[tree.saddles > 1.0 / total]
     group = components(tree.n_nodes, edges)
@@ -126,10 +110,9 @@ def warn_about_group_left_out(
         )
 
 
-def warn_about_small_share(
+def _warn_about_small_share(
     node_labels: NDArray[np.int32], weight: NDArray[np.float64], *, below: float
 ) -> None:
-    """Most rows lie below the levels that were chosen for them."""
     inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
     if inside < below * total:
         warn(
@@ -140,8 +123,7 @@ def warn_about_small_share(
         )
 
 
-def warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
-    """Rows that belong nowhere and are no outliers: elsewhere they would be a cluster."""
+def _warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaTree) -> None:
     core = node_labels >= 0
     peaks = np.zeros(int(node_labels.max()) + 1)
     np.maximum.at(peaks, node_labels[core], tree.heights[core])
@@ -155,10 +137,10 @@ def warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaTr
         )
 
 
-def warn_about_copies(
+def _warn_about_copies(
     sample_weight: NDArray[np.floating] | None, weight: NDArray[np.float64]
 ) -> None:
-    """Weights that are no numbers of copies make chance significant."""
+    """Weights that are not numbers of copies make chance look significant."""
     given = np.ones(1) if sample_weight is None else sample_weight[sample_weight > 0]
     fractional = bool((given % 1).any())
     worth = float(given.sum() ** 2 / (given**2).sum())
@@ -178,8 +160,8 @@ def warn_about_copies(
         )
 
 
-def warn_about_low_level(alpha: float, lowest: float) -> None:
-    """A level that is below every point of the landscape."""
+def _warn_about_low_level(model: Any) -> None:
+    alpha, lowest = float(model.alpha), float(model._regions.landscape.typicality(np.zeros(1))[0])
     if 0 < alpha < lowest:
         warn(
             f"alpha={alpha:.4g} is below the typicality of empty space, {lowest:.4g}: all rows are "

@@ -1,7 +1,7 @@
 """Groups of Gaussians: mixtures whose parts are joined where no valley separates them."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -99,25 +99,27 @@ class JoinedMixture(ClusterMixin, Estimator):
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         random = check_random_state(self.random_state)
         center, scale = _center_and_scale(rows)
-        some = _at_most(_MOST_ROWS, (rows - center) / scale, random)
+        standard = some = (rows - center) / scale
+        if len(rows) > _MOST_ROWS:
+            some = standard[np.sort(random.choice(len(rows), _MOST_ROWS, replace=False))]
         blurred = _blurred(some, random)
         voters = [_joined(parts, blurred) for parts in _voting_parts(blurred, random)]
         if voters:
-            partitions = [parts.labels(some) for parts in voters]
+            partitions = [parts.memberships(some).argmax(axis=1) for parts in voters]
             scores = np.array(
                 [[adjusted_rand_score(a, b) for b in partitions] for a in partitions]
             ).mean(axis=1)
             chosen, agreement = voters[int(scores.argmax())], float(scores.max())
         else:
             chosen, agreement = _one_gaussian(blurred), 1.0
-        self._parts = chosen.numbered((rows - center) / scale)
-        self._center, self._scale = center, scale
-        self.memberships_ = self._memberships(rows)
+        parts = chosen.numbered(standard)
+        self._parts, self._center, self._scale = parts, center, scale
+        self.memberships_ = parts.memberships(standard).astype(rows.dtype)
         self.labels_ = self.memberships_.argmax(axis=1).astype(np.int32)
         self.n_clusters_ = self.memberships_.shape[1]
         self.prototype_labels_ = np.arange(self.n_clusters_, dtype=np.int32)
-        self.cluster_centers_ = (self._parts.group_means() * scale + center).astype(rows.dtype)
-        self.n_parts_ = len(chosen.weights)
+        self.cluster_centers_ = (parts.group_means() * scale + center).astype(rows.dtype)
+        self.n_parts_ = len(parts.weights)
         self.agreement_ = agreement
         self.n_iter_, self.status_ = chosen.n_iter, Status.CONVERGED
         self.plan_ = Plan(
@@ -133,14 +135,13 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """The posterior probability of each group, the sum over its parts."""
-        return self._memberships(self._read(X))
+        rows = self._read(X)
+        memberships = self._parts.memberships((rows - self._center) / self._scale)
+        return np.asarray(memberships, dtype=rows.dtype)
 
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
         """What the columns of memberships are called."""
         return np.array([f"membership_{k}" for k in range(self.n_clusters_)], dtype=object)
-
-    def _memberships(self, rows: Floats) -> Floats:
-        return self._parts.memberships((rows - self._center) / self._scale).astype(rows.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,27 +183,20 @@ class GaussianParts:
         of_parts = softmax(self.log_densities(rows), axis=1)
         return np.asarray(of_parts @ np.eye(self.groups.max() + 1)[self.groups])
 
-    def labels(self, rows: Doubles) -> Places:
-        """The group of largest posterior probability."""
-        return np.asarray(self.memberships(rows).argmax(axis=1))
-
     def group_means(self) -> Doubles:
         """The mean of each group."""
         share = np.eye(self.groups.max() + 1)[self.groups].T * self.weights
         return np.asarray(share @ self.means / share.sum(axis=1, keepdims=True))
 
-    def regrouped(self, groups: Places) -> "GaussianParts":
-        """The same Gaussians in other groups."""
-        return GaussianParts(self.weights, self.means, self.covariances, groups, self.n_iter)
-
     def numbered(self, rows: Doubles) -> "GaussianParts":
-        """The groups numbered by falling size; a group without rows joins the largest one."""
-        sizes = np.bincount(self.labels(rows), minlength=self.groups.max() + 1)
+        """Number the groups by falling size; a group without rows joins the largest one."""
+        memberships = self.memberships(rows)
+        sizes = np.bincount(memberships.argmax(axis=1), minlength=memberships.shape[1])
         order = np.argsort(-sizes, kind="stable")
         number = np.zeros(len(sizes), np.intp)
         n_groups = np.count_nonzero(sizes)
         number[order[:n_groups]] = np.arange(n_groups)
-        parts = self.regrouped(number[self.groups])
+        parts = replace(self, groups=number[self.groups])
         return parts if n_groups == len(sizes) else parts.numbered(rows)
 
 
@@ -213,12 +207,6 @@ def _center_and_scale(rows: Floats) -> tuple[Doubles, Doubles]:
     center = (rows / unit).mean(axis=0, dtype=np.float64)
     spread = (rows / unit).std(axis=0, dtype=np.float64)
     return center * unit, np.where(spread > 1e-12, spread, 1.0) * unit
-
-
-def _at_most(n: int, rows: Doubles, random: np.random.RandomState) -> Doubles:
-    if len(rows) <= n:
-        return rows
-    return np.asarray(rows[np.sort(random.choice(len(rows), n, replace=False))])
 
 
 def _blurred(rows: Doubles, random: np.random.RandomState) -> Doubles:
@@ -322,7 +310,7 @@ def _joined(parts: GaussianParts, rows: Doubles) -> GaussianParts:
             break
         others = [i for i in left if i != smallest]
         join(min(others, key=lambda i: valley(i, smallest)), smallest)
-    return parts.regrouped(np.unique(groups, return_inverse=True)[1])
+    return replace(parts, groups=np.unique(groups, return_inverse=True)[1])
 
 
 def _valley(
@@ -334,14 +322,7 @@ def _valley(
 ) -> float:
     """How deep the valley between two groups of parts is, on their linear discriminant.
 
-    Parameters
-    ----------
-    parts : GaussianParts
-        The mixture.
-    first, second : array of shape (k,), bool
-        Which parts each group has.
-    first_rows, second_rows : array of shape (n, d)
-        The rows of each group.
+    `first` and `second` are masks of the parts, `first_rows` and `second_rows` the rows of each.
     """
     means = [parts.weights[g] @ parts.means[g] / parts.weights[g].sum() for g in (first, second)]
     both = first | second
@@ -368,7 +349,7 @@ def _valley(
 
 
 def _depth(first: Doubles, second: Doubles) -> float:
-    """The lower peak minus the least value between the peaks of two log densities, of their sum."""
+    """The lower peak of the sum of two densities minus the least value between, in logarithms."""
     log = np.logaddexp(first, second)
     left, right = sorted((int(first.argmax()), int(second.argmax())))
     bottom = left + int(log[left : right + 1].argmin())

@@ -33,12 +33,12 @@ from typicality.geometry.distinct import DistinctRows, content_hash
 from typicality.geometry.nearest import GivenDistances, NearestRows, RememberedNearest
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.levelsets.landscape import Landscape
-from typicality.levelsets.local import LocalLandscape
+from typicality.levelsets.local import LocalLandscape, ScaleTree
 from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import ScaleTree, choose_clusters, cut_at_choice
+from typicality.levelsets.scales import choose_clusters, cut_at_choice
 from typicality.levelsets.selection import select_clusters
-from typicality.levelsets.spanning import SpanningTree
-from typicality.levelsets.tree import AlphaTree, Cut
+from typicality.levelsets.spanning import spanning_tree
+from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.plan import Plan
 from typicality.solve.picard import Status
 
@@ -431,27 +431,27 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
             min_cluster_size=self.min_cluster_size,
         )
         tree = choice.partition.tree
-        sample = DistinctRows(
-            nodes.rows[tree.rows], nodes.weight[tree.rows], nodes.index[tree.rows]
-        )
+        some = tree.sample.rows
+        sample = DistinctRows(nodes.rows[some], nodes.weight[some], nodes.index[some])
         search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
         landscape = LocalLandscape.of(search, tree, gamma=self.gamma)
-        grown = np.exp(tree.heights), SpanningTree(tree.pairs, np.exp(tree.saddles))
-        regions = Regions.of(
-            landscape, sample, rows, labelling="neighbours", n_neighbors=1, grown=grown
-        )
+        edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
+        regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = self.alpha == "auto" and self.rejection_rate is None
         if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
         else:
             cut = self._plain_cut(regions.tree)
-        kernel = "local" if given else LocalGaussian(sample.rows, tree.n_neighbors, tree.dimension)
+        scale = tree.kernel
+        kernel = (
+            "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
+        )
         self.__dict__.update(
             **self._cut_attributes(reader, regions, cut),
             evidence_=choice.evidence,
             agreement_=choice.agreement,
             kernel_=kernel,
-            sigma_=float(np.sqrt(np.median(tree.squares))),
+            sigma_=float(np.sqrt(np.median(scale.squares))),
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
@@ -518,7 +518,9 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         landscape = Landscape.of(prototypes, space.tolerance, eta=float(rule.eta[0]))
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
-        regions = Regions.of(landscape, nodes, rows, **ways, search=search)
+        heights = landscape.heights(nodes.rows)
+        edges = spanning_tree(landscape, heights, **ways, search=search)
+        regions = Regions.of(landscape, heights, edges, nodes, rows, **ways)
         if self.alpha == "auto" and self.rejection_rate is None:
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
@@ -564,9 +566,10 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
 
 
 def _plan(tree: ScaleTree, n_rows: int) -> Plan:
-    sample = "" if len(tree.rows) == n_rows else f" of a sample of {len(tree.rows):,} rows"
+    m, k = len(tree.heights), tree.kernel.n_neighbors
+    sample = "" if m == n_rows else f" of a sample of {m:,} rows"
     reason = (
-        f"sums over the {2 * tree.n_neighbors} nearest rows of each row, at the scale of the "
-        f"{tree.n_neighbors} nearest{sample}, which the scales chose together."
+        f"sums over the {2 * k} nearest rows of each row, at the scale of the "
+        f"{k} nearest{sample}, which the scales chose together."
     )
-    return Plan("local", 16 * len(tree.rows) * (2 * tree.n_neighbors + 1), reason)
+    return Plan("local", 16 * m * (2 * k + 1), reason)

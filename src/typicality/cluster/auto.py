@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from typicality._compat import Interval, fit_context
 from typicality._words import counted, enumerated
@@ -143,7 +143,7 @@ class AutoClustering(ClusterMixin, Estimator):
         -------
         labels : array of shape (n_samples,), int32
         """
-        check_is_fitted(self)
+        self._check_columns(X)
         labels: Labels = self.estimator_.predict(X)
         return labels
 
@@ -161,9 +161,14 @@ class AutoClustering(ClusterMixin, Estimator):
             In [0, 1]. Shares that sum to one for mixtures and round groups; for density the
             typicality with which the row belongs to each cluster.
         """
-        check_is_fitted(self)
+        self._check_columns(X)
         memberships: Floats = self.estimator_.predict_memberships(X)
         return memberships
+
+    def _check_columns(self, X: ArrayLike) -> None:
+        """Check the number and names of the columns; `estimator_` checks the values."""
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         if count_distinct_rows(rows, None, self.at_least) < self.at_least:

@@ -1,8 +1,6 @@
 """Level sets of typicality: segment heights, the tree of alpha-cuts, labels at any alpha."""
 
 from typicality.levelsets.landscape import Landscape
-from typicality.levelsets.spanning import Branches
-from typicality.levelsets.tree import AlphaTree, Cut
-from typicality.levelsets.valley import Valley, deepest_valley
+from typicality.levelsets.tree import AlphaTree, Branches, Cut, Valley, deepest_valley
 
 __all__ = ["AlphaTree", "Branches", "Cut", "Landscape", "Valley", "deepest_valley"]

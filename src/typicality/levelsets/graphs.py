@@ -1,4 +1,4 @@
-"""Which pairs of rows are looked at: all of them, or neighbours."""
+"""Graphs of rows: pairs of neighbours, all pairs, and connected components."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,8 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from typicality.geometry.nearest import NearestRows, neighbours_of
-from typicality.kernels.base import Floats
 
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Pairs = NDArray[np.intp]
 
 _PAIRS_AT_A_TIME = 2**16
@@ -22,8 +23,9 @@ _FIRST_NEIGHBOURS = 6  # enough for most of the tree
 def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
     """Pairs of which one row is among the k nearest of the other, and bridges between islands.
 
-    The graph of neighbours may fall apart into islands. Then each is linked to its five nearest
-    islands, by their means, through the k closest pairs of rows, until all hang together.
+    The graph of neighbours may have several components, the islands. Then each is linked to its
+    five nearest islands, by their means, through the k closest pairs of rows, until the graph is
+    connected.
 
     Yields
     ------
@@ -45,14 +47,14 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
 def linked_pairs(
     nearest: NDArray[np.intp], asking: Floats, search_among: Callable[[NDArray[np.intp]], Any]
 ) -> Pairs:
-    """Pairs of which one row names the other, and the shortest bridges between islands.
+    """Pairs of which one row is near the other, and the shortest bridges between islands.
 
     Parameters
     ----------
     nearest : array of shape (n, k)
-        The rows that each row names.
+        The nearest rows of each row.
     asking : array of shape (n, ...)
-        The rows as a search takes them.
+        The rows in the form that a search takes.
     search_among : callable
         `search_among(rows)`: a search for the nearest of some of the rows.
     """
@@ -86,21 +88,22 @@ def all_pairs(n_rows: int) -> Iterator[Pairs]:
 def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The island of each row in the graph of the k nearest neighbours, and in that of mutual ones.
 
-    In the first two rows are joined when one is among the k nearest of the other, in the second
-    when each is. A stray row between two clusters names rows of both and is named by none: it joins
-    them in the first only. Islands of k rows or fewer are none: their rows get -1.
+    In the first graph two rows are joined if one is among the k nearest of the other, in the second
+    if each is. A stray row between two clusters has neighbours in both but is a mutual neighbour of
+    neither, so it joins them only in the first. Rows of islands of at most k rows get -1.
     """
     nearest = search.among(k + 1)
-    return _large(_islands(nearest), k), _large(_islands(nearest, mutual=True), k)
 
+    def large_islands(*, mutual: bool) -> NDArray[np.int32]:
+        island = _islands(nearest, mutual=mutual)
+        small = np.bincount(island) <= min(k, len(island) - 1)
+        return np.where(small[island], np.int32(-1), island)
 
-def _large(island: NDArray[np.int32], k: int) -> NDArray[np.int32]:
-    small = np.bincount(island) <= min(k, len(island) - 1)
-    return np.where(small[island], np.int32(-1), island)
+    return large_islands(mutual=False), large_islands(mutual=True)
 
 
 def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.int32]:
-    """What hangs together where each row is joined to those it names, or to mutual ones."""
+    """Components of the graph in which each row is joined to its nearest, or to mutual ones."""
     from typicality.levelsets.merging import hang_together  # numba takes a second to load
 
     island = np.empty(len(nearest), np.int32)
@@ -109,7 +112,7 @@ def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.i
 
 
 def _links(nearest: NDArray[np.intp], *, n_known: int = 0) -> Pairs:
-    """Each row with those it names, but for pairs that are linked by the first columns already."""
+    """Each row with its nearest, without pairs that the first `n_known` columns have already."""
     from typicality.levelsets.merging import link  # numba takes a second to load
 
     pairs = np.empty((nearest[:, n_known:].size, 2), np.intp)

@@ -1,5 +1,6 @@
 """Compiled heights by near rows, and the spanning tree that they grow.
 
+A `kernel` is the tuple `typicality.levelsets.local.LocalKernel`, and heights are logarithms.
 Nothing here calls other compiled code: numba's cache notices changes of this file only.
 """
 
@@ -7,7 +8,7 @@ from heapq import heapify, heappop, heapreplace
 from math import ceil, exp, log, sqrt
 
 from numba import njit
-from numpy import arange, bool_, empty, full, int64, ones, zeros
+from numpy import arange, bool_, empty, full, inf, int64, ones, zeros
 
 _MOST_POINTS = 3  # that are looked at between the ends of an edge
 _STEP = 1.5  # widths between them
@@ -15,31 +16,28 @@ _DEEP = -700.0  # the logarithm of a height that underflows
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _log_height(near, sqdist, n_near, own, squares, weight, half_dimension, mutual):
-    """The logarithm of a sum of kernel values over near rows; widths are squared.
-
-    Mutual: the kernel of two widths. Else the Gaussian of the own width, per unit of volume.
-    """
+def _log_height(near, sqdist, n_near, own, kernel):
+    """The height of a point with the squared width `own`, from its first `n_near` near rows."""
+    _, _, dimension, mutual, squares, weights = kernel
+    half_dimension = 0.5 * dimension
     total, width = 0.0, sqrt(own)
     for j in range(n_near):
         row = near[j]
         if mutual:
             both = own + squares[row]
             overlap = half_dimension * log(2.0 * width * sqrt(squares[row]) / both)
-            total += weight[row] * exp(overlap - 0.5 * sqdist[j] / both)
+            total += weights[row] * exp(overlap - 0.5 * sqdist[j] / both)
         else:
-            total += weight[row] * exp(-0.5 * sqdist[j] / own)
+            total += weights[row] * exp(-0.5 * sqdist[j] / own)
     height = log(total) if total > 0.0 else _DEEP
     return height if mutual else height - half_dimension * log(own)
 
 
 @njit(cache=True, nogil=True)
-def log_heights(first, last, near, sqdist, own, squares, weight, half_dimension, mutual, heights):
-    """The logarithms of the heights of points `first` to `last`, of given near rows."""
+def log_heights(first, last, near, sqdist, own, kernel, heights):
+    """The heights of points `first` to `last`, from their near rows."""
     for i in range(first, last):
-        heights[i] = _log_height(
-            near[i], sqdist[i], near.shape[1], own[i], squares, weight, half_dimension, mutual
-        )
+        heights[i] = _log_height(near[i], sqdist[i], near.shape[1], own[i], kernel)
 
 
 @njit(cache=True, nogil=True)
@@ -80,88 +78,83 @@ def _sqdist(positions, given, a, b):
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(
-    positions,
-    given,
-    near,
-    k,
-    share,
-    squares,
-    weight,
-    half_dimension,
-    mutual,
-    heights,
-    candidates,
-    pairs,
-    saddles,
-):
+def _near_either(near, a, b, edge, seen_by, found):
+    """The rows that are near one of the ends of an edge, each once; returns their number."""
+    n_found = 0
+    for end in (a, b):
+        for row in near[end]:
+            if seen_by[row] != edge:
+                seen_by[row] = edge
+                found[n_found] = row
+                n_found += 1
+    return n_found
+
+
+@njit(cache=True, nogil=True)
+def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
+    """The lowest height at one to three points between the ends of an edge.
+
+    The squared distance from the point a + t (b - a) to a row c is, by Stewart's theorem,
+    (1 - t) |a - c|^2 + t |b - c|^2 - t (1 - t) |a - b|^2.
+    """
+    k, share, _, _, squares, _ = kernel
+    from_a, from_b, sqdist, sorted_sqdist = scratch[0], scratch[1], scratch[2], scratch[3]
+    for j in range(n_near):
+        from_a[j] = _sqdist(positions, given, a, near[j])
+        from_b[j] = _sqdist(positions, given, b, near[j])
+    way = _sqdist(positions, given, a, b)
+    step = _STEP * sqrt(min(squares[a], squares[b]))
+    n_points = min(_MOST_POINTS, max(1, ceil(sqrt(way) / step) - 1))
+    lowest = inf
+    for point in range(1, n_points + 1):
+        t = point / (n_points + 1)
+        for j in range(n_near):
+            square = (1 - t) * from_a[j] + t * from_b[j] - t * (1 - t) * way
+            sqdist[j] = sorted_sqdist[j] = max(square, 0.0)
+        own = share * share * _smallest(sorted_sqdist, n_near, min(k, n_near))
+        if own > 0.0:
+            lowest = min(lowest, _log_height(near, sqdist, n_near, own, kernel))
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def grow_tree(positions, given, near, kernel, heights, edges):
     """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
 
-    Kruskal's algorithm that looks at an edge when its turn comes: until then the lower of its ends
-    is a bound. The near rows of a point on an edge are those of both ends, and its squared
-    distance to a row c is, by Stewart's theorem,
-    (1 - t) |a - c|^2 + t |b - c|^2 - t (1 - t) |a - b|^2. Heights are logarithms. Edges go into
-    `pairs` and `saddles`, by falling height; returns how many were looked at.
+    Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
+    and points inside are looked at only when the edge comes first in the queue. Returns the pairs
+    and their heights, by falling height.
     """
-    n_rows, n_edges = heights.size, candidates.shape[0]
-    queue = [
-        (-min(heights[candidates[e, 0]], heights[candidates[e, 1]]), e) for e in range(n_edges)
-    ]
+    n_rows, n_edges = heights.size, edges.shape[0]
+    pairs, saddles = empty((n_rows - 1, 2), int64), empty(n_rows - 1)
+    queue = [(-min(heights[edges[e, 0]], heights[edges[e, 1]]), e) for e in range(n_edges)]
     heapify(queue)
-    known = zeros(n_edges, bool_)
-    above, size = arange(n_rows), ones(n_rows, int64)
+    is_exact = zeros(n_edges, bool_)
+    parent, size = arange(n_rows), ones(n_rows, int64)
     seen_by = full(n_rows, -1, int64)
-    rows = empty(2 * near.shape[1], int64)
-    from_a, from_b = empty(rows.size), empty(rows.size)
-    sqdist, sorted_sqdist = empty(rows.size), empty(rows.size)
-    n_chosen = n_seen = 0
-    while n_chosen < n_rows - 1:
+    near_edge, scratch = empty(2 * near.shape[1], int64), empty((4, 2 * near.shape[1]))
+    n_pairs = 0
+    while n_pairs < n_rows - 1:
         bound, e = queue[0]
-        a, b = candidates[e, 0], candidates[e, 1]
+        a, b = edges[e, 0], edges[e, 1]
         root_a, root_b = a, b
-        while above[root_a] != root_a:
-            root_a = above[root_a]
-        while above[root_b] != root_b:
-            root_b = above[root_b]
+        while parent[root_a] != root_a:
+            root_a = parent[root_a]
+        while parent[root_b] != root_b:
+            root_b = parent[root_b]
         if root_a == root_b:
             heappop(queue)
-            continue
-        if known[e]:
+        elif is_exact[e]:
             heappop(queue)
             if size[root_a] < size[root_b]:
                 root_a, root_b = root_b, root_a
-            above[root_b] = root_a
+            parent[root_b] = root_a
             size[root_a] += size[root_b]
-            pairs[n_chosen, 0], pairs[n_chosen, 1] = a, b
-            saddles[n_chosen] = -bound
-            n_chosen += 1
-            continue
-        known[e] = True
-        n_seen += 1
-        n_near = 0
-        for end in (a, b):
-            for row in near[end]:
-                if seen_by[row] != e:
-                    seen_by[row] = e
-                    rows[n_near] = row
-                    from_a[n_near] = _sqdist(positions, given, a, row)
-                    from_b[n_near] = _sqdist(positions, given, b, row)
-                    n_near += 1
-        way = _sqdist(positions, given, a, b)
-        step = _STEP * sqrt(min(squares[a], squares[b]))
-        n_points = min(_MOST_POINTS, max(1, ceil(sqrt(way) / step) - 1))
-        lowest = -bound
-        for point in range(1, n_points + 1):
-            t = point / (n_points + 1)
-            for j in range(n_near):
-                square = (1 - t) * from_a[j] + t * from_b[j] - t * (1 - t) * way
-                sqdist[j] = max(square, 0.0)
-                sorted_sqdist[j] = sqdist[j]
-            own = share * share * _smallest(sorted_sqdist, n_near, min(k, n_near))
-            if own > 0.0:
-                height = _log_height(
-                    rows, sqdist, n_near, own, squares, weight, half_dimension, mutual
-                )
-                lowest = min(lowest, height)
-        heapreplace(queue, (-lowest, e))
-    return n_seen
+            pairs[n_pairs, 0], pairs[n_pairs, 1], saddles[n_pairs] = a, b, -bound
+            n_pairs += 1
+        else:
+            is_exact[e] = True
+            n_near = _near_either(near, a, b, e, seen_by, near_edge)
+            inside = _lowest_inside(positions, given, a, b, near_edge, n_near, kernel, scratch)
+            heapreplace(queue, (-min(-bound, inside), e))
+    return pairs, saddles

@@ -1,7 +1,9 @@
-"""The surface whose level sets are the clusters."""
+"""The landscape of a kernel with one width: heights of points, of segments, and rows to join."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,14 +11,18 @@ from numpy.typing import NDArray
 
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.nearest import NearestRows
+from typicality.levelsets.graphs import Doubles, Floats, Pairs
+from typicality.levelsets.tree import Cut, Labels
 from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
 
-Doubles = NDArray[np.float64]
-Floats = NDArray[np.floating]
+_PAPER_POINTS = 20
+_POINTS_AT_A_TIME = 2**17
+_MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
+_ROWS_AT_A_TIME = 2**14
 
 
 class Joined(NamedTuple):
-    """The training row each new row would join, the lowest height on the way, and its own."""
+    """The node each row joins, the lowest height on the way there, and the height of the row."""
 
     node: NDArray[np.intp]
     entry: Doubles
@@ -46,7 +52,7 @@ class Landscape:
     eta : float
         The spread.
     sums : Expansion
-        The heights of any points, with the promise of an operator.
+        The heights of any points, with the error bound of an operator.
     """
 
     columns: Evaluated
@@ -57,9 +63,9 @@ class Landscape:
 
     @classmethod
     def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
-        """The landscape of the mean of training rows, in heights known as a tolerance says.
+        """The landscape of the mean of training rows, with heights as exact as `tolerance` asks.
 
-        Where the iterations went over all pairs, points that are no rows have sums over near rows.
+        Where the iterations went over all pairs, other points than rows have sums over near rows.
         """
         operator: Any = mean.operator
         if operator.method in ("dense", "blocked") and has_compiled_sums(operator.columns):
@@ -70,7 +76,7 @@ class Landscape:
 
     @property
     def rtol(self) -> float:
-        """How far a height may be off."""
+        """The largest error of a height."""
         return self.sums.rtol
 
     @cached_property
@@ -92,12 +98,214 @@ class Landscape:
         """Heights of points; each gets the same number in any batch."""
         return np.asarray(self.sums.at(points)[:, 0], dtype=np.float64)
 
+    def row_heights(self, rows: Floats, node_heights: Doubles) -> Doubles:
+        """Heights of rows; a training row has that of its node to the last bit."""
+        return self.heights(rows)
+
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""
         return typicality_at(heights, self.energy, self.eta)
+
+    def join(
+        self, rows: Floats, node_heights: Doubles, *, labelling: str, n_neighbors: int
+    ) -> Joined:
+        """Which of its nearest nodes each row joins: the one with the highest way to it.
+
+        The height of a way is the lowest on it, ends included. Ties go to the nearest node, so a
+        training row joins itself. The choice does not depend on where the landscape is cut: a row
+        belongs to the cluster of that node wherever the cut is below the way, and to none
+        elsewhere.
+
+        Original to typicality, see docs/theory.
+
+        Parameters
+        ----------
+        rows : array of shape (m, d)
+            New rows, or old ones.
+        node_heights : array of shape (n,)
+            The heights of the nodes, which are the training rows.
+        labelling : {"neighbours", "complete"}
+            How many points of a segment are looked at.
+        n_neighbors : int
+            How many nodes are tried.
+        """
+        parts = [
+            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights, labelling, n_neighbors)
+            for start in range(0, len(rows), _ROWS_AT_A_TIME)
+        ]
+        return Joined(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _join(
+        self, rows: Floats, node_heights: Doubles, labelling: str, n_neighbors: int
+    ) -> Joined:
+        own = self.heights(rows)
+        nearest = self.nearest.of(rows, n_neighbors)
+        node, entry = nearest[:, 0].copy(), np.full(len(rows), -1.0)
+        trying = np.arange(len(rows))
+        for target in nearest.T:
+            there = target[trying]
+            between = lowest_between(self, rows[trying], self.rows[there], labelling=labelling)
+            way = np.minimum(between, np.minimum(own[trying], node_heights[there]))
+            better = way > entry[trying]
+            node[trying[better]], entry[trying[better]] = there[better], way[better]
+            trying = trying[entry[trying] < own[trying]]  # no way is higher than where it begins
+        return Joined(node, entry, own)
+
+    def fill_labels(
+        self,
+        labels: Labels,
+        node: NDArray[np.intp],
+        cut: Cut,
+        pairs: Pairs,
+        *,
+        assign: str,
+        rows: Floats | None = None,
+    ) -> Labels:
+        """Labels where rows below the cut get that of the nearest node in a cluster.
+
+        Parameters
+        ----------
+        labels : array of shape (m,)
+            The labels of the rows; -1 below the cut.
+        node : array of shape (m,)
+            The node each row joins.
+        cut : Cut
+            The clusters of the nodes.
+        pairs : array of shape (n - 1, 2)
+            The edges of the tree.
+        assign : {"typical", "all"}
+            Whether a row must be dense enough; landscapes of one width fill all rows.
+        rows : array of shape (m, d), optional
+            The rows; the nodes themselves when left out.
+        """
+        core = np.flatnonzero(cut.node_labels >= 0)
+        below = np.flatnonzero(labels < 0)
+        if len(core) and len(below):
+            rows = self.rows if rows is None else rows
+            search = NearestRows(self.rows[core], self.nearest.norm)
+            labels[below] = cut.node_labels[core[search.of(rows[below], 1)[:, 0]]]
+        return labels
 
 
 def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
     r"""The typicality :math:`u(s) = e^{-(2 (1 - s) - w^\top E w) / \eta}` at given heights."""
     sqdist = (2.0 * (1.0 - heights) - energy).clip(min=0.0)
     return np.asarray(np.exp(-sqdist / eta))
+
+
+# ---- segments ------------------------------------------------------------------------------------
+
+
+def lowest_between(
+    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
+) -> Doubles:
+    r"""The smallest height on each segment, at equidistant interior points.
+
+    .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
+
+    With ``labelling="complete"`` m is 20, as in the papers; with "neighbours" steps are at most
+    half a bandwidth, because 20 points miss gaps on long segments. Every height is a sum of its
+    own, so none can overflow however long the segment is.
+
+    Implements :cite:`filippone2007`, section 4; :cite:`filippone2010`, section IV-D.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights.
+    starts, stops : arrays of shape (m, d)
+        The ends, which are not looked at.
+    labelling : {"neighbours", "complete"}
+        How many points are looked at.
+    """
+    lengths = segment_lengths(landscape, starts, stops)
+    n_points = count_points(landscape, lengths, labelling=labelling)
+    lowest = np.empty(len(starts))
+    for block in _blocks(n_points):
+        segment, place = _numbered(n_points[block])
+        share = (place + 1) / (n_points[block] + 1)[segment]
+        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
+    return lowest
+
+
+def lowest_in_round(
+    landscape: Landscape,
+    starts: Floats,
+    stops: Floats,
+    n_points: NDArray[np.intp],
+    rounds: NDArray[np.intp],
+) -> Doubles:
+    r"""The smallest height at some of the points of `lowest_between`, twice as many each round.
+
+    In round :math:`t = 1, 2, \dots` these are the points next to odd multiples of
+    :math:`2^{-t}` of the way that earlier rounds left out: the one in the middle, those at the
+    quarters, and so on. :func:`count_rounds` rounds look at every point once.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights.
+    starts, stops : arrays of shape (m, d)
+        The ends.
+    n_points : array of shape (m,)
+        How many points there are on each segment, by `count_points`.
+    rounds : array of shape (m,)
+        The round of each segment.
+    """
+    n_tried = 2 ** (rounds - 1)
+    lowest = np.empty(len(starts))
+    for block in _blocks(n_tried):
+        segment, number = _numbered(n_tried[block])
+        steps, before = (n_points[block] + 1)[segment], n_tried[block][segment]
+        place = -(-(2 * number + 1) * steps // (2 * before))
+        new = place * before // steps == (place - 1) * before // steps
+        segment, share = segment[new], (place / steps)[new]
+        lowest[block] = _lowest(landscape, starts[block], stops[block], segment, share)
+    return lowest
+
+
+def count_rounds(n_points: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The number of rounds that look at all points of a segment."""
+    return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
+
+
+def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> NDArray[np.intp]:
+    """The number of interior points of segments, as `lowest_between` says; at least one."""
+    if labelling == "complete":
+        return np.full(len(lengths), _PAPER_POINTS, np.intp)
+    steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
+    return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)
+
+
+def segment_lengths(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
+    """The lengths of segments, by the norm of the kernel."""
+    ways = stops.astype(np.float64) - starts
+    return np.asarray(np.linalg.norm(ways, ord=landscape.nearest.norm, axis=1))
+
+
+def _lowest(
+    landscape: Landscape, starts: Floats, stops: Floats, segment: NDArray[np.intp], share: Doubles
+) -> Doubles:
+    """The smallest height of each segment at shares of the way, sorted by segment."""
+    begin = starts.astype(np.float64)
+    way = stops.astype(np.float64) - begin
+    heights = landscape.heights(np.asarray(begin[segment] + share[:, None] * way[segment]))
+    first = np.flatnonzero(np.diff(segment, prepend=-1))
+    return np.asarray(np.minimum.reduceat(heights, first))
+
+
+def _numbered(counts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Items of all segments in a row: the segment of each, and its number there from 0."""
+    segment = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return segment, np.arange(len(segment)) - first[segment]
+
+
+def _blocks(counts: NDArray[np.intp]) -> Iterator[slice]:
+    """Slices of segments with about `_POINTS_AT_A_TIME` points each."""
+    upto = np.cumsum(counts)
+    total = int(upto[-1]) if len(upto) else 0
+    bounds = np.searchsorted(upto, np.arange(0, total, _POINTS_AT_A_TIME), side="right")
+    bounds = np.unique([*bounds, len(counts)])
+    for start, stop in pairwise(bounds):
+        yield slice(int(start), int(stop))

@@ -1,40 +1,82 @@
-"""A landscape whose kernel is as wide as the rows are sparse."""
+"""The local kernel, as wide as the rows are sparse: its heights, landscape, and spanning trees."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from typicality._threads import over_ranges
-from typicality.geometry.nearest import Neighbours, neighbours_of
+from typicality._threads import in_threads, over_ranges
+from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
-from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_at
+from typicality.levelsets.graphs import Doubles, Floats, Pairs, linked_pairs
+from typicality.levelsets.landscape import Joined, typicality_at
+from typicality.levelsets.tree import Cut, Labels
 
-if TYPE_CHECKING:
-    from typicality.levelsets.scales import ScaleTree
+Places = NDArray[np.intp]
+SearchAmong = Callable[[Places], Any]
 
-_REACH = 10  # rows in the radius that tells how sparse they are
+ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
+
+_DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
+_REACH = 10  # rows in the radius that measures how sparse they are
+_EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the dimension
+_SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 _POINTS_OF_A_TASK = 256
 _NEIGHBOURS_AT_A_TIME = 2**21
 
 
-def squared_widths(
-    near: Neighbours, k: int, share: float = WIDTH_SHARE, *, least: float = 0.0
-) -> Doubles:
-    """The squared share of the distance to the k-th nearest row, a row at the point not counted.
+class LocalKernel(NamedTuple):
+    """A kernel with a width for each row. Compiled code unpacks the fields in this order.
 
-    Where that is zero, which it is not for distinct rows with coordinates, it is the `least`.
+    Parameters
+    ----------
+    n_neighbors, share : int, float
+        The width at a point is this share of the distance to its k-th nearest row.
+    dimension : float
+        The dimension of the rows.
+    mutual : bool
+        Whether the kernel is that of two widths (:class:`typicality.kernels.LocalGaussian`); else
+        it is a Gaussian of the width at the point, per unit of volume: a density.
+    squares : array of shape (n,)
+        The squared widths at the rows.
+    weights : array of shape (n,)
+        The weights of the rows; they sum to one.
     """
+
+    n_neighbors: int
+    share: float
+    dimension: float
+    mutual: bool
+    squares: Doubles
+    weights: Doubles
+
+
+def squared_widths(near: Neighbours, k: int, share: float) -> Doubles:
+    """The squared share of the distance to the k-th nearest row, a row at the point not counted."""
     k = min(k, near.rows.shape[1] - 1)
     at_row = near.sqdist[:, 0] == 0.0
-    squares = share**2 * np.where(at_row, near.sqdist[:, k], near.sqdist[:, max(k - 1, 0)])
-    return np.where(squares > 0, squares, least)
+    return share**2 * np.where(at_row, near.sqdist[:, k], near.sqdist[:, max(k - 1, 0)])
 
 
-def nearest_others(near: Neighbours, counts: Doubles) -> Doubles:
-    """The distances from points to the ten nearest rows, copies among them, the nearest first.
+def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubles:
+    """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
+    from typicality.levelsets.growing import log_heights  # numba takes a second to load
+
+    heights = np.empty(len(own))
+
+    def look(first: int, last: int) -> None:
+        log_heights(first, last, *near, own, kernel, heights)
+
+    over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
+    return heights
+
+
+def distances_to_others(near: Neighbours, counts: Doubles) -> Doubles:
+    """The distances from points to their ten nearest rows, counting copies, the nearest first.
 
     One row at the point itself does not count.
     """
@@ -45,39 +87,154 @@ def nearest_others(near: Neighbours, counts: Doubles) -> Doubles:
     return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
 
-def log_heights_at(
-    near: Neighbours,
-    own: Doubles,
-    squares: Doubles,
-    weights: Doubles,
-    dimension: float,
-    *,
-    mutual: bool,
-) -> Doubles:
-    """Logarithms of the heights of points, from near rows and squared widths.
+# ---- trees ---------------------------------------------------------------------------------------
+
+
+class Sample(NamedTuple):
+    """Rows at one or more scales, and the graph of neighbours that trees are chosen from.
 
     Parameters
     ----------
-    near : Neighbours
-        The rows that are summed over.
-    own : array of shape (m,)
-        The squared widths at the points.
-    squares, weights : arrays of shape (n,)
-        The squared widths and the weights of the rows.
-    dimension : float
-        The dimension of the rows.
-    mutual : bool
-        Whether the kernel is that of two widths; else it is a density with the own width.
+    rows : array of shape (m,)
+        The rows, as places among all.
+    counts : array of shape (m,)
+        How many copies of each there are.
+    distances : array of shape (m, 10)
+        The distances from each row to the ten nearest others, counting copies, the nearest first;
+        instead of zero, the least distance of distinct rows.
+    edges : array of shape (e, 2)
+        The pairs of neighbours.
+    lengths : array of shape (e,)
+        Their distances.
     """
-    from typicality.levelsets.growing import log_heights  # numba takes a second to load
 
-    heights = np.empty(len(own))
+    rows: Places
+    counts: Doubles
+    distances: Doubles
+    edges: Pairs
+    lengths: Doubles
 
-    def look(first: int, last: int) -> None:
-        log_heights(first, last, *near, own, squares, weights, 0.5 * dimension, mutual, heights)
 
-    over_ranges(look, len(own), at_least=_POINTS_OF_A_TASK)
-    return heights
+class Sides(NamedTuple):
+    """What each edge of a tree joins: columns for its two sides, the higher peak first.
+
+    Parameters
+    ----------
+    peaks, sizes, means : arrays of shape (m - 1, 2)
+        The highest row of each side, its number of rows, and its mean height.
+    """
+
+    peaks: NDArray[np.intp]
+    sizes: Doubles
+    means: Doubles
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleTree:
+    """The maximum spanning tree of a sample at one scale, with heights as logarithms.
+
+    Parameters
+    ----------
+    sample : Sample
+        The rows of the tree.
+    kernel : LocalKernel
+        The kernel; its number of neighbours is the scale.
+    heights : array of shape (m,)
+        The heights of the rows.
+    pairs : array of shape (m - 1, 2)
+        The edges, by falling height.
+    saddles : array of shape (m - 1,)
+        Their heights.
+    """
+
+    sample: Sample
+    kernel: LocalKernel
+    heights: Doubles
+    pairs: Pairs
+    saddles: Doubles
+
+    @cached_property
+    def sides(self) -> Sides:
+        """What each edge joins."""
+        from typicality.levelsets.merging import merge_sides  # numba takes a second to load
+
+        peaks = np.empty(self.pairs.shape, np.intp)
+        sizes, means = np.empty((2, *self.pairs.shape))
+        merge_sides(self.pairs, self.heights, self.sample.counts, peaks, sizes, means)
+        return Sides(peaks, sizes, means)
+
+
+def grow_trees(
+    positions: Floats,
+    search_among: SearchAmong,
+    weight: Doubles,
+    rows: Places,
+    scales: Sequence[int],
+) -> list[tuple[ScaleTree, ScaleTree]]:
+    """For each scale, the tree of the local kernel and that of the density.
+
+    Parameters
+    ----------
+    positions, search_among, weight
+        As in `choose_clusters`.
+    rows : array of shape (m,)
+        The rows of the trees, as places among all.
+    scales : sequence of int
+        Numbers of neighbours.
+    """
+    search, asking = search_among(rows), positions[rows]
+    near = neighbours_of(search, asking, max(2 * max(scales), _EDGES) + 1)
+    n_edges = min(_EDGES, max(_FEWEST_EDGES, len(rows) // ROWS_OF_A_NEIGHBOUR))
+    nearest = near.rows[:, : n_edges + 1]
+    edges = linked_pairs(nearest, asking, lambda some: search_among(rows[some]))
+    lengths = np.sqrt(search.sqdist(asking[edges[:, 0]], edges[:, 1:])[:, 0])
+    counts = weight[rows]
+    distinct = near.sqdist[:, :2][near.sqdist[:, :2] > 0]
+    least = math.sqrt(distinct.min()) if distinct.size else 0.0
+    distances = np.maximum(distances_to_others(near, counts), least)
+    sample = Sample(rows, counts, distances, edges, lengths)
+    given = isinstance(search, GivenDistances)
+    own = positions[np.ix_(rows, search.columns)] if given else asking
+    own = np.ascontiguousarray(own, dtype=np.float64)
+    finest = dimension_by(near, n_edges)
+
+    def grow(task: tuple[int, bool]) -> ScaleTree:
+        from typicality.levelsets.growing import grow_tree  # numba takes a second to load
+
+        k, mutual = task
+        dimension = min(dimension_by(near, max(k, n_edges)), finest)
+        dimension = min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
+        share = WIDTH_SHARE if mutual else _DENSITY_SHARE
+        near_k = near.nearest(2 * k + 1)
+        squares = squared_widths(near_k, k, share)
+        squares[squares == 0] = squares[squares > 0].min(initial=1.0)
+        kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
+        heights = log_heights_at(near_k, squares, kernel)
+        tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)
+        return ScaleTree(sample, kernel, heights, *tree)
+
+    trees = in_threads(grow, [(k, mutual) for k in scales for mutual in (True, False)])
+    return list(zip(trees[::2], trees[1::2], strict=True))
+
+
+def dimension_by(near: Neighbours, k: int) -> float:
+    r"""The dimension of rows, from how fast the distances to their k neighbours grow.
+
+    .. math:: \hat d = \Big( \frac{1}{n (k - 1)} \sum_i \sum_{j < k} \ln \frac{r_k(i)}{r_j(i)}
+        \Big)^{-1}
+
+    Implements :cite:`levina2004`, averaged as :cite:`mackay2005` proposed.
+    """
+    k = min(k, near.sqdist.shape[1] - 1)
+    if k < 2:
+        return 1.0
+    sqdist = near.sqdist[:, 1 : k + 1]
+    sqdist = sqdist[sqdist[:, 0] > 0]
+    slope = 0.5 * float(np.mean(np.log(sqdist[:, -1:] / sqdist[:, :-1]))) if len(sqdist) else 1.0
+    return 1.0 / slope if slope > 0 else float("inf")
+
+
+# ---- the landscape -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +244,8 @@ class LocalLandscape:
     .. math:: s(x) = \sum_r w_r K(x, x_r)
 
     over the 2 k nearest rows, K as in :class:`typicality.kernels.LocalGaussian`. As
-    :math:`K(x, x) = 1`, the typicality is that of one-cluster PCM.
+    :math:`K(x, x) = 1`, the typicality is that of one-cluster PCM. The methods are those of
+    :class:`typicality.levelsets.Landscape`.
 
     Implements :cite:`filippone2010`, eq. (26)-(28).
 
@@ -98,7 +256,7 @@ class LocalLandscape:
     counts : array of shape (n,)
         How many copies of each row there are.
     n_neighbors : int
-        The number k of the neighbour that tells the width.
+        The width at a point follows from the distance to its k-th nearest row.
     dimension : float
         The dimension of the rows.
     squares : array of shape (n,)
@@ -121,17 +279,18 @@ class LocalLandscape:
     eta: float
 
     @classmethod
-    def of(cls, search: Any, tree: "ScaleTree", *, gamma: float) -> Self:
-        """The landscape of which a tree was grown; all rows have the same pull."""
-        mean_height = tree.counts @ np.exp(tree.heights) / tree.counts.sum()
+    def of(cls, search: Any, tree: ScaleTree, *, gamma: float) -> Self:
+        """The landscape that a tree was grown on; all rows have the same weight."""
+        counts, kernel = tree.sample.counts, tree.kernel
+        mean_height = counts @ np.exp(tree.heights) / counts.sum()
         energy = max(1.0 - float(mean_height), 0.0)
         return cls(
             search,
-            tree.counts,
-            tree.n_neighbors,
-            tree.dimension,
-            tree.squares,
-            tree.radii,
+            counts,
+            kernel.n_neighbors,
+            kernel.dimension,
+            kernel.squares,
+            tree.sample.distances[:, -1],
             energy,
             gamma * energy if energy > 0 else 1.0,
         )
@@ -142,29 +301,67 @@ class LocalLandscape:
         return np.asarray(self.counts / self.counts.sum())
 
     def heights(self, points: Floats) -> Doubles:
-        """Heights of points; each gets the same number in any batch."""
         return np.concatenate([self._heights(near) for near in self._blocks(points)])
 
+    def row_heights(self, rows: Floats, node_heights: Doubles) -> Doubles:
+        return self.join(rows, node_heights).height
+
     def typicality(self, heights: Doubles) -> Doubles:
-        """The typicality at given heights."""
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(self, heights: Doubles, points: Floats) -> Joined:
-        """The nearest row of each point, the lower of the two heights, and its own height."""
-        node, own = np.empty(len(points), np.intp), np.empty(len(points))
+    def join(
+        self,
+        rows: Floats,
+        node_heights: Doubles,
+        *,
+        labelling: str = "neighbours",
+        n_neighbors: int = 1,
+    ) -> Joined:
+        """The nearest node: the kernel is as wide as the way there, so no valley is on it.
+
+        The way is as high as the lower of its ends.
+        """
+        node, own = np.empty(len(rows), np.intp), np.empty(len(rows))
         done = 0
-        for near in self._blocks(points):
+        for near in self._blocks(rows):
             block = slice(done, done + len(near.rows))
             node[block] = near.rows[:, 0]
             at_row = near.sqdist[:, 0] == 0.0
-            own[block] = np.where(at_row, heights[node[block]], self._heights(near))
+            own[block] = np.where(at_row, node_heights[node[block]], self._heights(near))
             done = block.stop
-        return Joined(node, np.minimum(own, heights[node]), own)
+        return Joined(node, np.minimum(own, node_heights[node]), own)
+
+    def fill_labels(
+        self,
+        labels: Labels,
+        node: NDArray[np.intp],
+        cut: Cut,
+        pairs: Pairs,
+        *,
+        assign: str,
+        rows: Floats | None = None,
+    ) -> Labels:
+        """Labels where nodes below the cut get that of the node by which they join the others.
+
+        With ``assign="typical"`` rows that are not dense enough for their cluster get -1.
+        """
+        from typicality.levelsets.merging import fill_along  # numba takes a second to load
+
+        filled = cut.filled
+        if filled is None:
+            filled = cut.node_labels.copy()
+            fill_along(pairs, filled)
+        labels = filled[node]
+        if assign == "typical" and cut.reach is not None:
+            reach = self.radii[node] if rows is None else self.reach(rows)
+            labels[reach > cut.reach[labels]] = -1
+        return labels
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""
         near = neighbours_of(self.search, points, _REACH + 1)
-        return np.asarray(np.maximum(nearest_others(near, self.counts)[:, -1], self.radii.min()))
+        radii = distances_to_others(near, self.counts)[:, -1]
+        return np.asarray(np.maximum(radii, self.radii.min()))
 
     def _blocks(self, points: Floats) -> Iterator[Neighbours]:
         """The neighbours of some points at a time: there are up to 1,441 of each."""
@@ -174,8 +371,9 @@ class LocalLandscape:
             yield neighbours_of(self.search, points[start : start + size], n_near)
 
     def _heights(self, near: Neighbours) -> Doubles:
-        own = squared_widths(near, self.n_neighbors, least=float(self.squares.min()))
-        log_heights = log_heights_at(
-            near, own, self.squares, self.weights, self.dimension, mutual=True
+        squares = squared_widths(near, self.n_neighbors, WIDTH_SHARE)
+        squares = np.where(squares > 0, squares, self.squares.min())
+        kernel = LocalKernel(
+            self.n_neighbors, WIDTH_SHARE, self.dimension, True, self.squares, self.weights
         )
-        return np.exp(log_heights)
+        return np.exp(log_heights_at(near, squares, kernel))

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.nearest import NearestRows
-from typicality.levelsets.graphs import components, islands
-from typicality.levelsets.landscape import Doubles, Landscape
-from typicality.levelsets.spanning import Branches
-from typicality.levelsets.tree import AlphaTree, Cut, Labels, number_clusters
+from typicality.levelsets.graphs import Doubles, components, islands
+from typicality.levelsets.landscape import Landscape
+from typicality.levelsets.tree import AlphaTree, Branches, Cut, Labels, number_clusters
 
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
 _STRICTNESS = 1.6

@@ -1,66 +1,165 @@
 """The maximum spanning tree of the rows, by the heights between them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._threads import over_ranges
 from typicality.geometry.nearest import NearestRows
-from typicality.levelsets.candidates import Candidates
-from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import (
+    Doubles,
     Pairs,
     all_pairs,
     distinct_pairs,
     neighbour_pairs,
 )
-from typicality.levelsets.landscape import Doubles, Landscape
+from typicality.levelsets.landscape import (
+    Landscape,
+    count_points,
+    count_rounds,
+    lowest_in_round,
+    segment_lengths,
+)
+from typicality.levelsets.tree import SpanningTree, branches_of
 
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
+_PAIRS_OF_A_TASK = 2**14
 
 
-class Branches(NamedTuple):
-    """The branches of a tree, one for each peak but the highest, by falling saddle.
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The edges of a maximum spanning forest, by falling height, and its union-find structure.
 
-    A branch begins at a peak of the landscape and ends where it meets a higher one.
+    Where two components meet, the root of the smaller one becomes a child of the root of the
+    larger. So no row is deeper than log2(n), and the level at which two rows are joined is found
+    on the way up from both to where they meet.
 
     Parameters
     ----------
-    peak, parent : arrays of shape (n_branches,)
-        The rows at its peak, and at the higher peak it meets.
-    edge : array of shape (n_branches,)
-        The edge of the tree where they meet.
-    weight : array of shape (n_branches,)
-        The weight of what hangs together with the peak above that edge.
+    pairs : array of shape (m, 2)
+        The edges.
+    saddles : array of shape (m,)
+        Their heights.
+    above : array of shape (n,)
+        The parent of each row; the row itself for roots.
+    level : array of shape (n,)
+        The height of the edge that joined it to its parent; minus infinity for roots.
     """
-
-    peak: NDArray[np.intp]
-    parent: NDArray[np.intp]
-    edge: NDArray[np.intp]
-    weight: Doubles
-
-
-class SpanningTree(NamedTuple):
-    """The edges of a maximum spanning tree, by falling height."""
 
     pairs: Pairs
     saddles: Doubles
+    above: NDArray[np.intp]
+    level: Doubles
+
+    @classmethod
+    def without_edges(cls, n_rows: int) -> Self:
+        """A forest without edges."""
+        no_pairs, no_heights = np.empty((0, 2), np.intp), np.empty(0)
+        return cls(no_pairs, no_heights, np.arange(n_rows), np.full(n_rows, -np.inf))
+
+    def joined_by(self, pairs: Pairs, heights: Doubles) -> Self:
+        """The maximum spanning forest of these edges and other ones; ties go to earlier edges."""
+        return self._grown(pairs, heights)[0]
+
+    def promising(self, pairs: Pairs, bounds: Doubles) -> NDArray[np.intp]:
+        """Which edges would belong to the forest if they were as high as their bounds."""
+        return self._grown(pairs, bounds)[1]
+
+    def _grown(self, pairs: Pairs, heights: Doubles) -> tuple[Self, NDArray[np.intp]]:
+        from typicality.levelsets.merging import grow  # numba takes a second to load
+
+        every_pair = np.concatenate([self.pairs, pairs])
+        every_height = np.concatenate([self.saddles, heights])
+        order = np.argsort(-every_height, kind="stable")
+        n_rows = len(self.above)
+        above, level = np.arange(n_rows), np.full(n_rows, -np.inf)
+        chosen = np.empty(n_rows, np.intp)
+        chosen = chosen[: grow(every_pair, every_height, order, above, level, chosen)]
+        forest = type(self)(every_pair[chosen], every_height[chosen], above, level)
+        return forest, chosen[chosen >= len(self.pairs)] - len(self.pairs)
+
+    def joined_at(self, pairs: Pairs) -> Doubles:
+        """The level at which the two rows of each pair are joined; minus infinity for never."""
+        from typicality.levelsets.merging import meet  # numba takes a second to load
+
+        levels = np.empty(len(pairs))
+
+        def look(first: int, last: int) -> None:
+            meet(self.above, self.level, pairs, first, last, levels)
+
+        over_ranges(look, len(pairs), at_least=_PAIRS_OF_A_TASK)
+        return levels
 
 
-def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branches:
-    """The branches of a spanning tree over rows of given heights and weights.
+@dataclass(eq=False)
+class EdgeBounds:
+    """Upper bounds on the heights of edges, the shortest edges first.
 
-    Rows that join a slope, without a peak of their own, are none.
+    The height of an edge is the smallest on it, so any height on it is an upper bound. Bounds fall
+    round by round, each with twice as many points; after the last round they are the heights.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        The heights between rows.
+    pairs : array of shape (m, 2)
+        The edges.
+    bounds : array of shape (m,)
+        The smallest height of each that was seen so far.
+    n_points : array of shape (m,)
+        The number of points on each.
+    rounds : array of shape (m,)
+        The number of rounds that looked at it.
     """
-    from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
 
-    parent, peak = np.empty((2, len(tree.pairs)), np.intp)
-    above = np.empty(len(tree.pairs))
-    merge_peaks(tree.pairs, tree.saddles, heights, weight, parent, peak, above)
-    edge = np.flatnonzero(heights[peak] > tree.saddles)
-    return Branches(peak[edge], parent[edge], edge, above[edge])
+    landscape: Landscape
+    pairs: Pairs
+    bounds: Doubles
+    n_points: NDArray[np.intp]
+    rounds: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, pairs: Pairs, landscape: Landscape, heights: Doubles, *, labelling: str) -> Self:
+        """The bounds that the ends of edges give."""
+        starts, stops = landscape.rows[pairs[:, 0]], landscape.rows[pairs[:, 1]]
+        lengths = segment_lengths(landscape, starts, stops)
+        # Of many ways up from a row, the shortest is least likely to lead through a valley.
+        order = np.argsort(lengths, kind="stable")
+        n_points = count_points(landscape, lengths[order], labelling=labelling)
+        bounds = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
+        rounds = np.zeros(len(pairs), np.intp)
+        return cls(landscape, pairs[order], bounds[order], n_points, rounds)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which bounds are the heights of their edges, up to the error of a height."""
+        all_seen = self.rounds == count_rounds(self.n_points)
+        return np.asarray(all_seen | (self.bounds <= self.landscape.rtol))
+
+    def look_closer(self, some: NDArray[np.intp] | None = None) -> None:
+        """Look at the points of one more round, on some edges or on all."""
+        some = np.flatnonzero(~self.known) if some is None else some[~self.known[some]]
+        # Sums at points that follow one another are quicker where these are near in space.
+        some = some[np.argsort(self.pairs[some, 0], kind="stable")]
+        self.rounds[some] += 1
+        starts, stops = (self.landscape.rows[end] for end in self.pairs[some].T)
+        way = self.n_points[some], self.rounds[some]
+        lowest = lowest_in_round(self.landscape, starts, stops, *way)
+        self.bounds[some] = np.minimum(self.bounds[some], lowest)
+
+    def take(self, which: NDArray[np.bool_]) -> Self:
+        """Some of the edges."""
+        return type(self)(
+            self.landscape,
+            self.pairs[which],
+            self.bounds[which],
+            self.n_points[which],
+            self.rounds[which],
+        )
 
 
 def spanning_tree(
@@ -73,10 +172,10 @@ def spanning_tree(
 ) -> SpanningTree:
     """The maximum spanning tree of the rows of a landscape.
 
-    An edge can only matter where its rows are not joined already at a height that was met on it:
-    most are left out before all their points are looked at, and the tree is the same, down to the
-    heights the landscape promises to know. To begin with, only the edges are looked at that would
-    be the tree if no edge led through a valley: about one for each row.
+    An edge matters only if its rows are not yet joined at a height seen on it. Most edges are
+    left out before all their points are looked at, and the tree is the same up to the error of a
+    height. The first rounds look only at the edges that would be the tree if no edge led through a
+    valley: about one for each row.
 
     Parameters
     ----------
@@ -92,7 +191,7 @@ def spanning_tree(
         A search for the nearest rows, where one was begun before.
     """
     search = landscape.nearest if search is None else search
-    forest = Forest.bare(len(heights))
+    forest = Forest.without_edges(len(heights))
     for pairs in _pairs_of(search, labelling, n_neighbors):
         forest = _improved(forest, pairs, landscape, heights, labelling)
     if labelling == "neighbours":
@@ -107,7 +206,7 @@ def _improved(
     """The maximum spanning forest of a forest and more pairs."""
     lower_ends = np.minimum(heights[pairs[:, 0]], heights[pairs[:, 1]])
     pairs = pairs[lower_ends > forest.joined_at(pairs)]
-    edges = Candidates.of(pairs, landscape, heights, labelling=labelling)
+    edges = EdgeBounds.of(pairs, landscape, heights, labelling=labelling)
     careful = 0 if len(forest.pairs) else _CAREFUL_ROUNDS
     while len(edges.pairs):
         careful -= 1
@@ -115,7 +214,7 @@ def _improved(
         edges.look_closer(some)
         known = edges.known
         forest = forest.joined_by(edges.pairs[known], edges.bounds[known])
-        edges = edges.taken(~known & (edges.bounds > forest.joined_at(edges.pairs)))
+        edges = edges.take(~known & (edges.bounds > forest.joined_at(edges.pairs)))
     return forest
 
 
@@ -129,8 +228,8 @@ def _pairs_of(search: NearestRows, labelling: str, n_neighbors: int) -> Iterator
 def _peak_pairs(forest: Forest, landscape: Landscape, heights: Doubles, k: int) -> Pairs:
     """Each peak with the higher one it meets, and with the nearest others.
 
-    In many dimensions a peak may have hundreds of neighbours nearer than the next peak, and yet the
-    straight way between the two be higher than any through neighbours.
+    In many dimensions hundreds of rows may be nearer to a peak than the next peak is, and still the
+    straight way between the two peaks may be higher than any way through neighbours.
     """
     tree = SpanningTree(forest.pairs, forest.saddles)
     branches = branches_of(tree, heights, np.ones(len(heights)))

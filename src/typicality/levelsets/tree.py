@@ -8,14 +8,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._checks import check_alpha
-from typicality.levelsets.graphs import Pairs, components
-from typicality.levelsets.landscape import Doubles
-from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
-from typicality.levelsets.valley import Valley, deepest_valley
+from typicality.bandwidth import bandwidth
+from typicality.kernels import Gaussian
+from typicality.levelsets.graphs import Doubles, Pairs, components
+from typicality.operators import Blocked, Evaluated
 
 Labels = NDArray[np.int32]
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
+_GRID = 1000  # points at which the density of typicalities is evaluated
+
+
+class Branches(NamedTuple):
+    """The branches of a tree, one for each peak but the highest, by falling saddle.
+
+    A branch begins at a peak and ends where it meets a branch with a higher peak.
+
+    Parameters
+    ----------
+    peak, parent : arrays of shape (n_branches,)
+        The nodes at its peak, and at the higher peak it meets.
+    edge : array of shape (n_branches,)
+        The edge of the tree where they meet.
+    weight : array of shape (n_branches,)
+        The weight of the component of the peak above that edge.
+    """
+
+    peak: NDArray[np.intp]
+    parent: NDArray[np.intp]
+    edge: NDArray[np.intp]
+    weight: Doubles
+
+
+class SpanningTree(NamedTuple):
+    """The edges of a maximum spanning tree, by falling height."""
+
+    pairs: Pairs
+    saddles: Doubles
+
+
+def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branches:
+    """The branches of a spanning tree over nodes of given heights and weights.
+
+    A node that joins a slope has no peak of its own and makes no branch.
+    """
+    from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
+
+    parent, peak = np.empty((2, len(tree.pairs)), np.intp)
+    above = np.empty(len(tree.pairs))
+    merge_peaks(tree.pairs, tree.saddles, heights, weight, parent, peak, above)
+    edge = np.flatnonzero(heights[peak] > tree.saddles)
+    return Branches(peak[edge], parent[edge], edge, above[edge])
+
+
+class Valley(NamedTuple):
+    """Where the density is lowest between two peaks, and how far it lies below the lower one.
+
+    The depth is relative to the highest density; 0 where there is one peak only.
+    """
+
+    place: float
+    depth: float
+
+
+def deepest_valley(values: Doubles, weight: Doubles) -> Valley:
+    """The most persistent valley of the density of some values.
+
+    The density is a Gaussian kernel density estimate with Silverman's bandwidth. A valley lies
+    below the highest peaks to its left and to its right; its depth counts from the lower of the
+    two.
+
+    Implements :cite:`filippone2007`, section 5: "the value of membership separating the two modes
+    of the histogram". Differs from the paper, which reads it off a picture.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Typicalities.
+    weight : array of shape (n,)
+        How many copies of each there are.
+    """
+    column = values[:, None]
+    width = bandwidth("silverman", column, weight)
+    if width == 0:
+        return Valley(float(values[0]), 0.0)
+    at = np.linspace(values.min(), values.max(), _GRID)
+    density = (Blocked(Evaluated(Gaussian(width), column), at[:, None]) @ weight[:, None])[:, 0]
+    left = np.maximum.accumulate(density)
+    right = np.maximum.accumulate(density[::-1])[::-1]
+    depths = np.minimum(left, right) - density
+    lowest = int(depths.argmax())
+    return Valley(float(at[lowest]), float(depths[lowest] / density.max()))
 
 
 class Cut(NamedTuple):
@@ -44,7 +127,7 @@ class Cut(NamedTuple):
         return int(self.node_labels.max(initial=-1)) + 1
 
     def labels(self, node: NDArray[np.intp], entry_alpha: Doubles) -> Labels:
-        """The label of the node a row joins, where the way there stays above its level."""
+        """The label of the node each row joins; -1 if the way there falls below its level."""
         labels = self.node_labels[node]
         levels = np.append(np.broadcast_to(self.alpha, self.n_clusters), np.inf)  # of -1: inf
         return np.where(entry_alpha > levels[labels], labels, np.int32(-1))
@@ -151,7 +234,7 @@ class AlphaTree:
 
     @cached_property
     def branches(self) -> Branches:
-        """The branches, by falling saddle; rows that join a slope without a peak are none."""
+        """The branches, by falling saddle."""
         return branches_of(SpanningTree(self.pairs, self.saddles), self.heights, self.weight)
 
     def __repr__(self) -> str:
@@ -208,7 +291,7 @@ class AlphaTree:
 
 
 def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: float) -> Labels:
-    """Number components by falling weight, then by their first node; -1 stays, as do small ones."""
+    """Number components by falling weight, then by first node; small ones and -1 get -1."""
     nodes = np.flatnonzero(component >= 0)
     labels = np.full(len(component), -1, np.int32)
     if len(nodes) == 0:
@@ -221,3 +304,50 @@ def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: flo
     number[order] = np.arange(len(order))
     labels[nodes] = number[place]
     return labels
+
+
+# ---- the tree of some of its nodes --------------------------------------------------------------
+
+
+class PrunedTree(NamedTuple):
+    """A spanning tree of some nodes of a tree, with the same components at any alpha.
+
+    Parameters
+    ----------
+    nodes : array of shape (k,)
+        The nodes that were kept, in rising order.
+    pairs : array of shape (k - 1, 2)
+        The edges between them, as places in `nodes`, by falling height.
+    edge : array of shape (k - 1,)
+        The edge of the whole tree at which the two components meet.
+    weight : array of shape (k,)
+        The weight of each node and of the nodes left out that joined its component while it was
+        the lowest kept node there. Sizes at any alpha are exact except for nodes left out between
+        two kept ones.
+    """
+
+    nodes: NDArray[np.intp]
+    pairs: Pairs
+    edge: NDArray[np.intp]
+    weight: Doubles
+
+
+def pruned(tree: AlphaTree, nodes: NDArray[np.intp]) -> PrunedTree:
+    """The tree of some of its nodes; the tree itself if all are kept. Costs O(n).
+
+    Original to typicality: Kruskal's algorithm over the edges of the whole tree, where a component
+    without a kept node only adds its weight.
+    """
+    from typicality.levelsets.merging import prune  # numba takes a second to load
+
+    kept = np.zeros(tree.n_nodes, bool)
+    kept[nodes] = True
+    nodes = np.flatnonzero(kept)
+    if len(nodes) == tree.n_nodes:
+        return PrunedTree(nodes, tree.pairs, np.arange(len(tree.pairs)), tree.weight)
+    edge = np.empty(len(tree.pairs), np.intp)
+    ends = np.empty((len(tree.pairs), 2), np.intp)
+    total = np.empty(tree.n_nodes)
+    n_edges = prune(tree.pairs, kept, tree.heights, tree.weight, edge, ends, total)
+    pairs = np.searchsorted(nodes, ends[:n_edges])
+    return PrunedTree(nodes, pairs, edge[:n_edges].copy(), total[nodes])

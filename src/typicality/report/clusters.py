@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.levelsets import AlphaTree
-from typicality.levelsets.pruning import pruned
+from typicality.levelsets.tree import pruned
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles, group_means

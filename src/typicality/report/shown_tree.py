@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality.levelsets import AlphaTree
-from typicality.levelsets.pruning import pruned
+from typicality.levelsets.tree import pruned
 from typicality.report.encoding import encoded
 from typicality.report.findings import Findings
 
