@@ -21,6 +21,7 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 LAYERS = [
     [
         "exceptions",
+        "_arguments",
         "_compat",
         "_files",
         "_quantiles",
@@ -35,7 +36,6 @@ LAYERS = [
     ["operators"],
     ["geometry"],
     ["bandwidth", "solve"],
-    ["_checks"],
     ["levelsets", "metrics"],
     ["report"],
     ["cluster", "plot", "preprocessing"],

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from typicality._checks import check_start_points, check_variance, check_varying_rows
 from typicality._compat import Interval, StrOptions
 from typicality._quantiles import unit_of_weight
 from typicality.cluster._base import PrototypeClusterer
+from typicality.cluster._checks import check_start_points, check_variance
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster._shell import TrainingRows
@@ -27,6 +27,7 @@ from typicality.cluster.diagnostics import (
 from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry, InputSpace
 from typicality.geometry.base import row_blocks
+from typicality.geometry.checks import check_varying_rows
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import AdaptedSpread, smallest_spread
 from typicality.solve.alternation import Alternation, ClusterState

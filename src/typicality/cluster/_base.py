@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_compressible, check_sample_weight
 from typicality._compat import check_feature_names_in, fit_context
+from typicality.cluster._checks import check_compressible
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader
 from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels, small_copy
@@ -22,6 +22,7 @@ from typicality.cluster.diagnostics import (
 )
 from typicality.cluster.labelling import Labelling, label_prototypes
 from typicality.geometry import Geometry
+from typicality.geometry.checks import check_sample_weight
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult

@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from typicality._checks import check_rows
 from typicality._compat import fit_context
 from typicality._words import counted
 from typicality.cluster._shell import Reportable
+from typicality.geometry.checks import check_rows
 from typicality.plan import Plan
 from typicality.solve.picard import Status
 

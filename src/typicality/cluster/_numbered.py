@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from typicality._checks import check_distinct_rows, check_start_array
 from typicality._compat import Interval, StrOptions
 from typicality.cluster._base import PrototypeClusterer
+from typicality.cluster._checks import check_start_array
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import TrainingRows
 from typicality.cluster._spaces import OpenSpace, has_points
@@ -23,6 +23,7 @@ from typicality.cluster.diagnostics import (
 )
 from typicality.cluster.labelling import Labelling, coincident_groups
 from typicality.geometry import Geometry
+from typicality.geometry.checks import check_distinct_rows
 from typicality.membership.base import MembershipRule
 from typicality.solve.alternation import Alternation
 from typicality.solve.annealing import anneal

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, SumsWanted, is_pairwise
+from typicality.geometry.checks import check_rows, check_sample_weight
 from typicality.operators import ALGORITHMS
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import check_start_count
 from typicality._compat import Interval
 from typicality.cluster._adaptive import AdaptiveClusterer
+from typicality.cluster._checks import check_start_count
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import TrainingRows
 from typicality.geometry import Geometry

@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import (
+from typicality.bandwidth import bandwidth
+from typicality.cluster._checks import (
     check_algorithm,
     check_dissimilarities,
     check_kernel,
     check_kernel_matrix,
-    check_magnitudes,
-    check_reach,
 )
-from typicality.bandwidth import bandwidth
 from typicality.cluster._readers import (
     Box,
     Coordinates,
@@ -25,6 +23,7 @@ from typicality.cluster._readers import (
 )
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
+from typicality.geometry.checks import check_magnitudes, check_reach
 from typicality.geometry.distinct import DistinctRows
 from typicality.geometry.features import typical_range
 from typicality.kernels import (

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_alpha_cut, check_dissimilarities
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality.cluster._checks import check_alpha_cut, check_dissimilarities
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._progress import FitProgress, State

@@ -13,13 +13,13 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_rows
 from typicality._compat import Interval, fit_context
 from typicality._words import counted, enumerated
 from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster._shell import Reportable
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
+from typicality.geometry.checks import check_rows
 from typicality.geometry.distinct import count_distinct_rows
 
 Floats = NDArray[np.floating]

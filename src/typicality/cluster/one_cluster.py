@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_compressible
 from typicality._compat import Interval, StrOptions, fit_context
+from typicality.cluster._checks import check_compressible
 from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import SpaceEstimator, feature_labels, small_copy

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import check_spread
 from typicality._compat import Interval, StrOptions
+from typicality.cluster._checks import check_spread
 from typicality.cluster._numbered import NumberedClusterer, best_run
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._readers import Reader

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import check_alpha
 from typicality.levelsets.graphs import Pairs, components
 from typicality.levelsets.landscape import Doubles
 from typicality.levelsets.spanning import Branches, SpanningTree, branches_of
@@ -137,14 +137,14 @@ class AlphaTree:
             Components of fewer rows (of less weight) are not counted.
         """
         if min_cluster_size <= self._smallest_weight:
-            alpha = check_alpha(alpha)
+            alpha = _check_alpha(alpha)
             above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
             return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
         """The clusters of the nodes, as `labels_at`."""
-        alpha = check_alpha(alpha)
+        alpha = _check_alpha(alpha)
         component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
@@ -221,3 +221,11 @@ def number_clusters(component: NDArray[np.int32], weight: Doubles, min_size: flo
     number[order] = np.arange(len(order))
     labels[nodes] = number[place]
     return labels
+
+
+def _check_alpha(alpha: Any) -> float:
+    """A level of typicality."""
+    alpha = alpha.item() if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+        raise ValueError(f"alpha must be a number from 0 to 1, a typicality; got {alpha!r}.")
+    return float(alpha)
