@@ -53,7 +53,7 @@ PUBLIC_MODULES = [
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.geometry",
-    "typicality.geometry.distinct",
+    "typicality.geometry.rows",
     "typicality.kernels",
     "typicality.levelsets",
     "typicality.membership",

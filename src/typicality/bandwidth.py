@@ -19,8 +19,7 @@ from scipy.special import logsumexp
 
 from typicality.geometry import Features
 from typicality.geometry.base import Floats
-from typicality.geometry.distinct import DistinctRows, count_distinct_rows
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import DistinctRows, NearestRows, count_distinct_rows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 

@@ -12,8 +12,8 @@ from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
 from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
-from typicality.geometry.centroids import layout
-from typicality.geometry.features import typical_range
+from typicality.geometry.input_space import layout
+from typicality.geometry.rows import typical_range
 from typicality.membership import (
     Entropic,
     Fuzzy,

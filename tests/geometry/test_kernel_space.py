@@ -32,12 +32,12 @@ def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
     K = kernel(X, X)
     d, weights, objective = reference.step(rule, K, weight, start * weight[:, None])
     largest = d.max()
-    assert_allclose(space.sqdist(prototypes), d, atol=1e-11 * largest)
+    assert_allclose(prototypes.training_sqdist, d, atol=1e-11 * largest)
     assert_allclose(sweep.objective, objective, rtol=1e-7)
     reached = weights.sum(axis=0) > 1e-200
     expected = reference.sqdist(K, K, np.diag(K), np.where(reached, weights, 1.0))[:, reached]
     assert_allclose(
-        space.sqdist(sweep.prototypes)[:, reached], expected.clip(min=0), atol=1e-6 * largest
+        sweep.prototypes.training_sqdist[:, reached], expected.clip(min=0), atol=1e-6 * largest
     )
 
 
@@ -55,7 +55,9 @@ def test_linear_kernel_is_the_input_space(rng, index):
         ours, theirs = here.prototypes.take(reached), there.prototypes.take(reached)
         rule = rule.take(reached)
         assert_allclose(ours.sqdist(X), theirs.sqdist(X), rtol=1e-7, atol=1e-9)
-        assert_allclose(here.spread[reached], there.spread[reached], rtol=1e-7, atol=1e-9)
+        assert_allclose(
+            here.within_sqdist[reached], there.within_sqdist[reached], rtol=1e-7, atol=1e-9
+        )
     assert_allclose(induced.total_variance, explicit.total_variance, rtol=1e-12)
     assert_allclose(
         induced.memberships(rule, ours), explicit.memberships(rule, theirs), rtol=1e-6, atol=1e-9
@@ -68,7 +70,7 @@ def test_linear_kernel_moves_as_the_input_space(rng):
     induced, explicit = KernelSpace(Linear(), X, weight), InputSpace(X, weight)
     here = induced.sweep(Fuzzy(1.5), induced.prototypes(start))
     there = explicit.sweep(Fuzzy(1.5), explicit.prototypes(start))
-    assert_allclose(here.shift, there.shift, rtol=1e-9)
+    assert_allclose(here.relative_move, there.relative_move, rtol=1e-9)
     assert_allclose(
         here.prototypes.mutual_sqdist(), there.prototypes.mutual_sqdist(), rtol=1e-9, atol=1e-13
     )
@@ -263,7 +265,7 @@ def test_indefinite_kernels_are_measured(rng):
     prototypes = space.prototypes(np.ones((30, 1)))
     by_hand = 2 * prototypes.products - prototypes.energy
     assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0
-    assert (space.sqdist(prototypes) >= 0).all()
+    assert (prototypes.training_sqdist >= 0).all()
 
 
 def test_blending_is_linear(rng):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import KernelSpace, distinct
-from typicality.geometry.distinct import DistinctRows, count_distinct_rows
+from typicality.geometry import KernelSpace
+from typicality.geometry import rows as rows_module
+from typicality.geometry.rows import DistinctRows, count_distinct_rows
 from typicality.kernels import Cosine, Gaussian
 from typicality.solve.initial import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
 
@@ -57,7 +58,7 @@ def test_random_rows_follow_the_weights():
 
 
 def test_very_many_rows_are_sampled_by_content(rng, monkeypatch):
-    monkeypatch.setattr(distinct, "LARGEST_SAMPLE", 1000)
+    monkeypatch.setattr(rows_module, "LARGEST_SAMPLE", 1000)
     X = rng.normal(size=(5000, 2))
     weight = np.where(X[:, 0] > 0, 3.0, 1.0)
     data = DistinctRows.of(X, weight)

@@ -92,5 +92,5 @@ def warn_about_core(
     on_sphere = space.columns.on_sphere and space.total_variance > 0
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
-        log_typicality = space.sqdist(state.prototypes) / rule.eta[0]
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
         warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

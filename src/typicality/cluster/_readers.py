@@ -15,7 +15,7 @@ from typicality.cluster._checks import (
     check_on_sphere,
 )
 from typicality.geometry.checks import check_reach
-from typicality.geometry.distinct import content_hash
+from typicality.geometry.rows import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
 

@@ -24,8 +24,7 @@ from typicality.cluster._readers import (
 from typicality.cluster.diagnostics import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
-from typicality.geometry.distinct import DistinctRows
-from typicality.geometry.features import typical_range
+from typicality.geometry.rows import DistinctRows, typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,

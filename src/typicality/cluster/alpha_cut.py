@@ -24,8 +24,13 @@ from typicality.cluster.diagnostics import (
     warn_about_lonely_row,
     warn_about_unused_sigma,
 )
-from typicality.geometry.distinct import DistinctRows, content_hash
-from typicality.geometry.nearest import GivenDistances, NearestRows, RememberedNearest
+from typicality.geometry.rows import (
+    DistinctRows,
+    GivenDistances,
+    NearestRows,
+    RememberedNearest,
+    content_hash,
+)
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape

@@ -20,7 +20,7 @@ from typicality.cluster._shell import Reportable
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.geometry.checks import check_rows
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.rows import count_distinct_rows
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]

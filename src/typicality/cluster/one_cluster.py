@@ -21,7 +21,7 @@ from typicality.cluster.diagnostics import (
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
-from typicality.geometry.leave_one_out import leave_one_out
+from typicality.geometry.scores import leave_one_out
 from typicality.kernels import Kernel
 from typicality.membership.spread import smallest_spread
 from typicality.solve.picard import PicardResult

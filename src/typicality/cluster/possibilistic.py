@@ -258,7 +258,7 @@ class PossibilisticCMeans(NumberedClusterer):
         return result.state.prototypes
 
     def _estimated_spread(self, space: Geometry[Any], prototypes: Any) -> Any:
-        spread = space.sweep(Fuzzy(fuzzifier(self.m, space)), prototypes).spread
+        spread = space.sweep(Fuzzy(fuzzifier(self.m, space)), prototypes).within_sqdist
         eta, degenerate = spread_from_partition(
             spread, gamma=self.gamma, total_variance=space.total_variance
         )

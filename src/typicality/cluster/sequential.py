@@ -13,8 +13,7 @@ from typicality.cluster._adaptive import AdaptiveClusterer
 from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
-from typicality.geometry import Gaps, Geometry
-from typicality.geometry.thinning import thinned
+from typicality.geometry import Gaps, Geometry, InputSpace
 from typicality.kernels import Kernel
 from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import partition_index
@@ -232,13 +231,14 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         if not isinstance(self.lam, str):
             found = self._sequential(space, starts, unit, progress).fit(float(self.lam))
             return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
-        sample = thinned(space, input_rows=_PATH_ROWS, kernel_rows=_KERNEL_PATH_ROWS)
+        at_most = _PATH_ROWS if isinstance(space, InputSpace) else _KERNEL_PATH_ROWS
+        sample = space.subsample(at_most)
         iterate, few = self._iterate(space, unit, progress), space
         if sample is not None:
-            few, starts = sample.geometry, [sample.lower(start) for start in starts]
+            few, starts = sample.geometry, [sample.to_sample(start) for start in starts]
 
         def settle(state: State) -> PicardResult[State]:
-            prototypes = state.prototypes if sample is None else sample.lift(state.prototypes)
+            prototypes = state.prototypes if sample is None else sample.to_full(state.prototypes)
             return iterate(ClusterState(prototypes, state.rule))
 
         rounds = self._sequential(few, starts, unit, progress)

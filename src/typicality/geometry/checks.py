@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
 from typicality.geometry.base import Floats, row_blocks
-from typicality.geometry.distinct import count_distinct_rows
-from typicality.geometry.features import Features
+from typicality.geometry.rows import Features, count_distinct_rows
 
 OVERFLOW_MARGIN = 1e6
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from typicality._threads import over_ranges
-from typicality.geometry.nearest import Neighbours, neighbours_of
+from typicality.geometry.rows import Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_at
 

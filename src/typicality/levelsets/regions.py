@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.distinct import DistinctRows
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import DistinctRows, NearestRows
 from typicality.levelsets.joining import join
 from typicality.levelsets.landscape import Doubles, Floats, Joined, Landscape
 from typicality.levelsets.local import LocalLandscape

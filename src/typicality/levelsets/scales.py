@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._threads import in_threads
-from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_of
+from typicality.geometry.rows import GivenDistances, Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Doubles, Floats

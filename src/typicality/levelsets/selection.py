@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import components, islands
 from typicality.levelsets.landscape import Doubles, Landscape
 from typicality.levelsets.spanning import Branches

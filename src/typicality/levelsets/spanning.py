@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.levelsets.candidates import Candidates
 from typicality.levelsets.forest import Forest
 from typicality.levelsets.graphs import (

@@ -37,4 +37,8 @@ class Alternation(Generic[P]):
         sweep = self.spread.sweep(self.geometry, state.rule, state.prototypes)
         rule, prototypes = self.spread.update(state.rule, sweep)
         dropped = prototypes.n_clusters != state.prototypes.n_clusters
-        return ClusterState(prototypes, rule), inf if dropped else sweep.shift, sweep.objective
+        return (
+            ClusterState(prototypes, rule),
+            inf if dropped else sweep.relative_move,
+            sweep.objective,
+        )

@@ -13,7 +13,7 @@ from sklearn.cluster import kmeans_plusplus
 from threadpoolctl import threadpool_limits
 
 from typicality.geometry.base import Gaps, Geometry, P
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.rows import DistinctRows
 
 __all__ = [
     "Candidates",
@@ -98,9 +98,9 @@ def farthest_rows(geometry: Geometry[P], gaps: Gaps[P], start: P, n_clusters: in
     rows that are farthest apart, but for an approximation, as in section 3. Fewer than asked for
     where there are fewer rows.
     """
-    prototypes = at_row(geometry, gaps.farthest(start))
+    prototypes = at_row(geometry, gaps.farthest_row(start))
     while prototypes.n_clusters < n_clusters:
-        new = at_row(geometry, gaps.farthest(prototypes))
+        new = at_row(geometry, gaps.farthest_row(prototypes))
         if not prototypes.join(new).mutual_sqdist()[-1, :-1].all():
             break
         prototypes = prototypes.join(new)

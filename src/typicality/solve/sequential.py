@@ -98,7 +98,7 @@ class Sequential(Generic[P]):
                 failed += 1
 
     def _farthest(self, state: ClusterState[P]) -> int:
-        return self.gaps.farthest(state.prototypes)
+        return self.gaps.farthest_row(state.prototypes)
 
     def _densest(self, state: ClusterState[P]) -> int | None:
         return self.gaps.densest(self.geometry.labels(state.rule, state.prototypes) < 0)
@@ -109,8 +109,8 @@ class Sequential(Generic[P]):
         return ClusterState(state.prototypes.join(new), known.with_spread(eta))
 
     def _first_spread(self, prototypes: P, rule: Any) -> NDArray[np.float64]:
-        around = self.gaps.around(prototypes, _N_NEIGHBORS)
+        around = self.gaps.near(prototypes, _N_NEIGHBORS)
         alive = self.least_width * rule.least_spread
         smallest = max(alive, smallest_spread(self.geometry.total_variance))
-        spreads = (spread_from_gaps(self.gaps.largest, sqdist) for sqdist in around)
+        spreads = (spread_from_gaps(self.gaps.max_gap, sqdist) for sqdist in around)
         return np.array([max(spread, smallest) for spread in spreads])

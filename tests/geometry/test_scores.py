@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import kernel_space as reference
 from typicality.geometry import KernelSpace
-from typicality.geometry.leave_one_out import leave_one_out
+from typicality.geometry.scores import leave_one_out
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
 
 on_sphere = pytest.mark.parametrize("kernel", [Gaussian(0.6), Laplacian(0.6), Cauchy(0.6)], ids=str)
