@@ -42,7 +42,7 @@ def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
 
 
 @every_rule
-def test_linear_kernel_is_the_input_space(rng, index):
+def test_kernel_space_is_the_input_space_when_the_kernel_is_linear(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     induced, explicit = KernelSpace(Linear(), X + 100.0, weight), InputSpace(X + 100.0, weight)
@@ -65,7 +65,7 @@ def test_linear_kernel_is_the_input_space(rng, index):
     assert_array_equal(induced.labels(rule, ours), explicit.labels(rule, theirs))
 
 
-def test_linear_kernel_moves_as_the_input_space(rng):
+def test_relative_move_is_that_of_the_input_space_when_the_kernel_is_linear(rng):
     X, weight, start = sample(rng)
     induced, explicit = KernelSpace(Linear(), X, weight), InputSpace(X, weight)
     here = induced.sweep(Fuzzy(1.5), induced.prototypes(start))
@@ -83,7 +83,7 @@ def test_linear_kernel_moves_as_the_input_space(rng):
 
 
 @every_kernel
-def test_new_rows_are_as_the_classification_functions_say(rng, kernel):
+def test_prototypes_follow_the_classification_functions_for_new_rows(rng, kernel):
     """miyamoto2003, eq. (11) and (15); filippone2010, eq. (28)."""
     X, weight, start = sample(rng)
     new = rng.normal(size=(7, 2)) + 1.0
@@ -96,7 +96,7 @@ def test_new_rows_are_as_the_classification_functions_say(rng, kernel):
 
 
 @every_rule
-def test_training_rows_get_the_same_as_rows_and_as_new_rows(rng, index):
+def test_memberships_are_the_same_for_training_rows_as_new_rows(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     space = KernelSpace(Gaussian(1.0), X, weight)
@@ -112,7 +112,7 @@ def test_training_rows_get_the_same_as_rows_and_as_new_rows(rng, index):
 
 
 @every_rule
-def test_weight_k_is_k_copies(rng, index):
+def test_sweep_counts_weight_k_as_k_copies(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     times = weight.astype(int)
@@ -129,7 +129,7 @@ def test_weight_k_is_k_copies(rng, index):
 
 @every_kernel
 @every_rule
-def test_objective_never_rises(rng, kernel, index):
+def test_sweep_never_raises_the_objective(rng, kernel, index):
     """For scalar products; and for all, no number leaves the finite ones."""
     X, weight, start = sample(rng)
     rule = rules(3)[index]
@@ -144,7 +144,7 @@ def test_objective_never_rises(rng, kernel, index):
     assert (np.diff(objectives) <= allowed).all()
 
 
-def test_shift_is_exact_however_small(rng):
+def test_relative_move_is_exact_however_small(rng):
     X, _, start = sample(rng)
     space = KernelSpace(Linear(), X)
     prototypes = space.prototypes(start)
@@ -156,7 +156,7 @@ def test_shift_is_exact_however_small(rng):
     assert_allclose(_sqdist_between(prototypes, nearby), expected, rtol=1e-4)
 
 
-def test_wide_kernels_are_linear_ones(rng):
+def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):
     X, _, start = sample(rng)
     wide, plain = KernelSpace(Gaussian(1e7), X), KernelSpace(Linear(), X)
     ratio = wide.prototypes(start).sqdist(X) / plain.prototypes(start).sqdist(X)
@@ -164,7 +164,7 @@ def test_wide_kernels_are_linear_ones(rng):
 
 
 @pytest.mark.parametrize("method", ["dense", "blocked"])
-def test_operators_do_not_matter(rng, method):
+def test_sweep_does_not_depend_on_the_operator(rng, method):
     X, weight, start = sample(rng)
     with config_context(working_memory={"dense": 1024, "blocked": 0.01}[method]):
         space = KernelSpace(Gaussian(0.8), X, weight)
@@ -175,7 +175,7 @@ def test_operators_do_not_matter(rng, method):
     assert_array_equal(sweep.prototypes.weights, there.prototypes.weights)
 
 
-def test_given_matrices_are_as_good_as_kernels(rng):
+def test_sweep_is_the_same_when_matrices_are_given(rng):
     X, weight, start = sample(rng)
     kernel, rule = Gaussian(1.0), Entropic(5.0)
     spaces = [
@@ -189,7 +189,7 @@ def test_given_matrices_are_as_good_as_kernels(rng):
         assert_allclose(sweep.objective, sweeps[0].objective, rtol=1e-12)
 
 
-def test_rows_of_weight_zero_have_no_say(rng):
+def test_sweep_ignores_rows_of_weight_zero(rng):
     X, weight, start = sample(rng)
     far = np.vstack([X, [[50.0, 50.0]]])
     with_far = KernelSpace(Linear(), far, np.append(weight, 0.0))
@@ -201,14 +201,14 @@ def test_rows_of_weight_zero_have_no_say(rng):
 
 
 @pytest.mark.parametrize("rule", [Possibilistic1996, lambda eta: Possibilistic1993(eta, 1.01)])
-def test_tiny_spreads_leave_weights(rng, rule):
+def test_sweep_keeps_weights_when_spreads_are_tiny(rng, rule):
     X, _, start = sample(rng)
     space = KernelSpace(Gaussian(0.5), X)
     sweep = space.sweep(rule(np.full(3, 1e-5)), space.prototypes(start))
     assert_allclose(sweep.prototypes.weights.sum(axis=0), 1.0)
 
 
-def test_points_become_the_means_of_the_rows_nearest_to_them(rng):
+def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
     X, weight, _ = sample(rng)
     far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
     space = KernelSpace(Gaussian(1.0), X, weight)
@@ -223,7 +223,7 @@ def test_points_become_the_means_of_the_rows_nearest_to_them(rng):
         matrix.at(reached)
 
 
-def test_starts_stand_near_rows(rng):
+def test_near_rows_stand_near_rows(rng):
     X, weight, _ = sample(rng)
     space = KernelSpace(Linear(), X, np.maximum(weight, 1.0))
     explicit = InputSpace(X, np.maximum(weight, 1.0))
@@ -248,14 +248,14 @@ def test_candidates_are_distinct_rows_of_positive_weight(rng):
         assert_allclose(candidates.sqdist_to(1), Gaussian(1.0).sqdist(rows, rows[1:2])[:, 0])
 
 
-def test_effective_dimension(rng):
+def test_dimension_is_the_effective_dimension(rng):
     round_cloud = KernelSpace(Linear(), rng.normal(size=(400, 3)))
     line = KernelSpace(Linear(), rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e-3])
     assert_allclose(round_cloud.dimension, 3.0, atol=0.15)
     assert_allclose(line.dimension, 1.0, atol=1e-3)
 
 
-def test_indefinite_kernels_are_measured(rng):
+def test_kernel_space_measures_indefinite_kernels(rng):
     X = rng.normal(size=(30, 2))
     definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
     assert KernelSpace(*GivenKernel.of(definite)).negative_share < 1e-12
@@ -268,7 +268,7 @@ def test_indefinite_kernels_are_measured(rng):
     assert (prototypes.training_sqdist >= 0).all()
 
 
-def test_blending_is_linear(rng):
+def test_blend_is_linear(rng):
     X, _, start = sample(rng)
     for space in (KernelSpace(Linear(), X), InputSpace(X)):
         one, other = space.prototypes(start), space.prototypes(start[::-1])
@@ -280,7 +280,7 @@ def test_blending_is_linear(rng):
         assert_allclose(half.mutual_sqdist(), expected.mutual_sqdist(), rtol=1e-7, atol=1e-12)
 
 
-def test_float32_comes_back(rng):
+def test_kernel_space_keeps_float32(rng):
     X = rng.normal(size=(30, 2)).astype(np.float32)
     space = KernelSpace(Cosine(), X)
     prototypes = space.prototypes(np.ones((30, 2), np.float32))

@@ -86,7 +86,7 @@ def test_members_do_not_depend_on_threads(rng, index):
 
 
 @either_space
-def test_prototypes_join(rng, open_space):
+def test_prototypes_join_in_order(rng, open_space):
     X, _ = sample(rng)
     space = open_space(X)
     first, second = np.array([3, 1]), np.array([7])
@@ -97,7 +97,7 @@ def test_prototypes_join(rng, open_space):
 
 
 @either_space
-def test_rows_themselves_as_prototypes(rng, open_space):
+def test_near_rows_are_the_rows_when_the_share_is_zero(rng, open_space):
     X, _ = sample(rng)
     at_rows = open_space(X).near_rows(np.array([5, 6]), share=0.0)
     assert_allclose(at_rows.sqdist(X[[5, 6]]).diagonal(), 0, atol=1e-12)
@@ -113,7 +113,7 @@ def test_farthest_row_takes_part(rng, open_space):
     assert space.gaps().farthest_row(prototypes) == nearest.argmax()
 
 
-def test_farthest_of_tied_rows_does_not_depend_on_their_order():
+def test_farthest_row_does_not_depend_on_order_when_rows_tie():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]])
     for order in (np.arange(5), np.array([4, 1, 3, 0, 2]), np.array([2, 3, 0, 1, 4])):
         space = InputSpace(X[order])
@@ -123,7 +123,7 @@ def test_farthest_of_tied_rows_does_not_depend_on_their_order():
 
 @either_space
 @pytest.mark.parametrize("copies", [1, 3])
-def test_isolated_rows_start_nothing_unless_they_shall(rng, open_space, copies):
+def test_gaps_leave_isolated_rows_out_unless_all_rows_count(rng, open_space, copies):
     X = np.vstack([rng.normal(size=(100, 2)), np.full((copies, 2), 50.0)])
     space = open_space(X)
     prototypes = space.near_rows(np.array([0]), share=0.0)
@@ -137,7 +137,7 @@ def test_isolated_rows_start_nothing_unless_they_shall(rng, open_space, copies):
 
 @either_space
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (300, 2), (700, 11)])
-def test_largest_gap_equals_the_slow_twin(rng, open_space, n, d):
+def test_max_gap_equals_the_slow_twin(rng, open_space, n, d):
     X = rng.normal(size=(n, d))
     expected = reference.nearest_sqdist(X).max()
     assert_allclose(open_space(X).gaps(all_rows=True).max_gap, expected, rtol=1e-9)
@@ -149,7 +149,7 @@ def test_largest_gap_equals_the_slow_twin(rng, open_space, n, d):
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 60), d=st.integers(1, 12))
-def test_largest_gap_of_any_data(seed, n, d):
+def test_max_gap_is_right_for_any_data(seed, n, d):
     rng = np.random.default_rng(seed)
     X = np.unique(rng.standard_t(1.5, size=(n, d)).round(2), axis=0)
     gaps = reference.nearest_sqdist(X)
@@ -159,7 +159,7 @@ def test_largest_gap_of_any_data(seed, n, d):
 
 
 @either_space
-def test_gaps_around_prototypes(rng, open_space):
+def test_gaps_near_prototypes_are_sorted_distances(rng, open_space):
     X, _ = sample(rng, 50)
     copies = np.vstack([X, X[:5]])
     space = open_space(copies)

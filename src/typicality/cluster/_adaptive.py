@@ -30,9 +30,9 @@ from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import check_varying_rows
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import AdaptedSpread, smallest_spread
-from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.initial import max_min
 from typicality.solve.picard import PicardResult
+from typicality.solve.starts import max_min
+from typicality.solve.step import Alternation, ClusterState
 
 Floats = NDArray[np.floating]
 

@@ -24,8 +24,8 @@ from typicality.cluster.labelling import Labelling, label_prototypes
 from typicality.geometry import Geometry
 from typicality.geometry.checks import check_sample_weight
 from typicality.membership.base import MembershipRule
-from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult
+from typicality.solve.step import ClusterState
 
 Floats = NDArray[np.floating]
 

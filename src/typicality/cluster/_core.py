@@ -16,9 +16,8 @@ from typicality.cluster.diagnostics import (
 from typicality.kernels import BANDWIDTH_KERNELS
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import spread_update
-from typicality.solve.alternation import Alternation
-from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
 from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 
 def solve_one_cluster(

@@ -25,11 +25,10 @@ from typicality.cluster.labelling import Labelling, coincident_groups
 from typicality.geometry import Geometry
 from typicality.geometry.checks import check_distinct_rows
 from typicality.membership.base import MembershipRule
-from typicality.solve.alternation import Alternation
-from typicality.solve.annealing import anneal
-from typicality.solve.initial import NAMED_STARTS, named_start
 from typicality.solve.picard import PicardResult
-from typicality.solve.restarts import best_of
+from typicality.solve.schedules import anneal
+from typicality.solve.starts import NAMED_STARTS, best_of, named_start
+from typicality.solve.step import Alternation
 
 Floats = NDArray[np.floating]
 

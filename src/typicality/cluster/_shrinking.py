@@ -14,9 +14,9 @@ from typicality.cluster._progress import FitProgress, State
 from typicality.cluster._shell import TrainingRows
 from typicality.geometry import Geometry
 from typicality.membership.spread import smallest_spread, spread_from_separation
-from typicality.solve.alternation import ClusterState
-from typicality.solve.initial import at_the_first_row, farthest_rows, max_min
 from typicality.solve.picard import PicardResult
+from typicality.solve.starts import at_the_first_row, farthest_rows, max_min
+from typicality.solve.step import ClusterState
 
 
 class ShrinkingClusterer(AdaptiveClusterer, metaclass=ABCMeta):

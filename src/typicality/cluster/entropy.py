@@ -19,9 +19,9 @@ from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
-from typicality.solve.annealing import rising_path
-from typicality.solve.initial import NAMED_STARTS
 from typicality.solve.picard import PicardResult
+from typicality.solve.schedules import rising_path
+from typicality.solve.starts import NAMED_STARTS
 
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 

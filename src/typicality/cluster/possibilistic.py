@@ -29,8 +29,8 @@ from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
-from typicality.solve.alternation import Alternation, ClusterState
 from typicality.solve.picard import PicardResult
+from typicality.solve.step import Alternation, ClusterState
 
 
 class PossibilisticCMeans(NumberedClusterer):

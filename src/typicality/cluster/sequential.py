@@ -15,12 +15,18 @@ from typicality.cluster._spaces import OpenSpace
 from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
 from typicality.geometry import Gaps, Geometry, InputSpace
 from typicality.kernels import Kernel
-from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import partition_index
-from typicality.solve.initial import at_the_first_row, farthest_rows
-from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, one_cluster
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import LEAST_WIDTH, Sequential
+from typicality.solve.schedules import (
+    LEAST_WIDTH,
+    LambdaPath,
+    Sequential,
+    follow_path,
+    lambda_grid,
+    one_cluster,
+)
+from typicality.solve.starts import at_the_first_row, farthest_rows
+from typicality.solve.step import ClusterState
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
@@ -52,7 +58,7 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     farthest row brings no cluster, the densest of the rows in no cluster is tried. The clusters
     with the smallest Bayesian information criterion are kept, under a model of Gaussian clusters
     and uniform noise: rows in no cluster are the noise, and count
-    (:class:`typicality.solve.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
+    (`typicality.solve.indices.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
     the largest Calinski-Harabasz index. The same clusters must be there at the next smaller and the
     next larger value. The path is kept in `lambda_path_`. It uses at most 1,500 rows (500 in the
     space of a kernel), a tolerance of 1e-3 and 100 iterations a round; of more rows it takes a

@@ -297,7 +297,7 @@ RECORDS: dict[str, Record] = {
     ),
     # what a fit tells of itself
     "LambdaPath": Record(
-        "typicality.solve.lambda_path",
+        "typicality.solve.schedules",
         {
             "lam": floats("_tried"),
             "n_clusters": array("i", "_tried"),

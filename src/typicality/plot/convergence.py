@@ -22,7 +22,7 @@ class ConvergenceDisplay:
 
     The objective never rises while the spreads are fixed; where they adapt, or clusters come and
     go, it may. Estimators keep it as `objective_path_`; a
-    :class:`~typicality.solve.PicardResult` has the residuals, too.
+    `PicardResult` has the residuals, too.
 
     Make it by `from_estimator` or `from_result`; the parts of the picture are attributes
     afterwards.
@@ -104,7 +104,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         result : PicardResult
-            What :func:`typicality.solve.picard` returned.
+            What `typicality.solve.picard.picard` returned.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 

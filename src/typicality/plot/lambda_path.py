@@ -8,7 +8,7 @@ from typicality._words import counted
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.plot._models import last_step
-from typicality.solve.lambda_path import LambdaPath
+from typicality.solve.schedules import LambdaPath
 
 
 class LambdaPathDisplay:
