@@ -9,7 +9,7 @@ equal every rule gives 0.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def neighbour_distance(
 def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
     """Distinct rows in float64."""
     data = DistinctRows.of(X, sample_weight)
-    return DistinctRows(data.rows.astype(np.float64), data.weight, data.index)
+    return replace(data, rows=data.rows.astype(np.float64))
 
 
 def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:

@@ -153,7 +153,8 @@ def open_space(
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     coordinates = Coordinates(input_space.origin)
-    check_reach(rows, coordinates.origin)
+    every_row = sample_weight is None or bool(sample_weight.all())
+    check_reach(rows, coordinates.origin, features if every_row else None)
     if isinstance(kernel, str) and kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)

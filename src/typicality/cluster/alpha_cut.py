@@ -1,6 +1,7 @@
 """Clusters as connected regions of the alpha-cut, at a level of the user or automatically."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -446,8 +447,11 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             min_cluster_size=self.min_cluster_size,
         )
         tree = choice.partition.tree
-        sample = DistinctRows(
-            nodes.rows[tree.rows], nodes.weight[tree.rows], nodes.index[tree.rows]
+        sample = replace(
+            nodes,
+            rows=nodes.rows[tree.rows],
+            weight=nodes.weight[tree.rows],
+            index=nodes.index[tree.rows],
         )
         search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
         landscape = LocalLandscape.of(search, tree, gamma=self.gamma)

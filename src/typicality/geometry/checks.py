@@ -53,15 +53,8 @@ def check_rows(
         )
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
-    _check_finite(rows, _names(X, rows.shape[1]), allow_missing=allow_missing)
+    _check_finite(rows, feature_names(X), allow_missing=allow_missing)
     return rows
-
-
-def _names(X: Any, n_features: int) -> list[str]:
-    names = feature_names(X)
-    if names is None:
-        return [f"column {j}" for j in range(n_features)]
-    return [f"column {name!r}" for name in names]
 
 
 def _refuse_dates(X: Any) -> None:
@@ -98,7 +91,7 @@ def _not_a_number(X: Any) -> str | None:
     return None
 
 
-def _check_finite(rows: Floats, names: list[str], *, allow_missing: bool) -> None:
+def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
             return
@@ -107,13 +100,14 @@ def _check_finite(rows: Floats, names: list[str], *, allow_missing: bool) -> Non
         bad = np.argwhere(is_bad)
         if len(bad):
             row, column = bad[0] + (block.start, 0)
+            name = int(column) if names is None else names[column]
             kind, remedy = (
                 ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
                 if np.isnan(rows[row, column])
                 else ("infinity", "replace them by finite numbers")
             )
             raise ValueError(
-                f"X contains {kind}, first in row {row} (counted from 0), {names[column]}; "
+                f"X contains {kind}, first in row {row} (counted from 0), column {name!r}; "
                 f"{np.sum(~np.isfinite(rows))} of its values are not finite. Remove such rows, or "
                 f"{remedy}."
             )
@@ -206,9 +200,18 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_reach(rows: Floats, origin: Floats) -> None:
-    """Rows must not be so far away that squared distances overflow."""
+def check_reach(rows: Floats, origin: Floats, features: Features | None = None) -> None:
+    """Rows must not be so far away that squared distances overflow.
+
+    Where `features` of all these rows are given, the rows are looked at only if a corner of their
+    bounding box is too far: else it costs nothing.
+    """
     limit = float(np.finfo(origin.dtype).max) / OVERFLOW_MARGIN
+    if features is not None:
+        with np.errstate(over="ignore"):
+            corner = np.sum(np.maximum(features.high - origin, origin - features.low) ** 2)
+        if corner <= limit / 2:  # half, because of rounding
+            return
     for block in row_blocks(len(rows)):
         offsets = rows[block].astype(np.float64) - origin
         with np.errstate(over="ignore"):

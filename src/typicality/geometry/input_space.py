@@ -406,7 +406,9 @@ class InputSpace:
 
     def candidates(self, n_clusters: int) -> DistinctRows:
         at_most = max(LARGEST_SAMPLE, 4 * n_clusters)
-        return DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+        rows = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+        self.n_distinct_rows = rows.n_distinct  # found on the way
+        return rows
 
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)

@@ -45,7 +45,7 @@ class Features:
 
         def blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
             for block in row_blocks(len(X)):
-                rows = X[block].astype(np.float64)
+                rows = X[block].astype(np.float64, copy=False)
                 if sample_weight is None:
                     yield rows, np.ones(len(rows))
                     continue
@@ -101,11 +101,14 @@ class DistinctRows:
         The sum of the weights of the rows that are equal to each.
     index : array of shape (n,)
         Where one copy of each stands among all rows.
+    n_distinct : int
+        The number of all distinct rows, of which these may be a sample.
     """
 
     rows: Floats
     weight: NDArray[np.float64]
     index: NDArray[np.intp]
+    n_distinct: int
 
     @classmethod
     def of(
@@ -128,8 +131,8 @@ class DistinctRows:
         weight = None if sample_weight is None else sample_weight[chosen]
         total = np.bincount(copy_of, weights=weight).astype(np.float64)
         index = chosen[first]
-        order = np.lexsort(X[index].T[::-1])
-        return cls(X[index[order]], total[order], index[order])
+        order = _lexicographic_order(X[index])
+        return cls(X[index[order]], total[order], index[order], len(distinct))
 
     def places_of(self, X: Floats) -> NDArray[np.intp]:
         """Where each row of X stands among these; -1 for rows that are not there."""
@@ -149,6 +152,14 @@ class DistinctRows:
         mean = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
         sqdist: NDArray[np.float64] = np.sum((self.rows - mean) ** 2, axis=1)
         return sqdist
+
+
+def _lexicographic_order(rows: Floats) -> NDArray[np.intp]:
+    order = np.argsort(rows[:, 0])
+    first = rows[order, 0]
+    if (first[1:] > first[:-1]).all():  # the other columns decide nothing, and cost a sort each
+        return order
+    return np.lexsort(rows.T[::-1])
 
 
 def content_hash(X: Floats) -> NDArray[np.uint64]:
