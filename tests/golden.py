@@ -195,7 +195,7 @@ def tree_arrays(tree):
 
 
 def masked(text):
-    text = re.sub(r"\d+(\.\d+)? ?(s|ms|seconds?|µs)\b", "TIME", text)
+    text = re.sub(r"\d+(\.\d+)?\s?(s|ms|seconds?|µs)\b", "TIME", text)
     text = re.sub(r"/tmp/[^\s'\"]*", "PATH", text)
     return text
 

@@ -23,6 +23,7 @@ LAYERS = [
         "exceptions",
         "_arguments",
         "_compat",
+        "_estimators",
         "_files",
         "_quantiles",
         "_words",

@@ -7,6 +7,8 @@ scikit-learn: parameters in, attributes with a trailing underscore out, samples 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from typicality._estimators import ESTIMATORS
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -22,17 +24,9 @@ if TYPE_CHECKING:
     from typicality.persistence import load, save
 
 _HOMES = {
-    "AdaptivePCM": "typicality.cluster.adaptive",
-    "AlphaCutClustering": "typicality.cluster.alpha_cut",
-    "AutoClustering": "typicality.cluster.auto",
-    "EntropyCMeans": "typicality.cluster.entropy",
-    "FuzzyCMeans": "typicality.cluster.fuzzy",
-    "OneClusterPCM": "typicality.cluster.one_cluster",
-    "PossibilisticCMeans": "typicality.cluster.possibilistic",
-    "SequentialPCM": "typicality.cluster.sequential",
-    "SparseAdaptivePCM": "typicality.cluster.sparse_adaptive",
     "load": "typicality.persistence",
     "save": "typicality.persistence",
+    **{info.name: info.module for info in ESTIMATORS.values() if info.method},
 }
 _MODULES = (
     "bandwidth",

@@ -3,6 +3,10 @@
 Failure to converge uses :class:`sklearn.exceptions.ConvergenceWarning`.
 """
 
+import sys
+import warnings
+from types import FrameType
+
 __all__ = [
     "BandwidthWarning",
     "ClusteringWarning",
@@ -80,3 +84,15 @@ class ModelFileError(ValueError):
 
 class RepetitionError(RuntimeError):
     """One of many repetitions failed; the message names it, its seed and the cause."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the caller outside of this package and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and _package(frame) in ("typicality", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
-from typicality.cluster.diagnostics import largest_fuzzifier, memberships_collapsed
+from typicality.cluster._warnings import largest_fuzzifier, memberships_collapsed
 from typicality.exceptions import (
     ClusteringWarning,
     CoincidentClustersWarning,

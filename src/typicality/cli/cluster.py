@@ -1,10 +1,11 @@
 """`typicality cluster`: the groups in a file."""
 
+from inspect import cleandoc
 from typing import Any
 
 import click
 
-from typicality.cli.methods import METHODS
+from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.options import (
     RunChoice,
     TableChoice,
@@ -22,7 +23,7 @@ from typicality.cli.options import (
 @click.option(
     "--method",
     "-m",
-    type=click.Choice(list(METHODS)),
+    type=click.Choice(list(CLUSTERING_METHODS)),
     default="auto",
     metavar="NAME",
     help="How clusters are found; see the list above.",
@@ -70,23 +71,11 @@ def cluster(
     report: bool,
     **options: Any,
 ) -> None:
-    r"""Find the groups in a file, and typical rows.
+    """Find the groups in a file, and typical rows.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), report.html (a
     page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).
     Rows that belong nowhere have the label -1.
-
-    \b
-    Methods that find the number of clusters:
-      auto             chooses the method, and says why
-      alpha-cut        dense regions of any shape that stand apart
-      sequential       round clusters, also where they touch
-      adaptive         round clusters; starts with too many (--clusters, 8)
-      sparse-adaptive  the same, and far rows belong nowhere
-    Methods that must be told it (--clusters):
-      fcm              overlapping clusters; memberships are shares
-      entropy          the same, like a mixture of round Gaussians
-      pcm              each cluster judges rows on its own
     """
     from typicality.cli.methods import build_estimator, parse_parameters, parse_value
     from typicality.cli.running import Request, run_to_folder
@@ -110,3 +99,21 @@ def cluster(
             n_atypical=5,
         )
     )
+
+
+def _listed(*numbers: str) -> str:
+    return "\n".join(
+        f"  {method:<15}  {info.meaning}"
+        for method, info in CLUSTERING_METHODS.items()
+        if info.number in numbers
+    )
+
+
+cluster.help = f"""{cleandoc(str(cluster.help))}
+
+\b
+Methods that find the number of clusters:
+{_listed("found", "start")}
+Methods that must be told it (--clusters):
+{_listed("given")}
+"""

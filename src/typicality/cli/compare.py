@@ -22,7 +22,7 @@ from typicality.cli.options import (
     multiple=True,
     metavar="A,B",
     callback=comma_separated,
-    help="Compare these only: auto, alpha-cut, sequential, fuzzy-c-means, k-means, "
+    help="Compare these only: auto, alpha-cut, sequential, fcm, k-means, "
     "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
     "local-outlier-factor. [default: all]",
 )

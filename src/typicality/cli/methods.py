@@ -3,8 +3,9 @@
 import ast
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
+from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
 
 _OPTIONS = {
@@ -22,38 +23,6 @@ _OPTIONS = {
 _NEED_MATRICES = ("precomputed", "dissimilarities")
 
 
-class Method(NamedTuple):
-    """A method of the command line.
-
-    Parameters
-    ----------
-    estimator : str
-        The name of the estimator in `typicality`.
-    words : str
-        What it finds.
-    number : {"none", "start", "exact"}
-        What a number of clusters means to it: nothing; how many to start with; how many there are.
-    """
-
-    estimator: str
-    words: str
-    number: str
-
-
-METHODS: dict[str, Method] = {
-    "auto": Method("AutoClustering", "the method and the number come from the rows", "none"),
-    "alpha-cut": Method(
-        "AlphaCutClustering", "dense regions of any shape that stand apart", "none"
-    ),
-    "sequential": Method("SequentialPCM", "round clusters, also where they touch", "none"),
-    "adaptive": Method("AdaptivePCM", "round clusters; starts with too many", "start"),
-    "sparse-adaptive": Method("SparseAdaptivePCM", "the same; far rows belong nowhere", "start"),
-    "fcm": Method("FuzzyCMeans", "overlapping clusters of known number", "exact"),
-    "entropy": Method("EntropyCMeans", "the same, like a mixture of round Gaussians", "exact"),
-    "pcm": Method("PossibilisticCMeans", "clusters of known number, each judged alone", "exact"),
-}
-
-
 def build_estimator(
     method: str,
     *,
@@ -67,7 +36,7 @@ def build_estimator(
     Parameters
     ----------
     method : str
-        A key of :data:`METHODS`.
+        A key of `CLUSTERING_METHODS`.
     clusters : int or None
         The number of clusters.
     seed : int
@@ -80,7 +49,7 @@ def build_estimator(
     import typicality
 
     _check_number(method, clusters)
-    estimator = getattr(typicality, METHODS[method].estimator)()
+    estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         _check_option(name, method, estimator)
@@ -160,13 +129,13 @@ def near_name(wrong: str, names: Sequence[str]) -> str:
 
 
 def _check_number(method: str, clusters: int | None) -> None:
-    number = METHODS[method].number
-    if number == "exact" and clusters is None:
+    number = CLUSTERING_METHODS[method].number
+    if number == "given" and clusters is None:
         raise WrongUseError(
             f"--method {method} must be told how many clusters there are, say by --clusters 3; "
             "auto, alpha-cut and sequential find the number themselves."
         )
-    if number == "none" and clusters is not None:
+    if number == "found" and clusters is not None:
         raise WrongUseError(
             f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
             "it out, or take --method fcm, entropy or pcm for a given number."
@@ -180,8 +149,8 @@ def _check_option(name: str, method: str, estimator: Any) -> None:
 
     owners = [
         other
-        for other, about in METHODS.items()
-        if name in getattr(typicality, about.estimator)().get_params(deep=False)
+        for other, about in CLUSTERING_METHODS.items()
+        if name in getattr(typicality, about.name)().get_params(deep=False)
     ]
     raise WrongUseError(
         f"{_OPTIONS[name]} means nothing to --method {method}; it belongs to {', '.join(owners)}."

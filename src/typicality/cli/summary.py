@@ -8,9 +8,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from typicality._estimators import ESTIMATORS
 from typicality._words import counted, listed, share
 from typicality.cli.console import Terminal, shown
-from typicality.cli.methods import METHODS
 from typicality.cli.notable import NotableRow
 from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
@@ -185,11 +185,10 @@ def _explanation(model: Any) -> str:
 
 def _about_method(run: Run) -> str:
     model = chosen_method(run.model)
-    words = {about.estimator: f"{about.estimator}: {about.words}" for about in METHODS.values()}
-    words["JoinedMixture"] = "a Gaussian mixture with joined parts"  # a method of "auto" only
-    name = words.get(type(model).__name__, type(model).__name__)
+    name = type(model).__name__
+    meaning = f": {ESTIMATORS[name].meaning}" if name in ESTIMATORS else ""
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
-    return f"By {name}; {took}.\nHow it was computed: {model.plan_.reason}"
+    return f"By {name}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}"
 
 
 def _table(*headings: str) -> Table:

@@ -1,184 +1,246 @@
 """What the estimators share whose spreads adapt and whose clusters can vanish."""
 
-from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
 from typicality._quantiles import unit_of_weight
-from typicality.cluster._base import PrototypeClusterer
-from typicality.cluster._checks import check_start_points, check_variance
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._readers import Reader
-from typicality.cluster._shell import TrainingRows
-from typicality.cluster._spaces import OpenSpace, has_points, open_space
-from typicality.cluster.diagnostics import (
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found
+from typicality.cluster._spaces import OpenSpace, SumOptions, has_points, open_space
+from typicality.cluster._starts import check_distinct_points
+from typicality.cluster._warnings import (
+    warn_about_features,
     warn_about_fragments,
-    warn_about_labelling,
+    warn_about_kernel,
+    warn_about_prototype_labels,
     warn_about_rows_nowhere,
     warn_about_vanished_clusters,
 )
-from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry, InputSpace
-from typicality.geometry.base import row_blocks
-from typicality.geometry.checks import check_varying_rows
-from typicality.membership.base import MembershipRule
-from typicality.membership.spread import AdaptedSpread, smallest_spread
+from typicality.geometry.rows import count_distinct_rows
+from typicality.membership.possibilistic import Possibilistic1996
+from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
+from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
 from typicality.solve.picard import PicardResult
-from typicality.solve.starts import max_min
+from typicality.solve.starts import at_the_first_row, farthest_rows, max_min
 from typicality.solve.step import Alternation, ClusterState
 
 Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+Run = Callable[..., PicardResult[State]]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them
 _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
 
+CYCLE_ADVICE = (
+    "The iteration may go in a cycle, which more iterations do not end: increase tol or "
+    "max_iter, or take the result as it is."
+)
 
-class AdaptiveClusterer(PrototypeClusterer, metaclass=ABCMeta):
-    """Base of the estimators whose spreads adapt in each step; not for direct use."""
+ADAPTIVE_CONSTRAINTS: dict[str, list[Any]] = {
+    "box": [Interval(Real, _SMALLEST_BOX, _LARGEST_BOX, closed="both"), None],
+    "init": [StrOptions({"max-min", "paper"}), "array-like"],
+    "store_memberships": ["boolean", StrOptions({"sparse"})],
+}
+SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
+    "p": [Interval(Real, 0, 1, closed="neither")],
+    "root": [StrOptions({"exact", "bisection"})],
+    "assign": [StrOptions({"core", "all"})],
+}
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        "box": [Interval(Real, _SMALLEST_BOX, _LARGEST_BOX, closed="both"), None],
-        "init": [StrOptions({"max-min", "paper"}), "array-like"],
-        "store_memberships": ["boolean", StrOptions({"sparse"})],
-    }
 
-    _column_name = "typicality"
-    _cap_advice = (
-        "The iteration may go in a cycle, which more iterations do not end: increase tol or "
-        "max_iter, or take the result as it is."
+# ---- the space and the start ---------------------------------------------------------------------
+
+
+def starts_by_the_paper(estimator: Any) -> bool:
+    """Whether nothing of our own is done to the data and the start."""
+    return isinstance(estimator.init, str) and estimator.init == "paper"
+
+
+def open_adaptive(
+    estimator: Any, rows: Floats, weight: Floats | None, n_columns: int = 1
+) -> tuple[OpenSpace, Any]:
+    """The space in the box, and the prototypes that `init` gives as points, or None.
+
+    Raises
+    ------
+    ValueError
+        All rows are the same, or `init` is an array that cannot be used.
+    """
+    if count_distinct_rows(rows, weight, 2) < 2:
+        weighted = "" if weight is None else " of positive weight"
+        raise ValueError(
+            f"All rows{weighted} of X are the same (n_samples={len(rows)}): there are no clusters "
+            "to find, and no scale to find them at. Check how the data were made."
+        )
+    given = None
+    if not isinstance(estimator.init, str):
+        given = _checked_points(estimator, n_features=rows.shape[1])
+    opened = open_space(
+        estimator.kernel,
+        estimator.sigma,
+        rows,
+        weight,
+        sums=SumOptions.of(estimator, n_columns),
+        box=estimator.box,
+        trim=not starts_by_the_paper(estimator),
+    )
+    if opened.space.total_variance <= 0:
+        raise ValueError(
+            "All rows of positive weight are one point in the space of the kernel: there are no "
+            "clusters to find. Take another kernel."
+        )
+    if given is not None:
+        given = opened.space.at(opened.reader.read(given.astype(rows.dtype), None))
+    return opened, given
+
+
+def _checked_points(estimator: Any, *, n_features: int) -> Floats:
+    if not has_points(estimator.kernel):
+        raise ValueError(
+            "init is an array, but with this kernel points have no coordinates. Use "
+            "init='max-min' or init='paper'."
+        )
+    points = np.asarray(
+        check_array(estimator.init, dtype=[np.float64, np.float32], input_name="init")
+    )
+    if points.shape[1] != n_features:
+        raise ValueError(
+            f"init has shape {points.shape}; expected prototypes of shape (n_clusters, n_features) "
+            f"with n_features={n_features}."
+        )
+    check_distinct_points(points, "init")
+    n_clusters = getattr(estimator, "n_clusters", len(points))
+    if len(points) != n_clusters:
+        raise ValueError(
+            f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one for each "
+            "cluster to start with."
+        )
+    return points
+
+
+def unit_of_length(space: Geometry[Any], box: float | None) -> float:
+    """The unit of length: features are scaled to the box already, kernels cannot be."""
+    if box is None or isinstance(space, InputSpace):
+        return 1.0
+    data = space.candidates(2)
+    first, second = max_min(data, 2)
+    diameter = float(np.sqrt(data.sqdist_to(first)[second]))
+    return diameter / box or 1.0
+
+
+# ---- the iteration -------------------------------------------------------------------------------
+
+
+def adaptive_run(space: Geometry[Any], unit: float, callbacks: FitCallbacks) -> Run:
+    """The loop in which spreads follow the clusters, from a state to its end."""
+    update = AdaptedSpread(unit, smallest_spread(space.total_variance))
+    return partial(callbacks.run, Alternation(space, update))
+
+
+def sparse_rule(estimator: Any, eta: Doubles, lam: float) -> SparsePossibilistic:
+    """The rule of the iterations with a sparsity term."""
+    kind = SparsePossibilistic if estimator.root == "exact" else BisectedSparsePossibilistic
+    return kind(eta, lam, float(estimator.p))
+
+
+def final_state(state: State, assign: str) -> State:
+    """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""
+    if assign == "core":
+        return state
+    rule: Any = state.rule
+    return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
+
+
+def fit_from_many(
+    estimator: Any,
+    rows: Floats,
+    weight: Floats | None,
+    callbacks: FitCallbacks,
+    *,
+    rule: Callable[[Doubles, float], Any],
+    assign: str = "core",
+) -> Found:
+    """Begin with `n_clusters` prototypes, and iterate until those that are not there are gone.
+
+    Parameters
+    ----------
+    estimator : AdaptivePCM or SparseAdaptivePCM
+        With its parameters.
+    rows, weight : arrays
+        The rows and their weights.
+    callbacks : FitCallbacks
+        Runs the loop.
+    rule : callable
+        `rule(eta, unit)`: the rule of the iterations, from the first spreads and the unit of
+        length.
+    assign : {"core", "all"}, default="core"
+        As in the estimator.
+    """
+    opened, start = open_adaptive(estimator, rows, weight, estimator.n_clusters)
+    space = opened.space
+    if start is None and starts_by_the_paper(estimator):
+        gaps = space.gaps(all_rows=True)
+        start = farthest_rows(space, gaps, at_the_first_row(space), estimator.n_clusters)
+    elif start is None:
+        data = space.candidates(estimator.n_clusters)
+        chosen = max_min(data, min(estimator.n_clusters, len(data.index)))
+        start = space.near_rows(data.index[chosen], share=0.0)
+    warn_about_features(opened, estimator)
+    callbacks.begin(1, lambda state: estimator._for_prediction(final_state(state, assign), opened))
+    unit = unit_of_length(space, estimator.box)
+    eta = np.array([space.total_variance])
+    if start.n_clusters > 1:
+        eta = spread_from_separation(start.mutual_sqdist(), estimator.beta)
+        eta = np.maximum(eta, smallest_spread(space.total_variance))
+    result = adaptive_run(space, unit, callbacks)(ClusterState(start, rule(eta, unit)))
+    return Found(opened, replace(result, state=final_state(result.state, assign)), {})
+
+
+# ---- warnings ------------------------------------------------------------------------------------
+
+
+def warn_about_adaptive(
+    estimator: Any,
+    space: Geometry[Any],
+    state: State,
+    labels: PrototypeLabels,
+    *,
+    if_none: str = "Check the parameters.",
+) -> None:
+    """No cluster is left, prototypes without rows, fragments, many rows in no cluster."""
+    if labels.n_clusters == 0:
+        warn_about_vanished_clusters(if_none)
+        return
+    if warn_about_kernel(space, state.prototypes, estimator.kernel):
+        return
+    warn_about_prototype_labels(labels, about_empty="The iteration passes through such states.")
+    narrower = "a box, or smaller units"
+    if estimator.box is not None:  # distances grow like the root of the dimension
+        narrower = f"box={min(estimator.box / 2, _SIDE / np.sqrt(space.dimension)):.2g}"
+    weight = space.sample_weight
+    copies = None if weight is None else weight / unit_of_weight(weight)
+    warn_about_fragments(estimator.labels_, copies, remedy=f"Try {narrower}.")
+    less_sparse = "" if isinstance(getattr(estimator, "lam", "auto"), str) else ", a smaller lam"
+    warn_about_rows_nowhere(
+        estimator.labels_,
+        remedy=f"Try {narrower}{less_sparse}, or assign='all', which leaves no row out.",
     )
 
-    # ---- what a subclass supplies ----------------------------------------------------------------
 
-    @property
-    def _less_sparse(self) -> str:
-        """What else brings rows in: a smaller lam, unless that was chosen."""
-        return "" if isinstance(getattr(self, "lam", "auto"), str) else ", a smaller lam"
-
-    def _final_rule(self, rule: Any) -> Any:
-        """The rule of the result."""
-        return rule
-
-    @abstractmethod
-    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
-        """The start that `init` names."""
-
-    # ---- shared steps ----------------------------------------------------------------------------
-
-    @property
-    def _by_the_paper(self) -> bool:
-        """Whether nothing of our own is done to the data and the start."""
-        return isinstance(self.init, str) and self.init == "paper"
-
-    def _check_rows(self, training: TrainingRows) -> None:
-        check_varying_rows(training.rows, training.sample_weight)
-
-    def _open(self, training: TrainingRows) -> OpenSpace:
-        rows, weight = training.rows, training.sample_weight
-        opened = open_space(
-            self.kernel,
-            self.sigma,
-            rows,
-            weight,
-            sums=self._sums_wanted,
-            box=self.box,
-            trim=not self._by_the_paper,
-        )
-        check_variance(opened.space.total_variance)
-        return opened
-
-    def _given_start(self, training: TrainingRows) -> Floats | None:
-        if isinstance(self.init, str):
-            return None
-        return check_start_points(
-            self.init, n_features=training.rows.shape[1], allowed=has_points(self.kernel)
-        )
-
-    def _starts(self, opened: OpenSpace, training: TrainingRows, given: Floats | None) -> list[Any]:
-        if given is None:
-            return self._named_starts(opened.space)
-        points = opened.reader.read(given.astype(training.rows.dtype), None)
-        return [opened.space.at(points)]
-
-    def _iterate(
-        self, space: Geometry[Any], unit: float, progress: FitProgress
-    ) -> "partial[PicardResult[State]]":
-        """The loop: from a state to its end."""
-        update = AdaptedSpread(unit, smallest_spread(space.total_variance))
-        return partial(progress.run, Alternation(space, update))
-
-    def _unit(self, space: Geometry[Any]) -> float:
-        """The unit of length: features are scaled to the box already, kernels cannot be."""
-        if self.box is None or isinstance(space, InputSpace):
-            return 1.0
-        data = space.candidates(2)
-        first, second = max_min(data, 2)
-        diameter = float(np.sqrt(data.sqdist_to(first)[second]))
-        return diameter / self.box or 1.0
-
-    def _finished(self, result: PicardResult[State]) -> PicardResult[State]:
-        """The result by the final rule."""
-        state = result.state
-        return replace(result, state=ClusterState(state.prototypes, self._final_rule(state.rule)))
-
-    def _coincident(
-        self, prototypes: Any, rule: MembershipRule, space: Geometry[Any]
-    ) -> NDArray[np.intp]:
-        return np.arange(prototypes.n_clusters)
-
-    def _memberships(self, space: Geometry[Any], state: State) -> Any:
-        if self.store_memberships != "sparse":
-            return super()._memberships(space, state)
-        shape = (0, state.prototypes.n_clusters)
-        blocks = [csr_array(shape, dtype=space.X.dtype)]
-        blocks += [
-            csr_array(state.prototypes.memberships(state.rule, space.X[rows]))
-            for rows in row_blocks(len(space.X))
-        ]
-        return vstack(blocks, format="csr")
-
-    def _warn(
-        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
-    ) -> None:
-        if labelling.n_clusters == 0:
-            warn_about_vanished_clusters(self._collapse_remedy())
-        else:
-            super()._warn(space, state, labelling, mass)
-
-    def _warn_about_result(
-        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
-    ) -> None:
-        warn_about_labelling(labelling, about_empty="The iteration passes through such states.")
-        narrower = self._smaller_box(space)
-        weight = space.sample_weight
-        copies = None if weight is None else weight / unit_of_weight(weight)
-        warn_about_fragments(self.labels_, copies, remedy=f"Try {narrower}.")
-        warn_about_rows_nowhere(
-            self.labels_,
-            remedy=f"Try {narrower}{self._less_sparse}, or assign='all', which leaves no row out.",
-        )
-
-    def _smaller_box(self, space: Geometry[Any]) -> str:
-        """A box in which clusters are wider: distances grow like the root of the dimension."""
-        if self.box is None:
-            return "a box, or smaller units"
-        return f"box={min(self.box / 2, _SIDE / np.sqrt(space.dimension)):.2g}"
-
-    def _collapse_remedy(self) -> str:
-        """What to do when no cluster is left."""
-        return "Check the parameters."
-
-    def _prediction_attributes(
-        self, state: State, reader: Reader, labelling: Labelling | None = None
-    ) -> dict[str, Any]:
-        rule: Any = self._final_rule(state.rule)
-        state = ClusterState(state.prototypes, rule)
-        return super()._prediction_attributes(state, reader, labelling) | {"eta_": rule.eta.copy()}
+def vanished_remedy(lam: float) -> str:
+    """What to do when lambda was too large for all clusters."""
+    return (
+        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box where "
+        "there are many features, or let SequentialPCM(lam='auto') choose lam. (Clusters of equal "
+        "rows have no spread and vanish at every lam; AdaptivePCM keeps them.)"
+    )

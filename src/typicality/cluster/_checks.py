@@ -115,92 +115,6 @@ def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
         )
 
 
-def check_start_array(
-    init: Any,
-    *,
-    memberships: tuple[int, int],
-    points: tuple[int, int] | None,
-    sample_weight: Floats | None,
-    source: str,
-) -> Floats:
-    """`init` given as an array: prototypes where rows have coordinates, or a membership matrix."""
-    array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name=source))
-    if array.shape == points:
-        _check_points(array, source)
-        return array
-    if array.shape != memberships:
-        prototypes = (
-            f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
-        )
-        raise ValueError(
-            f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
-            f"(n_samples, n_clusters) = {memberships}."
-        )
-    counted = array if sample_weight is None else array[sample_weight > 0]
-    if array.min() < 0 or not counted.any(axis=0).all():
-        raise ValueError(
-            f"{source} as a membership matrix must not be negative, and every column needs a "
-            "membership above zero in a row of positive weight: otherwise that cluster has no mean "
-            "to start from."
-        )
-    return array
-
-
-def check_start_points(init: Any, *, n_features: int, allowed: bool) -> Floats:
-    """`init` given as an array of points."""
-    if not allowed:
-        raise ValueError(
-            "init is an array, but with this kernel points have no coordinates. Use "
-            "init='max-min' or init='paper'."
-        )
-    points = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name="init"))
-    if points.shape[1] != n_features:
-        raise ValueError(
-            f"init has shape {points.shape}; expected prototypes of shape (n_clusters, n_features) "
-            f"with n_features={n_features}."
-        )
-    _check_points(points, "init")
-    return points
-
-
-def check_start_count(points: Floats | None, n_clusters: int) -> None:
-    """As many points as clusters, where points are given."""
-    if points is not None and len(points) != n_clusters:
-        raise ValueError(
-            f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one for each "
-            "cluster to start with."
-        )
-
-
-def _check_points(points: Floats, source: str) -> None:
-    if len(np.unique(points, axis=0)) < len(points):
-        raise ValueError(
-            f"{source} has identical prototypes: they would move together for ever. Give each "
-            "cluster a start of its own."
-        )
-
-
-def check_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
-    """`eta` given as a number or an array: one positive spread for each cluster."""
-    try:
-        spread = np.asarray(eta, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
-        ) from error
-    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
-        raise ValueError(
-            f"eta has shape {spread.shape}, expected a number or an array of shape "
-            f"({n_clusters},): one spread for each cluster."
-        )
-    if not (np.isfinite(spread) & (spread > 0)).all():
-        raise ValueError(
-            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
-            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
-        )
-    return np.broadcast_to(spread, (n_clusters,)).copy()
-
-
 def check_kernel_matrix(matrix: Floats) -> None:
     """`kernel="precomputed"` in training: square and symmetric."""
     _check_square(matrix, "kernel='precomputed'", "the kernel of each training row with each")
@@ -284,15 +198,6 @@ def check_no_diagonal(diag: Any) -> None:
     """`diag` has a meaning for precomputed kernels only."""
     if diag is not None:
         raise ValueError("diag is for kernel='precomputed' alone: leave it out.")
-
-
-def check_variance(total_variance: float) -> None:
-    """Distinct rows may still be one point in the space of a kernel."""
-    if total_variance <= 0:
-        raise ValueError(
-            "All rows of positive weight are one point in the space of the kernel: there are no "
-            "clusters to find. Take another kernel."
-        )
 
 
 def check_extents(extent: NDArray[np.float64], box: float, dtype: np.dtype[Any]) -> None:

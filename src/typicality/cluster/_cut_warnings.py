@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.cluster.diagnostics import (
-    warn,
+from typicality.cluster._warnings import (
     warn_about_constant_rows,
     warn_about_fragments,
     warn_about_vanished_clusters,
 )
-from typicality.exceptions import (
-    ClusteringWarning,
-)
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.levelsets.graphs import components
 from typicality.levelsets.tree import AlphaTree
 from typicality.levelsets.valley import Valley

@@ -14,13 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
 from typicality._words import counted
-from typicality.cluster._shell import Reportable
-from typicality.geometry.checks import check_rows
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._estimator import Estimator
 from typicality.plan import Plan
 from typicality.solve.picard import Status
 
@@ -43,7 +42,7 @@ _GRID = 129
 _LEAST_SUM = 1e-12
 
 
-class JoinedMixture(ClusterMixin, Reportable):
+class JoinedMixture(ClusterMixin, Estimator):
     """Gaussian mixtures whose parts are joined where no valley separates them.
 
     A group that is not Gaussian takes several parts, and the density has no valley between them.
@@ -95,7 +94,9 @@ class JoinedMixture(ClusterMixin, Reportable):
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Fit mixtures, join their parts, and let the partitions vote."""
-        rows = check_rows(self, X, training=True, at_least=1)
+        return self._fit(X)
+
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         random = check_random_state(self.random_state)
         center, scale = _center_and_scale(rows)
         some = _at_most(_MOST_ROWS, (rows - center) / scale, random)
@@ -125,7 +126,6 @@ class JoinedMixture(ClusterMixin, Reportable):
             f"Gaussian mixtures of up to {_MOST_PARTS} parts were fitted on "
             f"{counted(len(some), 'row')}; {counted(len(voters), 'mixture')} voted.",
         )
-        return self
 
     def predict(self, X: ArrayLike) -> Labels:
         """The group of largest membership."""
@@ -133,8 +133,7 @@ class JoinedMixture(ClusterMixin, Reportable):
 
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """The posterior probability of each group, the sum over its parts."""
-        check_is_fitted(self)
-        return self._memberships(check_rows(self, X, training=False))
+        return self._memberships(self._read(X))
 
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
         """What the columns of memberships are called."""

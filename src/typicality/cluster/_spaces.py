@@ -21,7 +21,7 @@ from typicality.cluster._readers import (
     Paths,
     Reader,
 )
-from typicality.cluster.diagnostics import warn_about_unused_sigma
+from typicality.cluster._warnings import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
 from typicality.geometry.rows import DistinctRows, typical_range
@@ -71,7 +71,7 @@ class OpenSpace:
         return getattr(self.kernel, "sigma", None)
 
 
-class SumsWanted(NamedTuple):
+class SumOptions(NamedTuple):
     """How sums of kernel values are to be computed.
 
     Parameters
@@ -91,6 +91,14 @@ class SumsWanted(NamedTuple):
     of_a_row: bool = False
     n_columns: int = 1
 
+    @classmethod
+    def of(cls, estimator: Any, n_columns: int = 1, *, of_a_row: bool = False) -> "SumOptions":
+        """What an estimator asks for; sums must be known better than what its loop waits for."""
+        rtol: float = estimator.rtol
+        if estimator.tol > 0:
+            rtol = min(rtol, 0.1 * estimator.tol)
+        return cls(estimator.algorithm, rtol, of_a_row, n_columns)
+
     def tolerance(self, columns: Evaluated, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
         if self.of_a_row:
@@ -98,7 +106,7 @@ class SumsWanted(NamedTuple):
         return Tolerance.of_distances(columns, sample_weight, self.rtol, self.algorithm)
 
 
-EXACT_SUMS = SumsWanted()
+EXACT_SUMS = SumOptions()
 
 
 def is_pairwise(kernel: Any) -> bool:
@@ -119,7 +127,7 @@ def open_space(
     *,
     novelty: bool = False,
     explicit: bool = True,
-    sums: SumsWanted = EXACT_SUMS,
+    sums: SumOptions = EXACT_SUMS,
     box: float | None = None,
     trim: bool = True,
 ) -> OpenSpace:
@@ -137,7 +145,7 @@ def open_space(
         Whether the training rows are clean, for the automatic bandwidth.
     explicit : bool, default=True
         Whether the linear kernel may open the input space itself.
-    sums : SumsWanted
+    sums : SumOptions
         How sums of kernel values are to be computed; exactly, when left out.
     box : float, optional
         The range each feature is scaled to, in the input space.

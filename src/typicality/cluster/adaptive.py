@@ -1,17 +1,31 @@
 """Adaptive possibilistic c-means: too many clusters in, the right number out."""
 
 from collections.abc import Callable
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.cluster._shrinking import ShrinkingClusterer
+from typicality._compat import Interval
+from typicality.cluster._adaptive import (
+    ADAPTIVE_CONSTRAINTS,
+    CYCLE_ADVICE,
+    fit_from_many,
+    warn_about_adaptive,
+)
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
 
-class AdaptivePCM(ShrinkingClusterer):
+
+class AdaptivePCM(PrototypeClusterer):
     r"""Adaptive possibilistic c-means (APCM): too many clusters in, the right number out.
 
     Possibilistic c-means whose spreads follow the clusters. Each iteration is
@@ -121,6 +135,17 @@ class AdaptivePCM(ShrinkingClusterer):
     3
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrototypeClusterer._parameter_constraints,
+        **ADAPTIVE_CONSTRAINTS,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, 1, closed="neither")],
+    }
+    _column_name = "typicality"
+    _rule_attribute = "eta"
+    _shares_labels = False
+    _cap_advice = CYCLE_ADVICE
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -148,5 +173,12 @@ class AdaptivePCM(ShrinkingClusterer):
         self.rtol = rtol
         self.store_memberships = store_memberships
 
-    def _rule_with(self, eta: NDArray[np.float64], unit: float) -> Possibilistic1996:
-        return Possibilistic1996(eta)
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        return fit_from_many(
+            self, rows, weight, callbacks, rule=lambda eta, unit: Possibilistic1996(eta)
+        )
+
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
+        warn_about_adaptive(self, space, state, labels)

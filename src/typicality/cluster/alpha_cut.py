@@ -9,21 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._checks import check_alpha_cut, check_dissimilarities
-from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
-from typicality.cluster._progress import FitProgress, State
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._readers import Dissimilarities, Sphere
-from typicality.cluster._shell import SpaceEstimator, TrainingRows, feature_labels
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, open_space
-from typicality.cluster.diagnostics import (
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
+from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
     warn_about_unused_sigma,
+)
+from typicality.cluster.one_cluster import (
+    density_attributes,
+    solve_one_cluster,
+    warn_about_density,
 )
 from typicality.geometry.rows import (
     DistinctRows,
@@ -41,16 +46,15 @@ from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import SpanningTree
 from typicality.levelsets.tree import AlphaTree, Cut
 from typicality.plan import Plan
-from typicality.solve.picard import PicardResult, Status
+from typicality.solve.picard import Status
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]
-_Fitting = tuple[dict[str, Any], Callable[[], None], FitProgress]
 
 _MEDOID_ROWS = 2000
 
 
-class AlphaCutClustering(ClusterMixin, SpaceEstimator):
+class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     One possibilistic cluster in the space of a kernel models the density of all rows; back in the
@@ -199,7 +203,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SpaceEstimator._parameter_constraints,
+        **KERNEL_CONSTRAINTS,
         "kernel": [StrOptions({"auto", *ALL_KERNELS}), callable],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"auto", "typicality", "uniform"})],
@@ -272,38 +276,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         self
         """
         check_alpha_cut(self)
-        training = self._training_rows(X, sample_weight, at_least=1)
-        copies = training.sample_weight
-        if copies is not None:
-            copies = copies.astype(np.float64) / unit_of_weight(copies)
-        reader = self._metric_reader(training.rows)
-        rows = training.rows if reader is None else reader.read(training.rows, None)
-        # Equal rows are one node: then weights and copies are the same thing, to the last bit.
-        nodes = DistinctRows.of(rows, copies, at_most=len(rows))
-        # All is computed before anything is published: a fit that fails leaves the model as it was.
-        fitting = self._fit_local if self._is_local else self._fit_one_width
-        model, warn, progress = fitting(training, nodes, rows)
-        regions: Regions = model["_regions"]
-        cut: Cut = model["_cut"]
-        labels = regions.training_labels(cut, assign=model["_assign"])
-        medoids = self._medoids(nodes, labels, cut.n_clusters)
-        model |= {
-            "eta_": regions.landscape.eta,
-            "weights_": regions.weights_of_rows(copies),
-            "typicality_": regions.typicality.astype(training.rows.dtype),
-            "labels_": labels,
-            "memberships_": regions.memberships(cut).astype(training.rows.dtype),
-            "medoid_indices_": medoids,
-            "medoids_": training.rows[medoids],
-        }
-        if reader is not None:
-            model["_reader"] = reader
-        self._take_schema(training.schema)
-        for name, value in model.items():
-            setattr(self, name, value)
-        warn()
-        progress.finish()
-        return self
+        return self._fit(X, sample_weight)
 
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows below the cut.
@@ -321,7 +294,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         -------
         labels : array of shape (n_samples,), int32
         """
-        rows = self._known_rows(X, None)
+        rows = self._read(X)
         labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
 
@@ -347,7 +320,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         -------
         memberships : array of shape (n_samples, n_clusters)
         """
-        rows = self._known_rows(X, None)
+        rows = self._read(X)
         memberships: Floats = self._regions.memberships(self._cut, rows)
         return memberships.astype(self.typicality_.dtype, copy=False)
 
@@ -366,7 +339,7 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         typicality : array of shape (n_samples,)
             In [0, 1].
         """
-        rows = self._known_rows(X, None)
+        rows = self._read(X)
         typicality: Floats = self._regions.typicality_of(rows)
         return typicality.astype(self.typicality_.dtype, copy=False)
 
@@ -397,6 +370,28 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        copies = weight
+        if weight is not None:
+            copies = weight.astype(np.float64) / unit_of_weight(weight)
+        reader = self._metric_reader(rows)
+        points = rows if reader is None else reader.read(rows, None)
+        # Equal rows are one node: then weights and copies are the same thing, to the last bit.
+        nodes = DistinctRows.of(points, copies, at_most=len(points))
+        fit = self._fit_local if self._is_local else self._fit_one_width
+        warn = fit(nodes, points, callbacks)
+        if reader is not None:
+            self._reader = reader
+        regions = self._regions
+        self.eta_ = regions.landscape.eta
+        self.weights_ = regions.weights_of_rows(copies)
+        self.typicality_ = regions.typicality.astype(rows.dtype)
+        self.labels_ = regions.training_labels(self._cut, assign=self._assign)
+        self.memberships_ = regions.memberships(self._cut).astype(rows.dtype)
+        self.medoid_indices_ = self._medoids(nodes)
+        self.medoids_ = rows[self.medoid_indices_]
+        warn(weight)
+
     @property
     def _is_local(self) -> bool:
         """Whether the kernel is the local one: by name, or because everything is automatic."""
@@ -413,26 +408,21 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             return Dissimilarities(rows.dtype)
         return None if self.metric == "euclidean" else Sphere(self.metric)
 
-    def _progress(self, training: TrainingRows, attributes: Callable[[State], Any]) -> FitProgress:
-        return FitProgress(
-            self,
-            training.schema,
-            n_runs=1,
-            data=training.for_callbacks,
-            attributes=attributes,
-        )
+    def _fit_local(
+        self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
+    ) -> Callable[[Any], None]:
+        """Choose scale and clusters; the kernel is as wide as rows are sparse.
 
-    def _fit_local(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
-        """Choose scale and clusters; the kernel is as wide as rows are sparse."""
+        Returns a function of the weights that warns of what is suspicious.
+        """
         reader: Any = None
         given = self.metric == "precomputed"
         if not given:
             opened = open_space("linear", "auto", nodes.rows, nodes.weight)
             reader = opened.reader
             if self.metric == "euclidean" and len(nodes.rows) > 1:
-                names = feature_labels(training.schema)
-                warn_about_features(opened.features, names, opened.kernel)
-        progress = self._progress(training, lambda state: {})
+                warn_about_features(opened, self)
+        callbacks.begin(1, lambda state: {})
 
         def search_among(some: NDArray[np.intp]) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
@@ -465,59 +455,69 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
         else:
             cut = self._plain_cut(regions.tree)
         kernel = "local" if given else LocalGaussian(sample.rows, tree.n_neighbors, tree.dimension)
-        model = self._cut_attributes(reader, regions, cut) | {
-            "evidence_": choice.evidence,
-            "agreement_": choice.agreement,
-            "kernel_": kernel,
-            "sigma_": float(np.sqrt(np.median(tree.squares))),
-            "n_iter_": 1,
-            "status_": Status.CONVERGED,
-            "objective_path_": -landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            "plan_": _plan(tree, len(nodes.rows)),
-        }
+        self.__dict__.update(
+            **self._cut_attributes(reader, regions, cut),
+            evidence_=choice.evidence,
+            agreement_=choice.agreement,
+            kernel_=kernel,
+            sigma_=float(np.sqrt(np.median(tree.squares))),
+            n_iter_=1,
+            status_=Status.CONVERGED,
+            objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
+            plan_=_plan(tree, len(nodes.rows)),
+        )
 
-        def warn() -> None:
+        def warn(weight: Any) -> None:
             warn_about_unused_sigma(self.sigma, self.kernel)
             if automatic:
                 warn_about_choice(self)
             else:
-                warn_about_cut(self, training.sample_weight)
+                warn_about_cut(self, weight)
 
-        return model, warn, progress
+        return warn
 
-    def _fit_one_width(self, training: TrainingRows, nodes: DistinctRows, rows: Floats) -> _Fitting:
-        """One-cluster PCM with a kernel of one width, cut as the user says."""
-        opened = self._open(nodes)
-        space: Any = opened.space
-        if space.total_variance > 0:
-            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
+    def _fit_one_width(
+        self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
+    ) -> Callable[[Any], None]:
+        """One-cluster PCM with a kernel of one width, cut as the user says.
 
-        def attributes(state: State) -> dict[str, Any]:
-            return self._prediction_attributes(opened, nodes, rows, state)
-
-        progress = self._progress(training, attributes)
-        weights = "typicality" if self.weights == "auto" else self.weights
-        result = solve_one_cluster(
-            space, progress, gamma=self.gamma, weights=weights, criterion=self.criterion
-        )
-        model = attributes(result.state) | core_attributes(opened, result)
-        model |= {"evidence_": None, "agreement_": None}
-        return model, lambda: self._warn(space, result, training), progress
-
-    def _open(self, nodes: DistinctRows) -> OpenSpace:
-        kernel = (
-            "gaussian" if isinstance(self.kernel, str) and self.kernel == "auto" else self.kernel
-        )
-        return open_space(
-            kernel,
-            "alpha-cut" if isinstance(kernel, str) and self.sigma == "auto" else self.sigma,
+        Returns a function of the weights that warns of what is suspicious.
+        """
+        named = isinstance(self.kernel, str)
+        opened = open_space(
+            "gaussian" if named and self.kernel == "auto" else self.kernel,
+            "alpha-cut" if named and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
             explicit=False,
-            sums=self._sums_wanted._replace(of_a_row=True),
+            sums=SumOptions.of(self, of_a_row=True),
+        )
+        space: Any = opened.space
+        if space.total_variance > 0:
+            warn_about_features(opened, self)
+
+        def attributes(state: State) -> dict[str, Any]:
+            return self._for_prediction(opened, nodes, rows, state)
+
+        callbacks.begin(1, attributes)
+        weights = "typicality" if self.weights == "auto" else self.weights
+        result = solve_one_cluster(self, space, weights, callbacks)
+        self.__dict__.update(
+            **attributes(result.state),
+            **density_attributes(opened, result),
+            evidence_=None,
+            agreement_=None,
         )
 
-    def _prediction_attributes(
+        def warn(weight: Any) -> None:
+            warn_about_density(self, space, result, instead="")
+            uniform = space.mean.weights[:, 0]
+            warn_about_lonely_row(self._regions.landscape.weights, uniform, self.tree_.row_of)
+            warn_about_cut(self, weight)
+
+        return warn
+
+    def _for_prediction(
         self, opened: OpenSpace, nodes: DistinctRows, rows: Floats, state: State
     ) -> dict[str, Any]:
         """All that prediction needs."""
@@ -557,12 +557,12 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
-    def _medoids(self, nodes: DistinctRows, labels: Labels, n_clusters: int) -> NDArray[np.intp]:
+    def _medoids(self, nodes: DistinctRows) -> NDArray[np.intp]:
         """The row of each cluster with the least sum of distances to its rows, or to 2000."""
-        label = labels[nodes.index]
+        label = self.labels_[nodes.index]
         order = np.argsort(content_hash(nodes.rows), kind="stable")
         medoids = []
-        for number in range(n_clusters):
+        for number in range(self.n_clusters_):
             own = order[label[order] == number][:_MEDOID_ROWS]
             if self.metric == "precomputed":
                 distances = np.sqrt(nodes.rows[np.ix_(own, nodes.index[own])])
@@ -570,12 +570,6 @@ class AlphaCutClustering(ClusterMixin, SpaceEstimator):
                 distances = cdist(nodes.rows[own], nodes.rows[own])
             medoids.append(nodes.index[own[int((distances @ nodes.weight[own]).argmin())]])
         return np.array(medoids, dtype=np.intp)
-
-    def _warn(self, space: Any, result: PicardResult[State], training: TrainingRows) -> None:
-        warn_about_core(self, space, result, instead="")
-        nodes = self._regions.landscape.weights
-        warn_about_lonely_row(nodes, space.mean.weights[:, 0], self.tree_.row_of)
-        warn_about_cut(self, training.sample_weight)
 
 
 def _plan(tree: ScaleTree, n_rows: int) -> Plan:

@@ -1,7 +1,6 @@
 """The automatic method: density, a joined mixture or round groups, whichever the rows call for."""
 
 import warnings
-from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -15,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, fit_context
 from typicality._words import counted, enumerated
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._estimator import Estimator
 from typicality.cluster._mixture import JoinedMixture
-from typicality.cluster._shell import Reportable
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
-from typicality.geometry.checks import check_rows
+from typicality.exceptions import warn
 from typicality.geometry.rows import count_distinct_rows
 
 Floats = NDArray[np.floating]
@@ -33,7 +33,7 @@ _STARTS = 3
 _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
 
 
-class AutoClustering(ClusterMixin, Reportable):
+class AutoClustering(ClusterMixin, Estimator):
     """Clusters without a parameter to set: the method and the number come from the rows.
 
     Three methods are asked:
@@ -104,6 +104,7 @@ class AutoClustering(ClusterMixin, Reportable):
     '2 clusters by a Gaussian mixture, which goes first from four columns on'
     """
 
+    _fewest_rows = 2
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "at_least": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -128,34 +129,7 @@ class AutoClustering(ClusterMixin, Reportable):
         -------
         self
         """
-        schema = copy(self)
-        rows = check_rows(schema, X, training=True)
-        if count_distinct_rows(rows, None, self.at_least) < self.at_least:
-            raise ValueError(
-                f"at_least={self.at_least} is more than the number of distinct rows of X "
-                f"(n_samples={len(rows)}). Choose a smaller at_least, or pass more data."
-            )
-        methods = _Methods(rows, self.random_state)
-        first = (_MIXTURE, _DENSITY) if rows.shape[1] >= _MANY_COLUMNS else (_DENSITY,)
-        chosen = self._choose(methods, first)
-        names = [name for name in (_DENSITY, _MIXTURE, _ROUND) if name != chosen.name]
-        others = [methods.opinion(name) for name in names]
-        # All is computed before anything is published: a fit that fails leaves the model as it was.
-        fitted = {
-            "estimator_": chosen.model,
-            "labels_": chosen.model.labels_,
-            "n_clusters_": chosen.n_clusters,
-            "memberships_": chosen.model.predict_memberships(rows),
-            "explanation_": self._explain(chosen, others, first),
-            "agreement_": _agreement(chosen, others),
-        }
-        chosen.model._take_schema(schema)
-        self._take_schema(schema)
-        for name, value in fitted.items():
-            setattr(self, name, value)
-        for warning in chosen.warnings:
-            warnings.warn(warning, stacklevel=2)
-        return self
+        return self._fit(X)
 
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows that belong nowhere.
@@ -170,7 +144,6 @@ class AutoClustering(ClusterMixin, Reportable):
         labels : array of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        check_rows(self, X, training=False)
         labels: Labels = self.estimator_.predict(X)
         return labels
 
@@ -189,9 +162,30 @@ class AutoClustering(ClusterMixin, Reportable):
             typicality with which the row belongs to each cluster.
         """
         check_is_fitted(self)
-        check_rows(self, X, training=False)
         memberships: Floats = self.estimator_.predict_memberships(X)
         return memberships
+
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        if count_distinct_rows(rows, None, self.at_least) < self.at_least:
+            raise ValueError(
+                f"at_least={self.at_least} is more than the number of distinct rows of X "
+                f"(n_samples={len(rows)}). Choose a smaller at_least, or pass more data."
+            )
+        methods = _Methods(rows, self.random_state)
+        first = (_MIXTURE, _DENSITY) if rows.shape[1] >= _MANY_COLUMNS else (_DENSITY,)
+        chosen = self._choose(methods, first)
+        names = [name for name in (_DENSITY, _MIXTURE, _ROUND) if name != chosen.name]
+        others = [methods.opinion(name) for name in names]
+        self.estimator_ = chosen.model
+        self.labels_ = chosen.model.labels_
+        self.n_clusters_ = chosen.n_clusters
+        self.memberships_ = chosen.model.predict_memberships(rows)
+        self.explanation_ = self._explain(chosen, others, first)
+        self.agreement_ = _agreement(chosen, others)
+        if hasattr(self, "feature_names_in_"):
+            chosen.model.feature_names_in_ = self.feature_names_in_
+        for warning in chosen.warnings:
+            warn(str(warning), type(warning))
 
     def _choose(self, methods: "_Methods", first: tuple[str, ...]) -> "_Answer":
         """The first method that sees enough clusters; if none does, the best split on request."""

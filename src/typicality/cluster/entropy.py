@@ -5,28 +5,37 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._numbered import NumberedClusterer, best_run
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._readers import Reader
-from typicality.cluster.diagnostics import (
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.cluster._spaces import SumOptions, open_space
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
+from typicality.cluster._warnings import (
     entropic_collapse_advice,
+    memberships_collapsed,
+    warn_about_collapse,
     warn_about_convergence,
+    warn_about_features,
+    warn_about_kernel,
+    warn_about_prototype_labels,
 )
-from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
-from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import rising_path
 from typicality.solve.starts import NAMED_STARTS
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
 
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 
 
-class EntropyCMeans(NumberedClusterer):
+class EntropyCMeans(PrototypeClusterer):
     r"""Entropy-regularised fuzzy c-means: memberships by a softmax of squared distances.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k \Big( u_{hk} \lVert x_h - v_k \rVert^2 +
@@ -143,10 +152,12 @@ class EntropyCMeans(NumberedClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NumberedClusterer._parameter_constraints,
+        **PrototypeClusterer._parameter_constraints,
+        **START_CONSTRAINTS,
         "init": [StrOptions({*NAMED_STARTS, "annealing"}), callable, "array-like"],
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }
+    _rule_attribute = "lam"
 
     def __init__(
         self,
@@ -177,44 +188,29 @@ class EntropyCMeans(NumberedClusterer):
         self.random_state = random_state
         self.store_memberships = store_memberships
 
-    def _n_runs(self, n_starts: int) -> int | None:
-        return None if self._anneals else n_starts + (self.lam == "auto")
-
-    def _solve(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> PicardResult[State]:
-        automatic = self.lam == "auto"
-        lam = self._automatic_lam(space, starts, progress) if automatic else float(self.lam)
-        return best_run(
-            space, starts, [Entropic(value) for value in self._path(space, lam)], progress
-        )
-
-    @property
-    def _anneals(self) -> bool:
-        return isinstance(self.init, str) and self.init == "annealing"
-
-    @property
-    def _start_name(self) -> Any:
-        return "k-means++" if self._anneals else self.init
-
-    def _path(self, space: Geometry[Any], lam: float) -> list[float]:
-        """The values of lam of a run; annealed, from where the prototypes just come apart."""
-        if not self._anneals:
-            return [lam]
-        moment = space.largest_moment(normalised=False)
-        return rising_path(lam, 1 / (2 * moment)) if moment > 0 else [lam]
-
-    def _prediction_attributes(
-        self, state: State, reader: Reader, labelling: Labelling | None = None
-    ) -> dict[str, Any]:
-        rule: Any = state.rule
-        attributes = super()._prediction_attributes(state, reader, labelling)
-        return attributes | ({"lam_": rule.lam} if isinstance(rule, Entropic) else {})
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        starts = Starts(self, rows, weight)
+        sums = SumOptions.of(self, starts.n_clusters)
+        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        space = opened.space
+        drawn = starts.draw(space, Entropic(1.0))  # weights are memberships, whatever lam
+        warn_about_features(opened, self)
+        anneals = isinstance(self.init, str) and self.init == "annealing"
+        n_runs = None if anneals else len(drawn) + (self.lam == "auto")
+        callbacks.begin(n_runs, lambda state: self._for_prediction(state, opened))
+        lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam
+        path = [float(lam)]
+        moment = space.largest_moment(normalised=False) if anneals else 0.0
+        if moment > 0:  # from where the prototypes just come apart
+            path = rising_path(float(lam), 1 / (2 * moment))
+        result = best_run(space, drawn, [Entropic(value) for value in path], callbacks)
+        return Found(opened, result, {})
 
     def _automatic_lam(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
+        self, space: Geometry[Any], starts: list[Any], callbacks: FitCallbacks
     ) -> float:
-        hard = best_run(space, starts[:1], [Hard()], progress)
+        """The variance within hard clusters, as one number for all of them."""
+        hard = best_run(space, starts[:1], [Hard()], callbacks)
         warn_about_convergence(
             hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
         )
@@ -223,11 +219,14 @@ class EntropyCMeans(NumberedClusterer):
         within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
-    def _start_rule(self, space: Geometry[Any]) -> Entropic:
-        return Entropic(1.0)  # the weights are the memberships, whatever lam
-
-    def _coincidence_advice(self) -> str:
-        return f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
-
-    def _collapse_advice(self, space: Geometry[Any]) -> str:
-        return entropic_collapse_advice(self.lam_, space)
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
+        if warn_about_kernel(space, state.prototypes, self.kernel):
+            return
+        if memberships_collapsed(space, state):
+            advice = entropic_collapse_advice(self.lam_, space)
+            warn_about_collapse(state.prototypes.n_clusters, advice=advice)
+            return
+        advice = f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
+        warn_about_prototype_labels(labels, advice=advice)

@@ -6,22 +6,34 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._numbered import NumberedClusterer, best_run
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._readers import Reader
-from typicality.cluster.diagnostics import fuzzy_collapse_advice, largest_fuzzifier
-from typicality.cluster.labelling import Labelling
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.cluster._spaces import SumOptions, open_space
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
+from typicality.cluster._warnings import (
+    fuzzy_collapse_advice,
+    largest_fuzzifier,
+    memberships_collapsed,
+    warn_about_collapse,
+    warn_about_features,
+    warn_about_kernel,
+    warn_about_prototype_labels,
+)
 from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
-from typicality.solve.picard import PicardResult
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
 
 _FUZZIEST = 2.0  # the largest automatic m
 
 
-class FuzzyCMeans(NumberedClusterer):
+class FuzzyCMeans(PrototypeClusterer):
     r"""Fuzzy c-means: memberships in [0, 1] that sum to one over the clusters.
 
     .. math:: J(U, V) = \sum_h \omega_h \sum_k u_{hk}^m \lVert x_h - v_k \rVert^2, \qquad
@@ -143,9 +155,11 @@ class FuzzyCMeans(NumberedClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NumberedClusterer._parameter_constraints,
+        **PrototypeClusterer._parameter_constraints,
+        **START_CONSTRAINTS,
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
     }
+    _rule_attribute = "m"
 
     def __init__(
         self,
@@ -176,25 +190,27 @@ class FuzzyCMeans(NumberedClusterer):
         self.random_state = random_state
         self.store_memberships = store_memberships
 
-    def _solve(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> PicardResult[State]:
-        return best_run(space, starts, [Fuzzy(fuzzifier(self.m, space))], progress)
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        starts = Starts(self, rows, weight)
+        sums = SumOptions.of(self, starts.n_clusters)
+        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        rule = Fuzzy(fuzzifier(self.m, opened.space))
+        drawn = starts.draw(opened.space, rule)
+        warn_about_features(opened, self)
+        callbacks.begin(len(drawn), lambda state: self._for_prediction(state, opened))
+        return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
-    def _start_rule(self, space: Geometry[Any]) -> Fuzzy:
-        return Fuzzy(fuzzifier(self.m, space))
-
-    def _prediction_attributes(
-        self, state: State, reader: Reader, labelling: Labelling | None = None
-    ) -> dict[str, Any]:
-        rule: Any = state.rule
-        return super()._prediction_attributes(state, reader, labelling) | {"m_": rule.m}
-
-    def _coincidence_advice(self) -> str:
-        return f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
-
-    def _collapse_advice(self, space: Geometry[Any]) -> str:
-        return fuzzy_collapse_advice(self.m_, space)
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
+        if warn_about_kernel(space, state.prototypes, self.kernel):
+            return
+        if memberships_collapsed(space, state):
+            advice = fuzzy_collapse_advice(self.m_, space)
+            warn_about_collapse(state.prototypes.n_clusters, advice=advice)
+            return
+        advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
+        warn_about_prototype_labels(labels, advice=advice)
 
 
 def fuzzifier(m: float | str, space: Geometry[Any]) -> float:

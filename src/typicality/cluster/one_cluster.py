@@ -7,31 +7,38 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
+from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._checks import check_compressible
-from typicality.cluster._core import core_attributes, solve_one_cluster, warn_about_core
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._shell import SpaceEstimator, feature_labels, small_copy
-from typicality.cluster._spaces import OpenSpace, open_space
-from typicality.cluster.diagnostics import (
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
+from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
+from typicality.cluster._warnings import (
+    require_finite,
     warn_about_coarse_promise,
+    warn_about_constant_rows,
+    warn_about_convergence,
+    warn_about_equal_typicalities,
     warn_about_features,
+    warn_about_kernel,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
 from typicality.geometry.scores import leave_one_out
-from typicality.kernels import Kernel
-from typicality.membership.spread import smallest_spread
-from typicality.solve.picard import PicardResult
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel
+from typicality.membership.possibilistic import Possibilistic1996
+from typicality.membership.spread import smallest_spread, spread_update
+from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 Floats = NDArray[np.floating]
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(OutlierMixin, SpaceEstimator):
+class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
     r"""One-cluster PCM in a kernel-induced space: how typical is a row of the data as a whole.
 
     All rows are modelled by one possibilistic cluster in the space of the kernel,
@@ -151,7 +158,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SpaceEstimator._parameter_constraints,
+        **KERNEL_CONSTRAINTS,
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "weights": [StrOptions({"typicality", "uniform"})],
         "eta_update": [StrOptions({"never", "each_step"})],
@@ -207,37 +214,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         -------
         self
         """
-        training = self._training_rows(X, sample_weight, at_least=1)
-        opened = open_space(
-            self.kernel,
-            self.sigma,
-            training.rows,
-            training.sample_weight,
-            novelty=self.novelty,
-            explicit=False,
-            sums=self._sums_wanted,
-        )
-        if opened.space.total_variance > 0:
-            warn_about_features(opened.features, feature_labels(training.schema), opened.kernel)
-        progress = FitProgress(
-            self,
-            training.schema,
-            n_runs=1,
-            data=training.for_callbacks,
-            attributes=lambda state: self._prediction_attributes(state, opened),
-        )
-        result = solve_one_cluster(
-            opened.space,
-            progress,
-            gamma=self.gamma,
-            weights=self.weights,
-            criterion=self.criterion,
-            eta_update=self.eta_update,
-        )
-        self._take_schema(training.schema)
-        self._publish(opened, result)
-        progress.finish()
-        return self
+        return self._fit(X, sample_weight)
 
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The typicality of each row, by the formula of the paper.
@@ -259,7 +236,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         typicality : array of shape (n_samples,)
             In [0, 1].
         """
-        rows = self._known_rows(X, diag)
+        rows = self._read(X, diag)
         typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
         return typicality
 
@@ -283,7 +260,7 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         -------
         scores : array of shape (n_samples,)
         """
-        rows = self._known_rows(X, diag)
+        rows = self._read(X, diag)
         scores: NDArray[np.float64] = self._left_out.scores(rows, self.eta_)
         return scores
 
@@ -345,26 +322,37 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
         check_compressible(self.kernel_, rtol)
         warn_about_coarse_promise(rtol, self.offset_)
         density = self._left_out.compress(rtol)
-        return small_copy(self, without=("typicality_", "weights_"), _left_out=density)
+        return self._without("typicality_", "weights_", _left_out=density)
 
-    # ---- steps of a fit --------------------------------------------------------------------------
-
-    def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        opened = open_space(
+            self.kernel,
+            self.sigma,
+            rows,
+            weight,
+            novelty=self.novelty,
+            explicit=False,
+            sums=SumOptions.of(self),
+        )
         space: Any = opened.space
+        if space.total_variance > 0:
+            warn_about_features(opened, self)
+        callbacks.begin(1, lambda state: self._for_prediction(state, opened))
+        result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state
-        for name, value in self._prediction_attributes(state, opened).items():
-            setattr(self, name, value)
-        self.typicality_ = space.memberships(state.rule, state.prototypes)[:, 0]
-        for name, value in core_attributes(opened, result).items():
-            setattr(self, name, value)
-        warn_about_core(self, space, result)
+        self.__dict__.update(
+            **self._for_prediction(state, opened),
+            **density_attributes(opened, result),
+            typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
+        )
+        warn_about_density(self, space, result)
         if self.eta_update == "each_step":
             smallest = smallest_spread(space.total_variance)
             warn_about_vanished_spread(np.array([self.eta_]), smallest)
         else:
             warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
 
-    def _prediction_attributes(self, state: State, opened: OpenSpace) -> dict[str, Any]:
+    def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """All that prediction needs."""
         space: Any = opened.space
         rule: Any = state.rule
@@ -387,3 +375,66 @@ class OneClusterPCM(OutlierMixin, SpaceEstimator):
                 space.X, eta, rate, state.prototypes.products[:, 0]
             ),
         }
+
+
+# ---- the density of all rows, which AlphaCutClustering cuts --------------------------------------
+
+
+def solve_one_cluster(
+    estimator: Any, space: Any, weights: str, callbacks: FitCallbacks, eta_update: str = "never"
+) -> PicardResult[State]:
+    """Iterate from the mean of all rows; with uniform weights that mean is the result.
+
+    Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
+    """
+    gamma, total_variance = estimator.gamma, space.total_variance
+    eta = gamma * total_variance
+    if eta <= 0:
+        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+            warn_about_constant_rows()
+        eta = 1.0  # all distances are zero: every typicality is one whatever eta is
+    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
+    state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
+    if weights == "uniform":  # the kernel density estimate
+        objective, _ = space.objective_and_mass(state.rule, state.prototypes)
+        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+    update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
+    step: Any = Alternation(space, update)
+    by_weights = estimator.criterion == "weights"
+    step = ByWeights(step) if by_weights else ByMemberships(step, space)
+    result = callbacks.run(step, state)
+    require_finite(result)
+    return result
+
+
+def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
+    """The attributes that say how a fit went."""
+    return {
+        "kernel_": opened.kernel,
+        "sigma_": opened.sigma,
+        "n_iter_": result.n_iter,
+        "status_": result.status,
+        "objective_path_": np.array(result.objectives),
+        "plan_": opened.space.plan(1),
+    }
+
+
+def warn_about_density(
+    estimator: Any, space: Any, result: PicardResult[State], **instead: str
+) -> None:
+    """No convergence, a kernel too wide or too narrow, typicalities all alike."""
+    change = f"the {estimator.criterion} still change by {{:.1e}} in total"
+    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
+    # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
+    named = isinstance(estimator.kernel, str) and estimator.kernel
+    by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)
+    by_rule |= named == "local"
+    state = result.state
+    too_narrow = warn_about_kernel(
+        space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead
+    )
+    on_sphere = space.columns.on_sphere and space.total_variance > 0
+    if on_sphere and not by_rule and not too_narrow:
+        rule: Any = state.rule
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
+        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

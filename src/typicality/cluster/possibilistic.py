@@ -8,32 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._checks import check_spread
-from typicality.cluster._numbered import NumberedClusterer, best_run
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._readers import Reader
-from typicality.cluster._spaces import OpenSpace
-from typicality.cluster.diagnostics import (
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.cluster._spaces import SumOptions, open_space
+from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
+from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     memberships_collapsed,
     warn_about_collapse,
     warn_about_convergence,
     warn_about_degenerate_spread,
+    warn_about_features,
+    warn_about_kernel,
+    warn_about_prototype_labels,
     warn_about_unreached,
     warn_about_vanished_spread,
 )
 from typicality.cluster.fuzzy import fuzzifier
-from typicality.cluster.labelling import Labelling
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
-from typicality.solve.picard import PicardResult
 from typicality.solve.step import Alternation, ClusterState
 
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
 
-class PossibilisticCMeans(NumberedClusterer):
+
+class PossibilisticCMeans(PrototypeClusterer):
     r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.
 
     The 1996 form minimises
@@ -168,7 +172,8 @@ class PossibilisticCMeans(NumberedClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NumberedClusterer._parameter_constraints,
+        **PrototypeClusterer._parameter_constraints,
+        **START_CONSTRAINTS,
         "eta": [StrOptions({"fcm"}), Interval(Real, 0, np.inf, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
         "objective": [StrOptions({"1993", "1996"})],
@@ -177,7 +182,7 @@ class PossibilisticCMeans(NumberedClusterer):
     }
 
     _column_name = "typicality"
-    _can_collapse = False
+    _rule_attribute = "eta"
 
     def __init__(
         self,
@@ -216,86 +221,84 @@ class PossibilisticCMeans(NumberedClusterer):
         self.random_state = random_state
         self.store_memberships = store_memberships
 
-    @property
-    def _estimates_eta(self) -> bool:
-        return isinstance(self.eta, str)
-
-    @property
-    def _needs_partition(self) -> bool:
-        return self._estimates_eta or isinstance(self.init, str) or callable(self.init)
-
-    def _check_parameters(self) -> None:
-        if not self._estimates_eta:
-            check_spread(self.eta, self.n_clusters)
-
-    def _n_runs(self, n_starts: int) -> int:
-        return n_starts + 1 if self._needs_partition else n_starts
-
-    def _solve(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> PicardResult[State]:
-        eta = None if self._estimates_eta else check_spread(self.eta, self.n_clusters)
-        prototypes: Any = starts[0]
-        if self._needs_partition:
-            prototypes = self._partition(space, starts, progress)
-            eta = self._estimated_spread(space, prototypes) if eta is None else eta
-        rule = self._rule_with(eta, space)
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        estimates_eta = isinstance(self.eta, str)
+        starts = Starts(self, rows, weight)
+        eta = None if estimates_eta else _given_spread(self.eta, starts.n_clusters)
+        sums = SumOptions.of(self, starts.n_clusters)
+        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        space, m = opened.space, fuzzifier(self.m, opened.space)
+        needs_partition = estimates_eta or not starts.is_array
+        start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
+        drawn = starts.draw(space, start_rule)
+        warn_about_features(opened, self)
+        callbacks.begin(
+            len(drawn) + needs_partition, lambda state: self._for_prediction(state, opened)
+        )
+        prototypes: Any = drawn[0]
+        if needs_partition:
+            prototypes = self._partition(space, drawn, m, callbacks)
+        if eta is None:
+            spread = space.sweep(Fuzzy(m), prototypes).within_sqdist
+            eta, degenerate = spread_from_partition(
+                spread, gamma=self.gamma, total_variance=space.total_variance
+            )
+            warn_about_degenerate_spread(degenerate)
         update = spread_update(
             self.eta_update, gamma=self.gamma, total_variance=space.total_variance
         )
-        step: Alternation[Any] = Alternation(space, update)
-        return progress.run(step, ClusterState(prototypes, rule))
+        state = ClusterState(prototypes, self._rule_with(eta, m))
+        result = callbacks.run(Alternation(space, update), state)
+        return Found(opened, result, {"m_": m})
 
-    def _partition(self, space: Geometry[Any], starts: list[Any], progress: FitProgress) -> Any:
+    def _partition(
+        self, space: Geometry[Any], starts: list[Any], m: float, callbacks: FitCallbacks
+    ) -> Any:
         """The prototypes of the preliminary fuzzy c-means."""
         stage = "Preliminary fuzzy c-means: "
-        m = fuzzifier(self.m, space)
-        result = best_run(space, starts, [Fuzzy(m)], progress)
+        result = best_run(space, starts, [Fuzzy(m)], callbacks)
         warn_about_convergence(result, tol=self.tol, max_iter=self.max_iter, stage=stage)
+        prototypes = result.state.prototypes
         if memberships_collapsed(space, result.state):
             advice = fuzzy_collapse_advice(m, space)
-            warn_about_collapse(self.n_clusters, advice=advice, stage=stage)
-        return result.state.prototypes
+            warn_about_collapse(prototypes.n_clusters, advice=advice, stage=stage)
+        return prototypes
 
-    def _estimated_spread(self, space: Geometry[Any], prototypes: Any) -> Any:
-        spread = space.sweep(Fuzzy(fuzzifier(self.m, space)), prototypes).within_sqdist
-        eta, degenerate = spread_from_partition(
-            spread, gamma=self.gamma, total_variance=space.total_variance
-        )
-        warn_about_degenerate_spread(degenerate)
-        return eta
+    def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
+        return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
-    def _rule_with(self, eta: Any, space: Geometry[Any]) -> Possibilistic1993 | Possibilistic1996:
-        if self.objective == "1993":
-            return Possibilistic1993(eta, fuzzifier(self.m, space))
-        return Possibilistic1996(eta)
-
-    def _publish(self, opened: OpenSpace, result: PicardResult[State]) -> None:
-        self.m_ = fuzzifier(self.m, opened.space)
-        super()._publish(opened, result)
-
-    def _prediction_attributes(
-        self, state: State, reader: Reader, labelling: Labelling | None = None
-    ) -> dict[str, Any]:
-        attributes = super()._prediction_attributes(state, reader, labelling)
-        return attributes | ({"eta_": state.rule.eta.copy()} if hasattr(state.rule, "eta") else {})
-
-    def _start_rule(self, space: Geometry[Any]) -> Fuzzy | Possibilistic1993 | Possibilistic1996:
-        if self._needs_partition:
-            return Fuzzy(fuzzifier(self.m, space))
-        return self._rule_with(check_spread(self.eta, self.n_clusters), space)
-
-    def _coincidence_advice(self) -> str:
-        narrower = f"gamma={self.gamma / 4:g}" if self._estimates_eta else "a smaller eta"
-        return (
-            f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "
-            "tell more regions apart, more starts (n_init), or fewer clusters."
-        )
-
-    def _warn_about_result(
-        self, space: Geometry[Any], state: State, labelling: Labelling, mass: NDArray[np.float64]
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
     ) -> None:
+        if warn_about_kernel(space, state.prototypes, self.kernel):
+            return
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, smallest_spread(space.total_variance))
         warn_about_unreached(mass, self.eta_)
-        super()._warn_about_result(space, state, labelling, mass)
+        narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
+        advice = (
+            f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "
+            "tell more regions apart, more starts (n_init), or fewer clusters."
+        )
+        warn_about_prototype_labels(labels, advice=advice)
+
+
+def _given_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
+    """`eta` given as a number or an array: one positive spread for each cluster."""
+    try:
+        spread = np.asarray(eta, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"eta must be 'fcm', a number, or one number for each cluster, got {eta!r}."
+        ) from error
+    if spread.ndim > 1 or (spread.ndim == 1 and len(spread) != n_clusters):
+        raise ValueError(
+            f"eta has shape {spread.shape}, expected a number or an array of shape "
+            f"({n_clusters},): one spread for each cluster."
+        )
+    if not (np.isfinite(spread) & (spread > 0)).all():
+        raise ValueError(
+            f"eta must be positive and finite, got {eta!r}. It is a squared distance: the "
+            "typicality of a row at squared distance eta is exp(-1) (1/2 in the 1993 form)."
+        )
+    return np.broadcast_to(spread, (n_clusters,)).copy()

@@ -1,19 +1,33 @@
 """Sequential sparse adaptive possibilistic c-means: no number of clusters at all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
-from typicality.cluster._adaptive import AdaptiveClusterer
-from typicality.cluster._progress import FitProgress, State
-from typicality.cluster._spaces import OpenSpace
-from typicality.cluster.sparse_adaptive import SPARSITY_CONSTRAINTS, Sparsity, vanished_remedy
-from typicality.geometry import Gaps, Geometry, InputSpace
+from typicality.cluster._adaptive import (
+    ADAPTIVE_CONSTRAINTS,
+    CYCLE_ADVICE,
+    SPARSITY_CONSTRAINTS,
+    adaptive_run,
+    final_state,
+    open_adaptive,
+    sparse_rule,
+    starts_by_the_paper,
+    unit_of_length,
+    vanished_remedy,
+    warn_about_adaptive,
+)
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.cluster._warnings import warn_about_features
+from typicality.geometry import Geometry, InputSpace
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
@@ -28,19 +42,14 @@ from typicality.solve.schedules import (
 from typicality.solve.starts import at_the_first_row, farthest_rows
 from typicality.solve.step import ClusterState
 
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
-@dataclass(frozen=True)
-class _FoundAtLambda(PicardResult[State]):
-    """A result with the lambda it was found at, and the path to that."""
-
-    lam: float
-    path: LambdaPath | None
-
-
-class SequentialPCM(Sparsity, AdaptiveClusterer):
+class SequentialPCM(PrototypeClusterer):
     r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): no number of clusters at all.
 
     Starts with two rows that are far apart and iterates :class:`SparseAdaptivePCM`; then
@@ -185,11 +194,16 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AdaptiveClusterer._parameter_constraints,
+        **PrototypeClusterer._parameter_constraints,
+        **ADAPTIVE_CONSTRAINTS,
         **SPARSITY_CONSTRAINTS,
         "lam": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
     }
+    _column_name = "typicality"
+    _rule_attribute = "eta"
+    _shares_labels = False
+    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -224,75 +238,76 @@ class SequentialPCM(Sparsity, AdaptiveClusterer):
         self.rtol = rtol
         self.store_memberships = store_memberships
 
-    def _named_starts(self, space: Geometry[Any]) -> list[Any]:
-        return []  # they depend on the gaps, which are found once
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        opened, given = open_adaptive(self, rows, weight)
+        space = opened.space
+        warn_about_features(opened, self)
+        callbacks.begin(
+            None, lambda state: self._for_prediction(final_state(state, self.assign), opened)
+        )
+        unit = unit_of_length(space, self.box)
+        if isinstance(self.lam, str):
+            path, result = self._along_path(space, given, unit, callbacks)
+            attributes = {"lam_": float(path.lam[path.chosen]), "lambda_path_": path}
+        else:
+            result = self._rounds(space, given, unit, callbacks).fit(float(self.lam))
+            attributes = {"lam_": float(self.lam)}
+        result = replace(result, state=final_state(result.state, self.assign))
+        return Found(opened, result, attributes)
 
-    def _n_runs(self, n_starts: int) -> None:
-        return None
-
-    def _solve(
-        self, space: Geometry[Any], starts: list[Any], progress: FitProgress
-    ) -> PicardResult[State]:
-        unit = self._unit(space)
-        if not isinstance(self.lam, str):
-            found = self._sequential(space, starts, unit, progress).fit(float(self.lam))
-            return self._finished(_FoundAtLambda(**vars(found), lam=float(self.lam), path=None))
+    def _along_path(
+        self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
+    ) -> tuple[LambdaPath, PicardResult[State]]:
+        """Choose lambda on a sample, and start all rows from the clusters found there."""
         at_most = _PATH_ROWS if isinstance(space, InputSpace) else _KERNEL_PATH_ROWS
         sample = space.subsample(at_most)
-        iterate, few = self._iterate(space, unit, progress), space
+        few = space
         if sample is not None:
-            few, starts = sample.geometry, [sample.to_sample(start) for start in starts]
+            few, given = sample.geometry, None if given is None else sample.to_sample(given)
 
         def settle(state: State) -> PicardResult[State]:
             prototypes = state.prototypes if sample is None else sample.to_full(state.prototypes)
-            return iterate(ClusterState(prototypes, state.rule))
+            return adaptive_run(space, unit, callbacks)(ClusterState(prototypes, state.rule))
 
-        rounds = self._sequential(few, starts, unit, progress)
+        rounds = self._rounds(few, given, unit, callbacks)
         limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
         rounds = replace(rounds, run=partial(rounds.run, **limits))
         grid = lambda_grid(few, unit, float(self.p))
-        if starts or self._by_the_paper:
+        if given is not None or starts_by_the_paper(self):
             start = rounds.begin(grid[0])
         else:
             mean, rows = one_cluster(few)
             start = ClusterState(mean, rounds.rule(unit * rows.distance, grid[0]))
-        path, found = follow_path(rounds, grid, start, partition_index(few), settle)
-        lam = float(path.lam[path.chosen])
-        return self._finished(_FoundAtLambda(**vars(found), lam=lam, path=path))
+        return follow_path(rounds, grid, start, partition_index(few), settle)
 
-    def _sequential(
-        self, space: Geometry[Any], starts: list[Any], unit: float, progress: FitProgress
+    def _rounds(
+        self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
-        """The rounds in a space, at any lambda."""
-        gaps = space.gaps(all_rows=self._by_the_paper)
+        """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
+        by_the_paper = starts_by_the_paper(self)
+        gaps = space.gaps(all_rows=by_the_paper)
+        if given is None:
+            ones = np.ones((len(space.X), 1))
+            first = at_the_first_row(space) if by_the_paper else space.prototypes(ones)
+            given = farthest_rows(space, gaps, first, 2)
         return Sequential(
             space,
             gaps,
-            run=self._iterate(space, unit, progress),
-            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
-            start=starts[0] if starts else self._two_rows(space, gaps),
+            run=adaptive_run(space, unit, callbacks),
+            rule=lambda eta, lam: sparse_rule(self, eta, lam * unit**2),
+            start=given,
             at_most=self.max_clusters,
-            least_width=0.0 if self._by_the_paper else LEAST_WIDTH,
+            least_width=0.0 if by_the_paper else LEAST_WIDTH,
         )
 
-    def _two_rows(self, space: Geometry[Any], gaps: Gaps[Any]) -> Any:
-        """Two rows that are far apart."""
-        if self._by_the_paper:
-            return farthest_rows(space, gaps, at_the_first_row(space), 2)
-        return farthest_rows(space, gaps, space.prototypes(np.ones((len(space.X), 1))), 2)
-
-    def _publish(self, opened: OpenSpace, result: Any) -> None:
-        self.lam_ = result.lam
-        if result.path is not None:
-            self.lambda_path_ = result.path
-        elif hasattr(self, "lambda_path_"):
-            del self.lambda_path_
-        super()._publish(opened, result)
-
-    def _collapse_remedy(self) -> str:
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
         if isinstance(self.lam, str):
-            return (
+            if_none = (
                 "every lam tried left none. Use a smaller box, or AdaptivePCM, which also keeps "
                 "clusters of equal rows, which have no spread."
             )
-        return vanished_remedy(self.lam)
+        else:
+            if_none = vanished_remedy(self.lam)
+        warn_about_adaptive(self, space, state, labels, if_none=if_none)

@@ -1,50 +1,33 @@
 """Sparse adaptive possibilistic c-means: rows far from a cluster do not belong to it at all."""
 
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._compat import Interval, StrOptions
-from typicality.cluster._shrinking import ShrinkingClusterer
+from typicality._compat import Interval
+from typicality.cluster._adaptive import (
+    ADAPTIVE_CONSTRAINTS,
+    CYCLE_ADVICE,
+    SPARSITY_CONSTRAINTS,
+    fit_from_many,
+    sparse_rule,
+    vanished_remedy,
+    warn_about_adaptive,
+)
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._prototypes import Found, PrototypeClusterer
+from typicality.geometry import Geometry
 from typicality.kernels import Kernel
-from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 
-SPARSITY_CONSTRAINTS: dict[str, list[Any]] = {
-    "p": [Interval(Real, 0, 1, closed="neither")],
-    "root": [StrOptions({"exact", "bisection"})],
-    "assign": [StrOptions({"core", "all"})],
-}
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
 
 
-def vanished_remedy(lam: float) -> str:
-    """What to do when lambda was too large for all clusters."""
-    return (
-        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box where "
-        "there are many features, or let SequentialPCM(lam='auto') choose lam. (Clusters of equal "
-        "rows have no spread and vanish at every lam; AdaptivePCM keeps them.)"
-    )
-
-
-class Sparsity:
-    """What estimators with a sparsity term share: the rule, and who belongs nowhere."""
-
-    p: float
-    root: str
-    assign: str
-
-    def _sparse_rule(self, eta: NDArray[np.float64], lam: float) -> SparsePossibilistic:
-        kind = SparsePossibilistic if self.root == "exact" else BisectedSparsePossibilistic
-        return kind(eta, lam, float(self.p))
-
-    def _final_rule(self, rule: Any) -> Any:
-        return Possibilistic1996(rule.eta) if self.assign == "all" else rule
-
-
-class SparseAdaptivePCM(Sparsity, ShrinkingClusterer):
+class SparseAdaptivePCM(PrototypeClusterer):
     r"""Sparse adaptive possibilistic c-means (SAPCM): far rows do not belong to a cluster at all.
 
     As :class:`AdaptivePCM`, with a term that makes memberships sparse: each iteration minimises
@@ -171,10 +154,17 @@ class SparseAdaptivePCM(Sparsity, ShrinkingClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ShrinkingClusterer._parameter_constraints,
+        **PrototypeClusterer._parameter_constraints,
+        **ADAPTIVE_CONSTRAINTS,
         **SPARSITY_CONSTRAINTS,
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, 1, closed="neither")],
         "lam": [Interval(Real, 0, np.inf, closed="neither")],
     }
+    _column_name = "typicality"
+    _rule_attribute = "eta"
+    _shares_labels = False
+    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -211,8 +201,14 @@ class SparseAdaptivePCM(Sparsity, ShrinkingClusterer):
         self.rtol = rtol
         self.store_memberships = store_memberships
 
-    def _rule_with(self, eta: NDArray[np.float64], unit: float) -> SparsePossibilistic:
-        return self._sparse_rule(eta, float(self.lam) * unit**2)
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        def rule(eta: NDArray[np.float64], unit: float) -> Any:
+            return sparse_rule(self, eta, float(self.lam) * unit**2)
 
-    def _collapse_remedy(self) -> str:
-        return vanished_remedy(self.lam) + " Or start with fewer clusters."
+        return fit_from_many(self, rows, weight, callbacks, rule=rule, assign=self.assign)
+
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
+        if_none = vanished_remedy(self.lam) + " Or start with fewer clusters."
+        warn_about_adaptive(self, space, state, labels, if_none=if_none)

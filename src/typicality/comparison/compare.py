@@ -55,9 +55,9 @@ def compare_methods(
     with it: the words in `findings` say what was measured, and no more.
 
     - *Number of clusters.* Where a method must be told and `n_clusters` does not say, it is the one
-      of 2 to 20 with the best silhouette (fuzzy c-means, k-means) or of 1 to 20 with the smallest
+      of 2 to 20 with the best silhouette (fcm, k-means) or of 1 to 20 with the smallest
       BIC (Gaussian mixture), chosen once, on at most 5,000 rows, and kept in refits. k-means and
-      fuzzy c-means therefore always divide the rows.
+      fcm therefore always divide the rows.
     - *Agreement.* Of clusterers the adjusted Rand index, where rows that belong nowhere count as a
       cluster of their own, and again on those rows alone that both put in a cluster; of detectors
       Spearman's correlation of the scores and the Jaccard index of the rows flagged.
@@ -74,7 +74,7 @@ def compare_methods(
     X : array-like or dataframe of shape (n_samples, n_features)
         The rows, at least ten. They are not scaled: scale features that have different units.
     methods : sequence of str and estimators, optional
-        The methods, all by default: "auto", "alpha-cut", "sequential", "fuzzy c-means",
+        The methods, all by default: "auto", "alpha-cut", "sequential", "fcm",
         "k-means", "gaussian mixture", "hdbscan" make clusters; "one-cluster", "one-class svm",
         "isolation forest", "local outlier factor" flag outliers. Or estimators of your own, which
         keep their parameters, but for a `random_state` of None.

@@ -11,6 +11,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
+from typicality._estimators import ESTIMATORS
 from typicality.cluster import (
     AlphaCutClustering,
     AutoClustering,
@@ -68,16 +69,15 @@ class Method:
         return clone(self.estimator).set_params(**settings)
 
 
+def _ours(estimator: Any, **settings: Any) -> Method:
+    return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
+
+
 CLUSTERERS = (
-    Method("auto", AutoClustering()),
-    Method("alpha-cut", AlphaCutClustering()),
-    Method("sequential", SequentialPCM()),
-    Method(
-        "fuzzy c-means",
-        FuzzyCMeans(),
-        number_parameter="n_clusters",
-        number_rule="silhouette",
-    ),
+    _ours(AutoClustering()),
+    _ours(AlphaCutClustering()),
+    _ours(SequentialPCM()),
+    _ours(FuzzyCMeans(), number_parameter="n_clusters", number_rule="silhouette"),
     Method("k-means", KMeans(), number_parameter="n_clusters", number_rule="silhouette"),
     Method(
         "gaussian mixture",
@@ -88,7 +88,7 @@ CLUSTERERS = (
     Method("hdbscan", HDBSCAN(copy=True)),
 )
 DETECTORS = (
-    Method("one-cluster", OneClusterPCM(), is_detector=True, rate_parameter="contamination"),
+    _ours(OneClusterPCM(), is_detector=True, rate_parameter="contamination"),
     Method("one-class svm", OneClassSVM(), is_detector=True, rate_parameter="nu", most_rows=10_000),
     Method(
         "isolation forest",
@@ -104,7 +104,7 @@ DETECTORS = (
     ),
 )
 _BY_NAME = {method.name: method for method in (*CLUSTERERS, *DETECTORS)}
-_SHORT = {"fcm": "fuzzy c-means", "lof": "local outlier factor"}
+_SHORT = {"lof": "local outlier factor"}
 
 
 def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
@@ -113,8 +113,8 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
     Parameters
     ----------
     methods : sequence of str and estimators, or None
-        Names, in which hyphens, spaces and capitals do not matter, or estimators. "fcm" and "lof"
-        are short for two of them.
+        Names, in which hyphens, spaces and capitals do not matter, or estimators. "lof" is
+        short for one of them.
 
     Returns
     -------

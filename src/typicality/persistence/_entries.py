@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from typicality._estimators import ESTIMATORS
 from typicality.persistence._kinds import Kind
+
+_MODULES = {
+    "ColumnScaler": "typicality.preprocessing",
+    "Pipeline": "sklearn.pipeline",
+    **{info.name: info.module for info in ESTIMATORS.values()},
+}
 
 
 @dataclass(frozen=True)
@@ -35,22 +42,20 @@ class Estimator:
 
     Parameters
     ----------
-    module : str
-        Where it lives.
     needs : tuple of str
         Attributes without which a fitted one cannot predict.
     may : tuple of str
         The other attributes it may have.
     """
 
-    module: str
     needs: tuple[str, ...]
     may: tuple[str, ...]
 
 
 def class_of(name: str, entry: Record | Estimator) -> Any:
-    """The class of an entry; the module is the one written here, never one from a file."""
-    return getattr(import_module(entry.module), name)
+    """The class of an entry; the module is one that we wrote down, never one from a file."""
+    module = entry.module if isinstance(entry, Record) else _MODULES[name]
+    return getattr(import_module(module), name)
 
 
 def are_contiguous(parts: Any) -> bool:

@@ -333,16 +333,15 @@ _OF_A_FIT = (
 )
 
 
-def _with_prototypes(module: str, *more: str) -> Estimator:
+def _with_prototypes(*more: str) -> Estimator:
     needed = ("n_features_in_", "_prototypes", "_rule", "_reader", "prototype_labels_")
     common = ("n_clusters_", "cluster_centers_", "labels_", "memberships_", "objective_")
-    return Estimator(module, needed, (*common, *_OF_A_FIT, *_SETTINGS, *more))
+    return Estimator(needed, (*common, *_OF_A_FIT, *_SETTINGS, *more))
 
 
 ESTIMATORS: dict[str, Estimator] = {
-    "AdaptivePCM": _with_prototypes("typicality.cluster.adaptive", "eta_"),
+    "AdaptivePCM": _with_prototypes("eta_"),
     "AlphaCutClustering": Estimator(
-        "typicality.cluster.alpha_cut",
         ("n_features_in_", "_regions", "_cut", "_reader", "_assign", "_min_cluster_size", "tree_"),
         (
             "labels_",
@@ -360,7 +359,6 @@ ESTIMATORS: dict[str, Estimator] = {
         ),
     ),
     "AutoClustering": Estimator(
-        "typicality.cluster.auto",
         ("n_features_in_", "estimator_"),
         (
             *("feature_names_in_", "labels_", "memberships_", "n_clusters_"),
@@ -368,14 +366,12 @@ ESTIMATORS: dict[str, Estimator] = {
         ),
     ),
     "ColumnScaler": Estimator(
-        "typicality.preprocessing",
         ("n_features_in_", "center_", "scale_", "fill_"),
         ("feature_names_in_", *_SETTINGS),
     ),
-    "EntropyCMeans": _with_prototypes("typicality.cluster.entropy", "lam_"),
-    "FuzzyCMeans": _with_prototypes("typicality.cluster.fuzzy", "m_"),
+    "EntropyCMeans": _with_prototypes("lam_"),
+    "FuzzyCMeans": _with_prototypes("m_"),
     "JoinedMixture": Estimator(
-        "typicality.cluster._mixture",
         ("n_features_in_", "_parts", "_center", "_scale", "n_clusters_"),
         (
             *("feature_names_in_", "labels_", "memberships_", "prototype_labels_", "n_parts_"),
@@ -383,16 +379,13 @@ ESTIMATORS: dict[str, Estimator] = {
         ),
     ),
     "OneClusterPCM": Estimator(
-        "typicality.cluster.one_cluster",
         ("n_features_in_", "_left_out", "_rule", "_reader", "eta_", "offset_"),
         ("typicality_", "weights_", *_OF_A_FIT),
     ),
-    "Pipeline": Estimator("sklearn.pipeline", (), _SETTINGS),
-    "PossibilisticCMeans": _with_prototypes("typicality.cluster.possibilistic", "eta_", "m_"),
-    "SequentialPCM": _with_prototypes(
-        "typicality.cluster.sequential", "eta_", "lam_", "lambda_path_"
-    ),
-    "SparseAdaptivePCM": _with_prototypes("typicality.cluster.sparse_adaptive", "eta_"),
+    "Pipeline": Estimator((), _SETTINGS),
+    "PossibilisticCMeans": _with_prototypes("eta_", "m_"),
+    "SequentialPCM": _with_prototypes("eta_", "lam_", "lambda_path_"),
+    "SparseAdaptivePCM": _with_prototypes("eta_"),
 }
 
 # Attributes mean the same in all estimators. Those that tell sizes come first.

@@ -5,22 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from typicality._estimators import ESTIMATORS
 from typicality._words import counted, share
 from typicality.report.findings import Findings, chosen_method
 
-_METHODS = {
-    "AlphaCutClustering": "clusters are dense regions with sparser ones between",
-    "OneClusterPCM": "how typical each row is of the data as a whole",
-    "FuzzyCMeans": "fuzzy c-means: rows share their membership among clusters around prototypes",
-    "EntropyCMeans": "fuzzy c-means with entropy: rows share their membership among clusters",
-    "PossibilisticCMeans": "possibilistic c-means: a row may be typical of one cluster, or of none",
-    "AdaptivePCM": "begins with too many clusters and drops those that are not there",
-    "SparseAdaptivePCM": "begins with too many clusters and drops those that are not there; rows "
-    "far from all belong nowhere",
-    "JoinedMixture": "Gaussian mixtures, their parts joined where no valley separates them",
-    "SequentialPCM": "adds one cluster at a time, until no new one is found; rows far from all "
-    "belong nowhere",
-}
 _ENDINGS = {
     "converged": "It converged after {n}.",
     "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
@@ -59,7 +47,7 @@ def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int)
 
 def _method(model: Any) -> str:
     name = type(model).__name__
-    meaning = f" ({_METHODS[name]})" if name in _METHODS else ""
+    meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
     given = _given_parameters(model)
     return f"{name}{meaning}, {f'with {given}' if given else 'with its default parameters'}."
 

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 
 from typicality._arguments import check_whole
 from typicality._words import counted
-from typicality.cluster.diagnostics import warn
-from typicality.exceptions import ClusteringWarning
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
 from typicality.validation.detectors import (
     check_estimator,

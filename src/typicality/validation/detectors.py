@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags, indexable
 
 from typicality._compat import n_rows_of, safe_split
-from typicality.cluster.diagnostics import warn
-from typicality.exceptions import ClusteringWarning
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.validation.repetitions import draw_seed
 
 Doubles = NDArray[np.float64]

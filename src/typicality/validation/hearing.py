@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from threading import Lock, local
 from typing import Any
 
-from typicality.cluster.diagnostics import warn
+from typicality.exceptions import warn
 
 Heard = tuple[type[Warning], str]
 

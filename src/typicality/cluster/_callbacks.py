@@ -10,39 +10,39 @@ State = ClusterState[Any]
 Step = Callable[[Any], tuple[Any, float, float]]
 
 
-class FitProgress:
+class FitCallbacks:
     """The tasks of a fit: a few runs, each of at most `max_iter` iterations.
 
     Parameters
     ----------
     estimator : estimator
         With `tol`, `max_iter`, and the callbacks.
-    candidate : estimator
-        A copy that knows the features of the data.
-    n_runs : int, optional
-        The most runs of the loop, where that is known.
-    data : dict
-        `X` and `metadata` for the callbacks.
-    attributes : callable
-        `attributes(state)`: what a model as of an iteration needs for prediction.
+    model : estimator
+        The copy that is being fitted; it knows the features of the data.
+    X, sample_weight : array-like
+        As the user gave them.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        candidate: Any,
-        *,
-        n_runs: int | None,
-        data: dict[str, Any],
-        attributes: Callable[[Any], dict[str, Any]],
-    ) -> None:
-        self._attributes = attributes
+    def __init__(self, estimator: Any, model: Any, X: Any, sample_weight: Any) -> None:
         self._estimator = estimator
-        self._candidate = candidate
-        self._data = data
-        self._watched = bool(getattr(estimator, "_skl_callbacks", None))
-        self._fit = estimator._init_callback_context(max_subtasks=n_runs)
-        self._fit.call_on_fit_task_begin(estimator=estimator, **data)
+        self._model = model
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._data = {"estimator": estimator, "X": X, "metadata": metadata}
+        self._fit: Any = None
+
+    def begin(self, n_runs: int | None, attributes: Callable[[Any], dict[str, Any]]) -> None:
+        """Begin the fit.
+
+        Parameters
+        ----------
+        n_runs : int or None
+            The most runs of the loop, where that is known.
+        attributes : callable
+            `attributes(state)`: what a model as of an iteration needs for prediction.
+        """
+        self._attributes = attributes
+        self._fit = self._estimator._init_callback_context(max_subtasks=n_runs)
+        self._fit.call_on_fit_task_begin(**self._data)
 
     def run(
         self, step: Step, state: State, *, tol: float | None = None, max_iter: int | None = None
@@ -53,21 +53,19 @@ class FitProgress:
         """
         tol = self._estimator.tol if tol is None else tol
         max_iter = self._estimator.max_iter if max_iter is None else max_iter
-        if not self._watched:
+        if not getattr(self._estimator, "_skl_callbacks", None):
             return picard(step, state, tol=tol, max_iter=max_iter)
         task = self._fit.subcontext(task_name="run", max_subtasks=max_iter)
-        task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        task.call_on_fit_task_begin(**self._data)
         stop = False
 
         def watched_step(state: State) -> tuple[State, float, float]:
             nonlocal stop
             iteration = task.subcontext(task_name="iteration")
-            iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+            iteration.call_on_fit_task_begin(**self._data)
             result = step(state)
             stop = iteration.call_on_fit_task_end(
-                estimator=self._estimator,
-                reconstruction_attributes=self._fitted_as_of(result[0]),
-                **self._data,
+                reconstruction_attributes=self._fitted_as_of(result[0]), **self._data
             )
             return result
 
@@ -75,23 +73,20 @@ class FitProgress:
             watched_step, state, tol=tol, max_iter=max_iter, callback=lambda n_iter, state: stop
         )
         task.call_on_fit_task_end(
-            estimator=self._estimator,
-            reconstruction_attributes=self._fitted_as_of(result.state),
-            **self._data,
+            reconstruction_attributes=self._fitted_as_of(result.state), **self._data
         )
         return result
 
-    def finish(self) -> None:
+    def end(self) -> None:
         """The fit is done."""
-        self._fit.call_on_fit_task_end(
-            estimator=self._estimator,
-            reconstruction_attributes=lambda: vars(self._estimator),
-            **self._data,
-        )
+        if self._fit is not None:
+            self._fit.call_on_fit_task_end(
+                reconstruction_attributes=lambda: vars(self._estimator), **self._data
+            )
 
     def _fitted_as_of(self, state: State) -> Callable[[], dict[str, Any]]:
         schema = {
-            "n_features_in_": self._candidate.n_features_in_,
-            "feature_names_in_": getattr(self._candidate, "feature_names_in_", None),
+            "n_features_in_": self._model.n_features_in_,
+            "feature_names_in_": getattr(self._model, "feature_names_in_", None),
         }
         return lambda: schema | self._attributes(state)

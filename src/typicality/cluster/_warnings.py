@@ -1,15 +1,12 @@
 """Suspicious data and results, and the warnings that say what to do about them."""
 
-import sys
-import warnings
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from typicality.cluster.labelling import Labelling
+from typicality.cluster._labels import PrototypeLabels
 from typicality.exceptions import (
     BandwidthWarning,
     ClusteringWarning,
@@ -20,8 +17,9 @@ from typicality.exceptions import (
     FeatureWarning,
     FragmentedClustersWarning,
     IndefiniteKernelWarning,
+    warn,
 )
-from typicality.geometry import Features, Geometry, KernelPrototypes, KernelSpace
+from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
@@ -42,13 +40,15 @@ _FRAGMENTS = 2  # clusters of a single row that are nothing to speak of
 _INDEFINITE_SHARE = 1e-8  # of negative eigenvalues: more is no rounding
 
 
-def warn_about_features(features: Features | None, names: list[str], kernel: Any) -> None:
+def warn_about_features(opened: Any, model: Any) -> None:
     """Constant features do nothing; features on large scales decide alone.
 
-    Where rows have features; and constants do matter to kernels that are not of a distance.
+    Only where rows have features, and constants do matter to kernels that are not of a distance.
     """
+    features, kernel = opened.features, opened.kernel
     if features is None:
         return
+    names = _feature_labels(model)
     constant = np.flatnonzero(features.low == features.high)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
@@ -71,6 +71,13 @@ def warn_about_features(features: Features | None, names: list[str], kernel: Any
             "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
             FeatureWarning,
         )
+
+
+def _feature_labels(model: Any) -> list[str]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {j}" for j in range(model.n_features_in_)]
+    return [f"feature {str(name)!r}" for name in names]
 
 
 def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
@@ -262,22 +269,22 @@ def warn_about_vanished_spread(eta: NDArray[np.float64], smallest: float) -> Non
         )
 
 
-def warn_about_labelling(
-    labelling: Labelling,
+def warn_about_prototype_labels(
+    labels: PrototypeLabels,
     *,
     advice: str = "",
     about_empty: str = "Use fewer clusters, or more starts (n_init).",
 ) -> None:
     """Coincident and empty clusters."""
-    n_prototypes = len(labelling.order)
-    n_groups = n_prototypes - labelling.n_coincident
-    if labelling.n_coincident:
+    n_prototypes = len(labels.order)
+    n_groups = n_prototypes - labels.n_coincident
+    if labels.n_coincident:
         warn(
-            f"{labelling.n_coincident} of {n_prototypes} prototypes coincide with another one and "
+            f"{labels.n_coincident} of {n_prototypes} prototypes coincide with another one and "
             f"share its label; {n_groups} distinct prototype(s) remain. {advice}",
             CoincidentClustersWarning,
         )
-    n_empty = n_groups - labelling.n_clusters
+    n_empty = n_groups - labels.n_clusters
     if n_empty:
         warn(
             f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
@@ -369,15 +376,3 @@ def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
         f"lam={lam:.3g} is too small: at every lam below {smallest:.3g} prototypes near the centre "
         f"of these data fall onto it. Try lam={4 * smallest:.3g}, or lam='auto'."
     )
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the caller outside of this package and scikit-learn."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back and _package(frame) in ("typicality", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).split(".")[0]

@@ -14,7 +14,7 @@ _COINCIDENT_TYPICALITY = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class PrototypeLabels:
     """Which prototype stands for which label.
 
     Parameters
@@ -39,7 +39,7 @@ def label_prototypes(
     groups: NDArray[np.intp],
     preferred: NDArray[np.int32],
     sample_weight: NDArray[np.floating] | None,
-) -> Labelling:
+) -> PrototypeLabels:
     """Contiguous labels: groups of coincident prototypes that some row prefers come first.
 
     Parameters
@@ -62,7 +62,7 @@ def label_prototypes(
     order = np.concatenate([populated, aside, empty, copies]).astype(np.intp)
     label_of = np.empty(n_clusters, np.int32)
     label_of[order[: len(representatives)]] = np.arange(len(representatives))
-    return Labelling(order, label_of[groups[order]], len(populated), len(copies))
+    return PrototypeLabels(order, label_of[groups[order]], len(populated), len(copies))
 
 
 def coincident_groups(

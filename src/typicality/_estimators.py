@@ -1,0 +1,61 @@
+"""The table of estimators: the one place that lists them.
+
+The package, the command line, comparisons, reports, model files and the tests read it.
+"""
+
+from typing import NamedTuple
+
+
+class EstimatorInfo(NamedTuple):
+    """A row of the table.
+
+    Parameters
+    ----------
+    name : str
+        The name of the class.
+    module : str
+        Where it is defined.
+    method : str
+        Its name on the command line; empty for a part of another estimator.
+    meaning : str
+        What it finds, in one line.
+    number : {"found", "start", "given", "one"}
+        Where the number of clusters comes from: it is found; the user says how many to start with;
+        the user says how many there are; there is one.
+    """
+
+    name: str
+    module: str
+    method: str
+    meaning: str
+    number: str
+
+
+ESTIMATORS = {
+    name: EstimatorInfo(name, f"typicality.cluster.{module}", method, meaning, number)
+    for name, module, method, number, meaning in [
+        ("AutoClustering", "auto", "auto", "found", "chooses the method, and says why"),
+        ("AlphaCutClustering", "alpha_cut", "alpha-cut", "found",
+         "dense regions of any shape with sparser ones between"),
+        ("SequentialPCM", "sequential", "sequential", "found",
+         "round clusters, also where they touch; adds one at a time"),
+        ("AdaptivePCM", "adaptive", "adaptive", "start",
+         "round clusters; starts with too many and drops some"),
+        ("SparseAdaptivePCM", "sparse_adaptive", "sparse-adaptive", "start",
+         "like adaptive; rows far from all clusters belong nowhere"),
+        ("FuzzyCMeans", "fuzzy", "fcm", "given",
+         "overlapping clusters; the memberships of a row sum to one"),
+        ("EntropyCMeans", "entropy", "entropy", "given",
+         "overlapping clusters, like a mixture of equal round Gaussians"),
+        ("PossibilisticCMeans", "possibilistic", "pcm", "given",
+         "each cluster judges rows on its own"),
+        ("OneClusterPCM", "one_cluster", "one-cluster", "one",
+         "how typical each row is of the data as a whole"),
+        ("JoinedMixture", "_mixture", "", "found",
+         "a Gaussian mixture, its parts joined where no valley separates them"),
+    ]
+}  # fmt: skip
+# Those of `typicality cluster`, by their names there.
+CLUSTERING_METHODS = {
+    info.method: info for info in ESTIMATORS.values() if info.method and info.number != "one"
+}

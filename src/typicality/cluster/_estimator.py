@@ -1,0 +1,154 @@
+"""The shell of every estimator: check the rows, learn on a copy, adopt what it learned at once."""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._compat import Interval, StrOptions
+from typicality.bandwidth import BANDWIDTH_RULES
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
+from typicality.geometry.checks import check_rows, check_sample_weight
+from typicality.operators import ALGORITHMS
+
+if TYPE_CHECKING:
+    from typicality.report import Report
+
+Floats = NDArray[np.floating]
+
+# The parameters of all estimators that work in the space of a kernel.
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [StrOptions(set(ALL_KERNELS)), callable],
+    "sigma": [StrOptions(set(BANDWIDTH_RULES)), Interval(Real, 0, np.inf, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "algorithm": [StrOptions(set(ALGORITHMS))],
+    "rtol": [Interval(Real, 0, 1, closed="left")],
+}
+
+
+class Estimator(BaseEstimator, metaclass=ABCMeta):
+    """Base of all estimators; not for direct use."""
+
+    _fewest_rows: ClassVar[int] = 1
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _reader: Any = None
+
+    @abstractmethod
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        """Set all fitted attributes, and warn of what is suspicious.
+
+        Parameters
+        ----------
+        rows : array of shape (n, d)
+            The checked rows.
+        weight : array of shape (n,), optional
+            The checked weights; None if all are one.
+        callbacks : FitCallbacks
+            Runs the iterations, for the callbacks of scikit-learn.
+        """
+
+    def _fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Fit a copy and adopt its attributes in one assignment.
+
+        A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
+        was.
+        """
+        model = copy(self)
+        for name in _fitted_names(model):
+            delattr(model, name)
+        rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
+        weight = check_sample_weight(sample_weight, rows)
+        callbacks = FitCallbacks(self, model, X, sample_weight)
+        model._learn(rows, weight, callbacks)
+        kept = {name: self.__dict__[name] for name in vars(self).keys() - _fitted_names(self)}
+        self.__dict__ = kept | vars(model)
+        callbacks.end()
+        return self
+
+    def _read(self, X: ArrayLike, diag: ArrayLike | None = None) -> Floats:
+        """Rows for prediction: checked, and in the form that the space of the model takes."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, training=False)
+        return rows if self._reader is None else self._reader.read(rows, diag)
+
+    def _without(self, *names: str, **instead: Any) -> Self:
+        """A copy of the fitted model without some attributes, and with other ones."""
+        small = copy(self)
+        small.__dict__ = {k: v for k, v in vars(self).items() if k not in names} | instead
+        return small
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_pairwise(getattr(self, "kernel", None))
+        return tags
+
+    def report(
+        self,
+        X: ArrayLike,
+        *,
+        title: str | None = None,
+        display: Any = None,
+        cells: Mapping[str, Sequence[Any]] | None = None,
+        row_numbers: tuple[str, ArrayLike] | None = None,
+        notes: Sequence[tuple[str, str]] = (),
+        warnings: Sequence[str] = (),
+        max_rows: int = 100_000,
+        random_state: Any = 0,
+    ) -> "Report":
+        """One self-contained page about the fitted model and its rows; a notebook shows it.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows the model was fitted on (but for AlphaCutClustering, any rows will do).
+        title : str, optional
+            The title of the page.
+        display : array-like or dataframe of shape (n_samples, n_columns), optional
+            The same features in the units the page should show, where X was scaled.
+        cells : mapping of str to sequence, optional
+            Further columns, of text, that are shown with a row.
+        row_numbers : (str, array-like of int of shape (n_samples,)), optional
+            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
+        notes : sequence of (str, str), default=()
+            What was run on what, as pairs of a heading and a sentence; by default what the model
+            tells of itself.
+        warnings : sequence of str, default=()
+            Sentences that the reader should see first.
+        max_rows : int, default=100_000
+            The most rows the page shows; of more, a sample that keeps those that belong nowhere.
+        random_state : int, RandomState instance or None, default=0
+            The seed of that sample.
+
+        Returns
+        -------
+        report : Report
+            With `html`, the page, and `save(path)`. :class:`typicality.report.Report` has more.
+        """
+        from typicality.report import Report  # not all who fit want a page
+
+        return Report.from_estimator(
+            self,
+            X,
+            title=title,
+            display=display,
+            cells=cells,
+            row_numbers=row_numbers,
+            notes=notes,
+            warnings=warnings,
+            max_rows=max_rows,
+            random_state=random_state,
+        )
+
+
+def _fitted_names(model: Any) -> set[str]:
+    return {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}

@@ -1,0 +1,295 @@
+"""The shell of every estimator with prototypes: run the algorithm, label, publish, warn."""
+
+from abc import ABCMeta, abstractmethod
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, vstack
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._compat import check_feature_names_in, fit_context
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._checks import check_compressible
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
+from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
+from typicality.cluster._spaces import OpenSpace
+from typicality.cluster._warnings import require_finite, warn_about_convergence
+from typicality.geometry import Geometry
+from typicality.geometry.base import row_blocks
+from typicality.geometry.checks import check_sample_weight
+from typicality.solve.picard import PicardResult
+from typicality.solve.step import ClusterState
+
+Floats = NDArray[np.floating]
+Doubles = NDArray[np.float64]
+
+
+class Found(NamedTuple):
+    """What the algorithm of an estimator returns.
+
+    Parameters
+    ----------
+    opened : OpenSpace
+        The space of the rows, and how new rows enter it.
+    result : PicardResult
+        The run that is kept.
+    attributes : dict
+        Fitted attributes of this estimator alone.
+    """
+
+    opened: OpenSpace
+    result: PicardResult[State]
+    attributes: dict[str, Any]
+
+
+class PrototypeClusterer(
+    CallbackSupportMixin, TransformerMixin, ClusterMixin, Estimator, metaclass=ABCMeta
+):
+    """Base of the estimators that describe clusters by prototypes; not for direct use."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        "store_memberships": ["boolean"],
+    }
+
+    _fewest_rows = 2
+    _column_name: ClassVar[str] = "membership"
+    _rule_attribute: ClassVar[str]  # the parameter of the rule that is published
+    _shares_labels: ClassVar[bool] = True  # prototypes that coincide have one label
+    _cap_advice: ClassVar[str] = "Increase max_iter, or tol if that is precise enough."
+
+    @abstractmethod
+    def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
+        """Check the parameters, open the space, and iterate."""
+
+    @abstractmethod
+    def _warn(
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+    ) -> None:
+        """Warn of what is suspicious in the result; all attributes are set."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows to cluster. float32 stays float32. With ``kernel="precomputed"`` the square
+            matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sample_weight)
+
+    def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
+        """The cluster each row prefers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`. With
+            ``kernel="precomputed"`` their kernel values with the training rows.
+        diag : array-like of shape (n_samples,), optional
+            With ``kernel="precomputed"``, the kernel of each row with itself; needed for new rows
+            where it is not the same for all training rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int32
+        """
+        rows = self._read(X, diag)
+        return self._labels_of(self._prototypes.labels(self._rule, rows))
+
+    def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
+        """The membership of each row in each cluster: the classification functions.
+
+        Implements :cite:`miyamoto2003`, eq. (10) and (16); :cite:`filippone2010`, eq. (28).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict`.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+            A column for each prototype.
+        """
+        rows = self._read(X, diag)
+        memberships: Floats = self._prototypes.memberships(self._rule, rows)
+        return memberships
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, as features for what comes next in a pipeline.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_clusters)
+        """
+        return self.predict_memberships(X)
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        diag: ArrayLike | None = None,
+    ) -> float:
+        """The negative objective of the rows; larger is better between models of one kind.
+
+        It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
+        other parameter by it: the objective changes its meaning with them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict`.
+
+        Returns
+        -------
+        score : float
+        """
+        rows = self._read(X, diag)
+        weight = check_sample_weight(sample_weight, rows)
+        return -float(self._prototypes.objective(self._rule, rows, weight))
+
+    def compress(self, rtol: float = 1e-4) -> Self:
+        """A small model for prediction only: it needs no training rows, or few of them.
+
+        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
+        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+
+        Parameters
+        ----------
+        rtol : float, default=1e-4
+            The promise: means of kernel values are off by at most so much, at any point. Squared
+            distances are off by at most twice as much.
+
+        Returns
+        -------
+        model : estimator of the same kind
+            It predicts as this one does, within the promise; attributes with a number for each
+            training row (`labels_`, `memberships_`) are not there.
+        """
+        check_is_fitted(self)
+        check_compressible(self.kernel_, rtol)
+        prototypes = self._prototypes.compress(rtol)
+        return self._without("labels_", "memberships_", _prototypes=prototypes)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the features that went in, only checked for their number.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        check_feature_names_in(self, input_features, generate_names=False)
+        names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # ---- a fit -----------------------------------------------------------------------------------
+
+    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        opened, result, attributes = self._find(rows, weight, callbacks)
+        require_finite(result)
+        space, prototypes, rule = opened.space, result.state.prototypes, result.state.rule
+        groups = np.arange(prototypes.n_clusters)
+        if self._shares_labels:
+            groups = coincident_groups(prototypes, rule, space.total_variance)
+        preferred = space.labels(rule, prototypes)
+        labels = label_prototypes(groups, preferred, space.sample_weight)
+        state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
+        if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
+            preferred = space.labels(state.rule, state.prototypes)
+        objective, mass = space.objective_and_mass(state.rule, state.prototypes)
+        self.__dict__.update(
+            **attributes,
+            **self._for_prediction(state, opened),
+            kernel_=opened.kernel,
+            sigma_=opened.sigma,
+            objective_=objective,
+            objective_path_=np.array(result.objectives),
+            n_iter_=result.n_iter,
+            status_=result.status,
+            plan_=space.plan(prototypes.n_clusters),
+        )
+        self.prototype_labels_ = labels.prototype_labels
+        self.n_clusters_ = labels.n_clusters
+        self.labels_ = self._labels_of(preferred)
+        if self.store_memberships == "sparse":
+            self.memberships_ = _sparse_memberships(space, state)
+        elif self.store_memberships:
+            self.memberships_ = space.memberships(state.rule, state.prototypes)
+        warn_about_convergence(
+            result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
+        )
+        self._warn(space, state, labels, mass)
+
+    def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
+        """The attributes that prediction needs, for a state of the iteration."""
+        prototypes, rule = state.prototypes, state.rule
+        attributes = {
+            "_prototypes": prototypes.for_prediction(),
+            "_rule": rule,
+            "_reader": opened.reader,
+            "prototype_labels_": np.arange(prototypes.n_clusters, dtype=np.int32),
+            "n_clusters_": prototypes.n_clusters,
+        }
+        if hasattr(rule, self._rule_attribute):  # other rules come first in some fits
+            value = getattr(rule, self._rule_attribute)
+            attributes[f"{self._rule_attribute}_"] = copy(value)
+        if hasattr(prototypes, "centers"):
+            reader: Any = opened.reader
+            attributes["cluster_centers_"] = reader.restore(prototypes.centers)
+        return attributes
+
+    def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
+        labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]
+        return labels
+
+
+def _sparse_memberships(space: Geometry[Any], state: State) -> Any:
+    """The memberships of the training rows as a sparse array, made block by block."""
+    blocks = [csr_array((0, state.prototypes.n_clusters), dtype=space.X.dtype)]
+    blocks += [
+        csr_array(state.prototypes.memberships(state.rule, space.X[rows]))
+        for rows in row_blocks(len(space.X))
+    ]
+    return vstack(blocks, format="csr")

@@ -1,0 +1,158 @@
+"""Starts of the estimators that are told the number of clusters, and the best run from them."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array
+
+from typicality._compat import Interval, StrOptions
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._spaces import has_points
+from typicality.cluster._warnings import require_finite
+from typicality.exceptions import warn
+from typicality.geometry import Geometry
+from typicality.geometry.rows import count_distinct_rows
+from typicality.membership.base import MembershipRule
+from typicality.solve.picard import PicardResult
+from typicality.solve.schedules import anneal
+from typicality.solve.starts import NAMED_STARTS, best_of, named_start
+from typicality.solve.step import Alternation
+
+Floats = NDArray[np.floating]
+
+# The parameters of the estimators that are told the number of clusters.
+START_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "init": [StrOptions(set(NAMED_STARTS)), callable, "array-like"],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+}
+
+
+class Starts:
+    """How many clusters there can be, and the prototypes to start from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `n_clusters`, `init`, `n_init`, `kernel` and `random_state`.
+    rows : array of shape (n, d)
+        The rows.
+    weight : array of shape (n,), optional
+        Their weights.
+
+    Raises
+    ------
+    ValueError
+        There are fewer rows than clusters, or `init` is an array that cannot be used.
+    """
+
+    def __init__(self, estimator: Any, rows: Floats, weight: Floats | None) -> None:
+        self._estimator = estimator
+        self._rows, self._weight = rows, weight
+        self._init: Any = estimator.init
+        self.is_array = not (isinstance(self._init, str) or callable(self._init))
+        self.n_clusters = self._count()
+        if self.is_array:
+            self._init = self._checked(self._init, "init")
+
+    def _count(self) -> int:
+        """`n_clusters`, or the number of distinct rows if that is less, with a warning."""
+        wanted: int = self._estimator.n_clusters
+        n_distinct = count_distinct_rows(self._rows, self._weight, wanted)
+        if n_distinct >= wanted:
+            return wanted
+        n_rows = len(self._rows) if self._weight is None else np.count_nonzero(self._weight)
+        weighted = "" if self._weight is None else " of positive weight"
+        found = (
+            f"n_clusters={wanted} is more than the {n_distinct} distinct rows{weighted} of X "
+            f"(n_samples={len(self._rows)})"
+        )
+        remedy = f"Choose n_clusters <= {n_distinct}, or pass more data."
+        if n_rows < wanted or self.is_array:
+            raise ValueError(f"{found}. {remedy}")
+        warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
+        return n_distinct
+
+    def draw(self, space: Geometry[Any], rule: MembershipRule) -> list[Any]:
+        """The prototypes to start from; `rule` turns memberships given as `init` into weights."""
+        if self.is_array:
+            return [self._at(space, rule, self._init)]
+        random = check_random_state(self._estimator.random_state)
+        n_starts = self._estimator.n_init
+        if callable(self._init):
+            drawn = [self._init(self._rows, self.n_clusters, random) for _ in range(n_starts)]
+            return [self._at(space, rule, self._checked(array, "init()")) for array in drawn]
+        name = "k-means++" if self._init == "annealing" else self._init
+        data = space.candidates(self.n_clusters)
+        start = named_start(name, data)
+        n_starts = 1 if name == "max-min" else n_starts
+        chosen = [start(data, self.n_clusters, random) for _ in range(n_starts)]
+        return [space.near_rows(data.index[rows]) for rows in chosen]
+
+    def _at(self, space: Geometry[Any], rule: MembershipRule, array: Floats) -> Any:
+        """Prototypes from points, or from memberships."""
+        if has_points(self._estimator.kernel) and array.shape == (
+            self.n_clusters,
+            space.X.shape[1],
+        ):
+            return space.at(array)
+        # Only the ratios within a column matter; weights of tiny memberships would vanish.
+        return space.prototypes(rule.weights(array / array.max(axis=0)))
+
+    def _checked(self, init: Any, source: str) -> Floats:
+        """`init` as an array: prototypes where rows have coordinates, or a membership matrix."""
+        array = np.asarray(check_array(init, dtype=[np.float64, np.float32], input_name=source))
+        n_rows, n_features = self._rows.shape
+        points = (self.n_clusters, n_features) if has_points(self._estimator.kernel) else None
+        memberships = (n_rows, self.n_clusters)
+        if array.shape == points:
+            check_distinct_points(array, source)
+            return array
+        if array.shape != memberships:
+            prototypes = (
+                f"prototypes of shape (n_clusters, n_features) = {points} or " if points else ""
+            )
+            raise ValueError(
+                f"{source} has shape {array.shape}; expected {prototypes}memberships of shape "
+                f"(n_samples, n_clusters) = {memberships}."
+            )
+        counted = array if self._weight is None else array[self._weight > 0]
+        if array.min() < 0 or not counted.any(axis=0).all():
+            raise ValueError(
+                f"{source} as a membership matrix must not be negative, and every column needs a "
+                "membership above zero in a row of positive weight: otherwise that cluster has no "
+                "mean to start from."
+            )
+        return array
+
+
+def check_distinct_points(points: Floats, source: str) -> None:
+    """Prototypes to start from must differ."""
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ValueError(
+            f"{source} has identical prototypes: they would move together for ever. Give each "
+            "cluster a start of its own."
+        )
+
+
+def best_run(
+    space: Geometry[Any],
+    starts: list[Any],
+    rules: Sequence[MembershipRule],
+    callbacks: FitCallbacks,
+) -> PicardResult[State]:
+    """Iterate from every start, by the rules one after the other; the lowest objective wins."""
+    step: Alternation[Any] = Alternation(space)
+    result = best_of(
+        starts,
+        lambda start: anneal(start, rules, lambda state: callbacks.run(step, state)),
+        value=lambda result: result.objectives[-1],
+    )
+    require_finite(result)
+    return result
