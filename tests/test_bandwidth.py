@@ -42,21 +42,21 @@ def small_samples(monkeypatch):
         ("auto", lambda X: slow.median_distance(X) / 2),
     ],
 )
-def test_rules_follow_their_formulas(X, rule, twin):
+def test_bandwidth_follows_the_formula_of_its_rule(X, rule, twin):
     assert_allclose(bandwidth(rule, X), twin(X), rtol=1e-13)
 
 
-def test_novelty_narrows_auto_alone(X):
+def test_bandwidth_is_narrower_with_novelty_for_auto_alone(X):
     assert_allclose(bandwidth("auto", X, novelty=True), slow.median_distance(X) / 8, rtol=1e-13)
     assert bandwidth("knn", X, novelty=True) == bandwidth("knn", X)
 
 
 @pytest.mark.parametrize("k", [1, 3, 500])
-def test_any_neighbour(X, k):
+def test_neighbour_distance_takes_any_k(X, k):
     assert_allclose(neighbour_distance(X, k=k), slow.neighbour_distance(X, k), rtol=1e-13)
 
 
-def test_loo_likelihood_is_largest_there(X):
+def test_loo_likelihood_is_largest_at_its_bandwidth(X):
     sigma = bandwidth("loo-likelihood", X)
     best = slow.loo_log_likelihood(X, sigma)
     others = [slow.loo_log_likelihood(X, s) for s in np.geomspace(0.2, 20, 100)]
@@ -118,7 +118,7 @@ def test_loo_likelihood_has_no_higher_maximum(rng, shape):
     assert best >= max(others) - 1e-12
 
 
-def test_two_rows():
+def test_bandwidth_of_two_rows():
     X = np.array([[0.0, 0.0], [3.0, 4.0]])
     assert bandwidth("median", X) == bandwidth("knn", X) == 5.0
     assert_allclose(bandwidth("loo-likelihood", X), 5 / math.sqrt(2), rtol=1e-12)
@@ -126,27 +126,27 @@ def test_two_rows():
 
 @every_rule
 @pytest.mark.parametrize("factor", [1000.0, 1e-9, 2.0**40])
-def test_scale_free(X, rule, factor):
+def test_bandwidth_scales_with_the_data(X, rule, factor):
     assert_allclose(bandwidth(rule, X * factor), factor * bandwidth(rule, X), rtol=1e-12)
 
 
 @every_rule
 @pytest.mark.usefixtures("small_samples")
-def test_a_sample_is_as_good(X, rule):
+def test_bandwidth_of_a_sample_is_close(X, rule):
     assert_allclose(bandwidth(rule, 1000 * X), 1000 * bandwidth(rule, X), rtol=1e-12)
     assert_allclose(bandwidth(rule, X + 1e6), bandwidth(rule, X), rtol=1e-6)
     assert_allclose(bandwidth(rule, X[::-1]), bandwidth(rule, X), rtol=1e-13)
 
 
 @every_rule
-def test_weight_k_is_k_copies_in_any_order(X, rng, rule):
+def test_bandwidth_counts_weight_k_as_k_copies_in_any_order(X, rng, rule):
     weight = rng.integers(0, 4, size=len(X))
     copies = rng.permutation(np.repeat(X, weight, axis=0))
     assert_allclose(bandwidth(rule, X, weight.astype(float)), bandwidth(rule, copies), rtol=1e-13)
 
 
 @every_rule
-def test_rows_of_weight_zero_take_no_part(X, rule):
+def test_bandwidth_ignores_rows_of_weight_zero(X, rule):
     with_others = np.concatenate([X, 100 + X])
     weight = np.repeat([1.0, 0.0], len(X))
     assert_allclose(bandwidth(rule, with_others, weight), bandwidth(rule, X), rtol=1e-13)
@@ -154,13 +154,13 @@ def test_rows_of_weight_zero_take_no_part(X, rule):
 
 @every_rule
 @pytest.mark.parametrize("n_features", [1, 3, 20])
-def test_far_from_zero(rng, rule, n_features):
+def test_bandwidth_keeps_digits_far_from_zero(rng, rule, n_features):
     X = rng.normal(size=(80, n_features))
     assert_allclose(bandwidth(rule, X + 1e6), bandwidth(rule, X), rtol=1e-6)
 
 
 @every_rule
-def test_single_precision(X, rule):
+def test_bandwidth_works_in_single_precision(X, rule):
     single = X.astype(np.float32)
     weight = np.ones(len(X), np.float32)
     sigma = bandwidth(rule, single, weight)
@@ -169,58 +169,58 @@ def test_single_precision(X, rule):
 
 
 @every_rule
-def test_equal_rows_have_none(rule):
+def test_bandwidth_is_zero_when_rows_are_equal(rule):
     assert bandwidth(rule, np.full((7, 3), 0.1)) == 0.0
     assert bandwidth(rule, np.array([[0.1], [0.1], [5.0]]), np.array([0.3, 0.3, 0.0])) == 0.0
 
 
 @every_rule
 @pytest.mark.parametrize("n_rows", [2, 5, 12])
-def test_few_rows(rng, rule, n_rows):
+def test_bandwidth_works_with_few_rows(rng, rule, n_rows):
     assert 0 < bandwidth(rule, rng.normal(size=(n_rows, 2))) < 5
 
 
 @every_rule
-def test_many_dimensions(rng, rule):
+def test_bandwidth_works_in_many_dimensions(rng, rule):
     X = rng.normal(size=(300, 200))
     assert 0.5 < bandwidth(rule, X) < 25  # distances are near 20
 
 
 @every_rule
-def test_constant_features_add_a_dimension_and_no_distance(X, rule):
+def test_bandwidth_ignores_constant_features_but_for_the_dimension(X, rule):
     assert bandwidth(rule, np.column_stack([X, np.full(len(X), 0.1)])) > 0
 
 
 @every_rule
-def test_repeated_rows(rng, rule):
+def test_bandwidth_works_with_repeated_rows(rng, rule):
     X = rng.integers(0, 3, size=(500, 2)).astype(float)
     assert 0 < bandwidth(rule, X) < 3
 
 
 @every_rule
-def test_tiny_weights(X, rule):
+def test_bandwidth_works_with_tiny_weights(X, rule):
     assert np.isfinite(bandwidth(rule, X, np.full(len(X), 1e-30)))
     assert np.isfinite(bandwidth(rule, X, np.geomspace(1e-30, 1e30, len(X))))
 
 
 @every_rule
-def test_an_outlier_far_away(X, rule):
+def test_bandwidth_resists_an_outlier_far_away(X, rule):
     assert 0 < bandwidth(rule, np.concatenate([X, np.full((1, 3), 1e9)])) < 1e9
 
 
 @every_rule
-def test_very_many_rows(rng, rule):
+def test_bandwidth_works_with_very_many_rows(rng, rule):
     assert 0 < bandwidth(rule, rng.normal(size=(200_000, 3)).astype(np.float32)) < 5
 
 
-def test_large_data_are_sampled(rng):
+def test_bandwidth_samples_large_data(rng):
     X = rng.normal(size=(20_000, 2))
     assert_allclose(median_distance(X), 2 * math.sqrt(math.log(2)), rtol=0.03)
     # The median density of a standard normal in the plane is half of its peak.
     assert_allclose(neighbour_distance(X), math.sqrt(10 / 20_000 / math.pi * 4 * math.pi), rtol=0.1)
 
 
-def test_unknown_rules_are_refused(X):
+def test_bandwidth_refuses_unknown_rules(X):
     with pytest.raises(ValueError, match=r"'mean' is not a rule.*'auto', 'alpha-cut', 'knn'"):
         bandwidth("mean", X)
 

@@ -60,7 +60,7 @@ def test_training_rows_as_new_rows_get_the_same_bits(rng, make):
 
 
 @every_data
-def test_an_ultrametric_of_float64(rng, make):
+def test_distances_are_an_ultrametric_of_float64(rng, make):
     d = MinimaxPaths.of(make(rng)).distances()
     assert d.dtype == np.float64
     assert_array_equal(np.diag(d), 0)
@@ -69,7 +69,7 @@ def test_an_ultrametric_of_float64(rng, make):
 
 
 @every_data
-def test_any_order_of_the_rows_gives_the_same_bits(rng, make):
+def test_distances_have_the_same_bits_in_any_order(rng, make):
     X = make(rng)
     X_new = normal(rng, 9, X.shape[1])
     shuffled = rng.permutation(len(X))
@@ -79,7 +79,7 @@ def test_any_order_of_the_rows_gives_the_same_bits(rng, make):
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 7, 40])
-def test_any_batch_gives_the_same_bits(rng, monkeypatch, n_features):
+def test_distances_to_new_rows_have_the_same_bits_in_any_batch(rng, monkeypatch, n_features):
     paths = MinimaxPaths.of(normal(rng, 50, n_features))
     X_new = normal(rng, 33, n_features)
     whole = paths.distances_to(X_new)
@@ -90,30 +90,30 @@ def test_any_batch_gives_the_same_bits(rng, monkeypatch, n_features):
     assert_array_equal(paths.distances_to(X_new[::-1])[::-1], whole)
 
 
-def test_cophenetic_distances_of_single_linkage(rng):
+def test_distances_are_the_cophenetic_distances_of_single_linkage(rng):
     X = normal(rng, 300, 4)
     expected = squareform(cophenet(linkage(X, method="single")))
     assert_array_equal(MinimaxPaths.of(X).distances(), expected)
 
 
-def test_no_distance_is_above_the_euclidean(rng):
+def test_distances_are_at_most_euclidean(rng):
     X, X_new = normal(rng), normal(rng)
     paths = MinimaxPaths.of(X)
     assert np.all(paths.distances() <= cdist(X, X))
     assert np.all(paths.distances_to(X_new) <= cdist(X_new, X))
 
 
-def test_one_row():
+def test_minimax_paths_work_with_one_row():
     paths = MinimaxPaths.of(np.array([[3.0, 4.0]]))
     assert_array_equal(paths.distances(), [[0.0]])
     assert_array_equal(paths.distances_to(np.zeros((2, 2))), [[5.0], [5.0]])
 
 
-def test_no_new_rows(rng):
+def test_minimax_paths_work_without_new_rows(rng):
     assert MinimaxPaths.of(normal(rng, 5)).distances_to(np.empty((0, 3))).shape == (0, 5)
 
 
-def test_copies_of_rows_change_no_distance(rng):
+def test_distances_do_not_change_with_copies_of_rows(rng):
     X, X_new = normal(rng), normal(rng)
     copied = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 4, size=40)))
     paths, others = MinimaxPaths.of(X), MinimaxPaths.of(X[copied])
@@ -121,7 +121,7 @@ def test_copies_of_rows_change_no_distance(rng):
     assert_array_equal(others.distances_to(X_new), paths.distances_to(X_new)[:, copied])
 
 
-def test_rows_are_kept_when_the_caller_overwrites_them(rng):
+def test_minimax_paths_keep_rows_the_caller_overwrites(rng):
     X = normal(rng)
     paths = MinimaxPaths.of(X)
     before = paths.distances_to(np.zeros((1, 3)))
@@ -129,7 +129,7 @@ def test_rows_are_kept_when_the_caller_overwrites_them(rng):
     assert_array_equal(paths.distances_to(np.zeros((1, 3))), before)
 
 
-def test_a_bridge_joins_two_blobs(blobs):
+def test_distances_shrink_when_a_bridge_joins_two_blobs(blobs):
     X, labels = blobs
     X = X[labels < 2]
     bridge = np.column_stack([np.arange(0, 6.1, 0.25), np.zeros(25)])
@@ -140,14 +140,14 @@ def test_a_bridge_joins_two_blobs(blobs):
     assert joined[np.ix_(middle[:60], middle[60:])].max() < 0.7
 
 
-def test_new_rows_build_no_bridge():
+def test_distances_to_new_rows_ignore_bridges_of_new_rows():
     X = np.array([[0.0], [10.0]])
     new = np.arange(1.0, 10.0)[:, None]
     d = MinimaxPaths.of(X).distances_to(new)
     assert_array_equal(d, np.column_stack([new[:, 0], 10 - new[:, 0]]))
 
 
-def test_moons_are_far_apart_and_near_in_themselves():
+def test_distances_separate_two_moons():
     X, labels = make_moons(400, noise=0.05, random_state=0)
     X_new, new_labels = make_moons(200, noise=0.05, random_state=1)
     paths = MinimaxPaths.of(X)
@@ -163,14 +163,14 @@ def test_moons_are_far_apart_and_near_in_themselves():
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("name", ["plane", "many features", "duplicates", "far from zero"])
-def test_double_centred_they_are_scalar_products(rng, name, power):
+def test_distances_are_scalar_products_when_double_centred(rng, name, power):
     d = MinimaxPaths.of(DATA[name](rng)).distances() ** power
     centred = d - d.mean(axis=0) - d.mean(axis=1)[:, None] + d.mean()
     eigenvalues = np.linalg.eigvalsh(-0.5 * centred)
     assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
 
 
-def test_two_thousand_rows_take_seconds(rng):
+def test_minimax_paths_of_two_thousand_rows_take_seconds(rng):
     X, X_new = normal(rng, 2000, 5), normal(rng, 2000, 5)
     start = time.perf_counter()
     paths = MinimaxPaths.of(X)
@@ -179,7 +179,7 @@ def test_two_thousand_rows_take_seconds(rng):
     assert time.perf_counter() - start < 10
 
 
-def test_example_in_the_docstring():
+def test_minimax_example_in_the_docstring():
     results = doctest.testmod(minimax)
     assert results.attempted > 0
     assert results.failed == 0

@@ -41,14 +41,14 @@ OUTSIDE_THE_SUITE = [
 
 @MIXED
 @parametrize_with_checks(SCALERS, expected_failed_checks=None)
-def test_scikit_learn_check(estimator, check):
+def test_scaler_passes_a_scikit_learn_check(estimator, check):
     check(estimator)
 
 
 @MIXED
 @pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", SCALERS, ids=str)
-def test_check_outside_the_suite(estimator, check):
+def test_scaler_passes_a_check_outside_the_suite(estimator, check):
     check(type(estimator).__name__, clone(estimator))
 
 
@@ -57,7 +57,7 @@ def rows(rng):
     return rng.normal(size=(101, 3)) * [1.0, 1e-6, 1e9] + [0.0, 5.0, -1e12]
 
 
-def test_robust_is_that_of_scikit_learn(X):
+def test_scaler_robust_is_that_of_scikit_learn(X):
     peer = RobustScaler(unit_variance=True).fit(X)
     ours = ColumnScaler().fit(X)
     np.testing.assert_allclose(ours.center_, peer.center_, rtol=1e-15)
@@ -67,24 +67,24 @@ def test_robust_is_that_of_scikit_learn(X):
     )
 
 
-def test_standard_is_that_of_scikit_learn(X):
+def test_scaler_standard_is_that_of_scikit_learn(X):
     peer = StandardScaler().fit(X)
     ours = ColumnScaler(scale="standard").fit(X)
     np.testing.assert_allclose(ours.center_, peer.mean_, rtol=1e-14)
     np.testing.assert_allclose(ours.scale_, peer.scale_, rtol=1e-9)
 
 
-def test_none_changes_nothing(X):
+def test_scaler_changes_nothing_when_scale_is_none(X):
     np.testing.assert_array_equal(ColumnScaler(scale="none").fit_transform(X), X)
 
 
-def test_outliers_do_not_move_a_robust_scale(X):
+def test_scaler_robust_resists_outliers(X):
     far = np.concatenate([X, np.full((5, 3), 1e30)])
     inliers = ColumnScaler().fit(far).transform(X)
     np.testing.assert_allclose(inliers.std(axis=0), 1.0, atol=0.35)
 
 
-def test_mostly_equal_columns_use_the_standard_deviation():
+def test_scaler_uses_the_standard_deviation_when_most_values_are_equal():
     column = np.array([[0.0]] * 90 + [[1.0]] * 10)
     scaler = ColumnScaler().fit(column)
     assert scaler.center_ == [0.0]
@@ -93,7 +93,7 @@ def test_mostly_equal_columns_use_the_standard_deviation():
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_constant_columns_keep_their_scale(scale, dtype):
+def test_scaler_keeps_the_scale_of_constant_columns(scale, dtype):
     X = np.full((7, 2), 0.1, dtype=dtype)
     X[3, 1] = np.nextafter(X[3, 1], dtype(1))  # rounding is no variation
     scaler = ColumnScaler(scale=scale).fit(X)
@@ -103,7 +103,7 @@ def test_constant_columns_keep_their_scale(scale, dtype):
 
 @pytest.mark.parametrize("scale", ["robust", "standard", "none"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_there_and_back(X, scale, dtype):
+def test_scaler_inverts(X, scale, dtype):
     X = X.astype(dtype)
     scaler = ColumnScaler(scale=scale).fit(X)
     Z = scaler.transform(X)
@@ -111,7 +111,7 @@ def test_there_and_back(X, scale, dtype):
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=4 * np.finfo(dtype).eps)
 
 
-def test_single_precision_far_from_zero(rng):
+def test_scaler_keeps_digits_of_float32_far_from_zero(rng):
     X = (rng.normal(size=(500, 1)) + 1e4).astype(np.float32)
     expected = ColumnScaler().fit_transform(X.astype(np.float64))
     np.testing.assert_allclose(ColumnScaler().fit_transform(X), expected, rtol=1e-6, atol=1e-7)
@@ -119,13 +119,13 @@ def test_single_precision_far_from_zero(rng):
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])
 @pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
-def test_extreme_units_neither_overflow_nor_vanish(X, scale, unit):
+def test_scaler_neither_overflows_nor_vanishes_in_extreme_units(X, scale, unit):
     expected = ColumnScaler(scale=scale).fit_transform(X[:, :1])
     found = ColumnScaler(scale=scale).fit_transform(X[:, :1] * unit)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
-def test_values_too_far_apart_are_refused():
+def test_scaler_refuses_values_too_far_apart():
     X = np.array([[-1.7e308], [-1.6e308], [1.6e308], [1.7e308]])
     with pytest.raises(
         ValueError, match=r"Column 0 of X has values too far apart for float64: fro"
@@ -133,7 +133,7 @@ def test_values_too_far_apart_are_refused():
         ColumnScaler().fit(X)
 
 
-def test_new_values_that_overflow_are_refused(X):
+def test_scaler_refuses_new_values_that_overflow(X):
     small = (X[:, :1] * [1.0, 1e-6]).astype(np.float32)
     scaler = ColumnScaler().fit(pd.DataFrame(small, columns=["a", "b"]))
     rows = pd.DataFrame(np.full((2, 2), [0.0, 3e38], dtype=np.float32), columns=["a", "b"])
@@ -143,7 +143,7 @@ def test_new_values_that_overflow_are_refused(X):
         scaler.transform(rows)
 
 
-def test_missing_values_become_medians(X):
+def test_scaler_fills_missing_values_with_medians(X):
     gaps = X.copy()
     gaps[::7, 1] = np.nan
     scaler = ColumnScaler(missing="median").fit(gaps)
@@ -156,13 +156,13 @@ def test_missing_values_become_medians(X):
 
 
 @pytest.mark.parametrize("scale", ["standard", "none"])
-def test_medians_are_filled_in_on_any_scale(scale):
+def test_scaler_fills_in_medians_on_any_scale(scale):
     X = np.array([[1.0], [2.0], [6.0], [np.nan]])
     scaler = ColumnScaler(scale=scale, missing="median").fit(X)
     np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(X))[3], 2.0)
 
 
-def test_missing_values_are_refused_by_default(X):
+def test_scaler_refuses_missing_values_by_default(X):
     scaler = ColumnScaler().fit(X)
     X[4, 2] = np.nan
     for refuse in (scaler.transform, ColumnScaler().fit):
@@ -170,31 +170,31 @@ def test_missing_values_are_refused_by_default(X):
             refuse(X)
 
 
-def test_infinity_is_refused_whatever_is_missing(X):
+def test_scaler_refuses_infinity_when_missing_values_are_allowed(X):
     X[4, 2], X[2, 1] = np.inf, np.nan
     with pytest.raises(ValueError, match="X contains infinity, first in row 4"):
         ColumnScaler(missing="median").fit(X)
 
 
-def test_column_without_any_value():
+def test_scaler_refuses_a_column_without_values():
     with pytest.raises(ValueError, match="Column 'b' of X misses all its values"):
         ColumnScaler(missing="median").fit(pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]}))
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_data_frames_of_any_kind(X, library):
+def test_scaler_takes_data_frames_of_any_kind(X, library):
     frame = library.DataFrame({name: X[:, j] for j, name in enumerate("abc")})
     scaler = ColumnScaler().fit(frame)
     assert list(scaler.feature_names_in_) == list(scaler.get_feature_names_out()) == list("abc")
     np.testing.assert_array_equal(scaler.transform(frame), ColumnScaler().fit_transform(X))
 
 
-def test_wrong_number_of_columns_back(X):
+def test_scaler_refuses_to_invert_a_wrong_number_of_columns(X):
     with pytest.raises(ValueError, match="X has 2 columns, but the scaler was fitted on 3"):
         ColumnScaler().fit(X).inverse_transform(X[:, :2])
 
 
-def test_documentation(X):
+def test_scaler_documentation_is_complete_and_runs(X):
     documented = set(re.findall(r"^    (\w+) : ", ColumnScaler.__doc__, flags=re.MULTILINE))
     fitted = ColumnScaler().fit(pd.DataFrame(X, columns=list("abc")))
     assert documented == set(inspect.signature(ColumnScaler).parameters) | {
@@ -205,7 +205,7 @@ def test_documentation(X):
 
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])
-def test_the_smallest_difference_there_is(scale):
+def test_scaler_keeps_the_smallest_difference_there_is(scale):
     X = np.array([[0.0], [0.0], [0.0], [0.0], [5e-324]])
     scaler = ColumnScaler(scale=scale).fit(X)
     assert scaler.scale_[0] > 0

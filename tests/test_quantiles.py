@@ -11,7 +11,7 @@ values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
 
 @given(values, st.floats(0, 1), st.data())
-def test_weight_k_is_k_copies(values, rate, data):
+def test_weighted_quantile_counts_weight_k_as_k_copies(values, rate, data):
     values = np.array(values)
     times = np.array(
         data.draw(
@@ -23,18 +23,18 @@ def test_weight_k_is_k_copies(values, rate, data):
     assert_allclose(ours, expected, rtol=1e-9, atol=1e-6)
 
 
-def test_without_weights_it_is_numpys(rng):
+def test_weighted_quantile_is_that_of_numpy_without_weights(rng):
     values = rng.normal(size=31)
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
 
 
-def test_weights_that_sum_to_one_are_as_good_as_none(rng):
+def test_weighted_quantile_ignores_equal_weights_that_sum_to_one(rng):
     values = rng.normal(size=500)
     weight = np.full(500, 1 / 500)
     assert_allclose(weighted_quantile(values, 0.1, weight), weighted_quantile(values, 0.1))
 
 
-def test_new_values_fall_below_with_the_nominal_probability(rng):
+def test_weighted_quantile_has_the_nominal_probability_for_new_values(rng):
     """Also for few values: the mean over many draws of the share of the source below."""
     for n, rate in [(20, 0.1), (50, 0.05), (200, 0.01)]:
         draws = [weighted_quantile(rng.random(n), rate) for _ in range(4000)]

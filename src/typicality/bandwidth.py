@@ -9,7 +9,7 @@ equal every rule gives 0.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ from scipy.special import logsumexp
 
 from typicality.geometry import Features
 from typicality.geometry.base import Floats
-from typicality.geometry.distinct import DistinctRows, count_distinct_rows
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import DistinctRows, NearestRows, count_distinct_rows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 
@@ -165,7 +164,7 @@ def neighbour_distance(
 def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
     """Distinct rows in float64."""
     data = DistinctRows.of(X, sample_weight)
-    return DistinctRows(data.rows.astype(np.float64), data.weight, data.index)
+    return replace(data, rows=data.rows.astype(np.float64))
 
 
 def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:

@@ -607,13 +607,15 @@ def fold_chunks(
     objectives,
     labels,
     member_sums,
+    memberships_out,
 ):
     """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
 
     `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
     and weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
     empty it is filled, and `member_sums`, of shape (n_chunks, n_clusters, n_features + 1), gets the
-    first moments and the mass of the rows of each label.
+    first moments and the mass of the rows of each label. `memberships_out` is filled where it is
+    not empty.
     """
     n_samples, n_features = X.shape
     n_clusters = centers.shape[0]
@@ -633,6 +635,8 @@ def fold_chunks(
             _load_weights(sample_weight, start, stop, weight)
             _squared_distances(columns, centers, sqdist)
             memberships(params, sqdist, low, total, weights)
+            if memberships_out.size:
+                _store(weights, start, stop, memberships_out)
             if labels.size:
                 _store_labels(params, sqdist, weights, start, stop, labels)
                 _add_members(columns, weight, labels[start:stop], member_sums[chunk])

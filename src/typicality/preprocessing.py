@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from typicality._checks import check_rows
 from typicality._compat import StrOptions, fit_context
 from typicality._quantiles import IQR_OF_NORMAL
 from typicality.geometry.base import row_blocks
+from typicality.geometry.checks import check_rows
 
 __all__ = ["ColumnScaler"]
 

@@ -24,7 +24,7 @@ from typicality.exceptions import (
     FeatureWarning,
     IndefiniteKernelWarning,
 )
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.rows import DistinctRows
 from typicality.kernels import Gaussian, Kernel, Linear, LocalGaussian, Polynomial
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*prototypes coincide")

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import SequentialPCM
-from typicality.solve import Alternation
+from typicality.solve.step import Alternation
 
 
 def test_the_path_is_kept_with_the_best_of_it(blobs):

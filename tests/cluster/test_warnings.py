@@ -20,7 +20,7 @@ from typicality.exceptions import (
 )
 from typicality.geometry import InputSpace
 from typicality.membership import Fuzzy
-from typicality.solve import ClusterState
+from typicality.solve.step import ClusterState
 
 
 def test_centre_collapse_names_an_m_that_works(many_dimensions):

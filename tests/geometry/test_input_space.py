@@ -12,8 +12,8 @@ from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
 from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
-from typicality.geometry.centroids import layout
-from typicality.geometry.features import typical_range
+from typicality.geometry.input_space import layout
+from typicality.geometry.rows import typical_range
 from typicality.membership import (
     Entropic,
     Fuzzy,
@@ -62,7 +62,7 @@ def test_sweep_equals_the_slow_twin(rng, index, n, d, c, weighted):
 
 
 @every_rule
-def test_rows_equal_the_array_form(rng, index):
+def test_prototypes_agree_with_the_array_form_of_a_rule(rng, index):
     X, _, centers = sample(rng, 700, 4, 6)
     rule = rules(6)[index]
     prototypes = Centroids.at(centers, X.mean(axis=0))
@@ -73,7 +73,7 @@ def test_rows_equal_the_array_form(rng, index):
 
 
 @every_rule
-def test_a_rule_without_twin_gives_the_same(rng, index):
+def test_fold_gives_the_same_when_a_rule_has_no_twin(rng, index):
     X, weight, centers = sample(rng, 500, 3, 4)
     rule = rules(4)[index]
     prototypes = Centroids.at(centers, X.mean(axis=0))
@@ -89,7 +89,7 @@ def test_a_rule_without_twin_gives_the_same(rng, index):
 
 
 @every_rule
-def test_float32_stays_and_sums_stay_accurate(rng, index):
+def test_fold_keeps_float32_and_accurate_sums(rng, index):
     X, weight, centers = sample(rng, 50_000, 3, 4, np.float32)
     X += np.float32(1000)  # far from zero: 1e-4 is all the data themselves resolve
     centers += np.float32(1000)
@@ -108,7 +108,7 @@ def test_float32_stays_and_sums_stay_accurate(rng, index):
     assert_allclose(sweep.objective, exact.objective, rtol=1e-5)
 
 
-def test_a_million_equal_float32_rows_add_up():
+def test_fold_adds_up_a_million_equal_float32_rows():
     X = np.full((1_000_000, 1), 0.1, np.float32)
     X[0] = 0.2
     sweep = InputSpace(X).sweep(Hard(), InputSpace(X).at(X[:1]))
@@ -125,7 +125,7 @@ def test_a_million_equal_float32_rows_add_up():
         if not isinstance(rules(2)[i], SparsePossibilistic)
     ],
 )
-def test_objective_never_rises(rng, index):
+def test_sweep_never_raises_the_objective(rng, index):
     X, weight, centers = sample(rng, 400, 2, 5)
     space, rule = InputSpace(X, weight), rules(5)[index]
     prototypes, objectives = space.at(centers), []
@@ -136,7 +136,7 @@ def test_objective_never_rises(rng, index):
     assert rises.max() <= 1e-12 * np.abs(objectives).max()
 
 
-def test_hard_is_a_lloyd_iteration(rng):
+def test_sweep_is_a_lloyd_iteration_when_the_rule_is_hard(rng):
     X, weight, _ = sample(rng, 3000, 4, 1)
     start = X[:6].copy()
     space = InputSpace(X, weight)
@@ -148,7 +148,7 @@ def test_hard_is_a_lloyd_iteration(rng):
 
 
 @pytest.mark.parametrize("index", [0, 1, 3, 5, 10])
-def test_result_does_not_depend_on_threads(rng, index):
+def test_fold_does_not_depend_on_threads(rng, index):
     X, weight, centers = sample(rng, 60_000, 3, 4)
     rule, prototypes = rules(4)[index], Centroids.at(centers, X.mean(axis=0))
     folded = []
@@ -162,7 +162,7 @@ def test_result_does_not_depend_on_threads(rng, index):
 
 
 @every_rule
-def test_a_row_gets_the_same_numbers_alone_and_in_any_batch(rng, index):
+def test_memberships_are_the_same_alone_and_in_any_batch(rng, index):
     X, _, centers = sample(rng, 600, 5, 3)
     rule, prototypes = rules(3)[index], Centroids.at(centers, X.mean(axis=0))
     together = prototypes.memberships(rule, X)
@@ -172,7 +172,7 @@ def test_a_row_gets_the_same_numbers_alone_and_in_any_batch(rng, index):
 
 @pytest.mark.parametrize("m", [1.01, 1.5, 2.0, 3.0, 50.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_on_prototypes_belongs_to_them_alone(rng, m, dtype):
+def test_memberships_of_a_row_on_prototypes_are_theirs_alone(rng, m, dtype):
     X = rng.normal(size=(40, 3)).astype(dtype)
     prototypes = Centroids.at(X[[0, 5, 5, 9]], X.mean(axis=0))
     u = prototypes.memberships(Fuzzy(m), X)
@@ -183,7 +183,7 @@ def test_a_row_on_prototypes_belongs_to_them_alone(rng, m, dtype):
 
 
 @pytest.mark.parametrize("rule", [Entropic(3.0), Possibilistic1996(np.full(4, 0.5))], ids=describe)
-def test_no_subnormal_numbers_in_float32(rng, rule):
+def test_memberships_have_no_subnormal_numbers_in_float32(rng, rule):
     """They would slow the sweep down several times."""
     X = (30 * rng.normal(size=(2000, 2))).astype(np.float32)
     u = Centroids.at(X[:4], X.mean(axis=0)).memberships(rule, X)
@@ -191,7 +191,7 @@ def test_no_subnormal_numbers_in_float32(rng, rule):
     assert (u == 0).any()
 
 
-def test_arrays_that_cannot_be_written_compile_no_second_time(rng):
+def test_fold_compiles_once_for_arrays_that_can_and_cannot_be_written(rng):
     X, _, centers = sample(rng, 300, 3, 4)
     prototypes = Centroids.at(centers, X.mean(axis=0))
     before = prototypes.fold(Fuzzy(2.0), X)
@@ -202,7 +202,7 @@ def test_arrays_that_cannot_be_written_compile_no_second_time(rng):
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])
-def test_data_far_from_zero_lose_no_digits(rng, offset):
+def test_sweep_loses_no_digits_when_data_lie_far_from_zero(rng, offset):
     """The prototypes move with the data, to the precision the data themselves have."""
     X, _, centers = sample(rng, 500, 2, 3)
     near = InputSpace(X).sweep(Fuzzy(2.0), InputSpace(X).at(centers))
@@ -227,7 +227,7 @@ def test_twin_equals_the_array_form_near_and_far(index, dtype, scale, seed):
     assert_allclose(prototypes.memberships(rule, X), u, atol=tolerance, rtol=100 * tolerance)
 
 
-def test_objective_of_float32_does_not_vanish_early(rng):
+def test_objective_does_not_vanish_early_in_float32(rng):
     X = rng.normal(size=(400, 2)).astype(np.float32)
     prototypes = Centroids.at(X[:23] + np.float32(0.3), X.mean(axis=0))
     exact = Fuzzy(30.0).objective(*_memberships_and_sqdist(Fuzzy(30.0), prototypes, X)).sum()
@@ -240,7 +240,7 @@ def _memberships_and_sqdist(rule, prototypes, X):
 
 
 @pytest.mark.parametrize("n_features", [2, 500])
-def test_all_that_a_fit_starts_from_is_independent_of_threads(rng, n_features):
+def test_input_space_does_not_depend_on_threads(rng, n_features):
     X = rng.normal(size=(4000, n_features))
     memberships = rng.random((4000, 5))
     seen = []
@@ -257,7 +257,7 @@ def test_all_that_a_fit_starts_from_is_independent_of_threads(rng, n_features):
 
 
 @pytest.mark.parametrize("shape", [(9, 2), (9, 4), (9,)])
-def test_rows_of_another_shape_are_refused(rng, shape):
+def test_prototypes_refuse_rows_of_another_shape(rng, shape):
     prototypes = Centroids.at(rng.normal(size=(2, 3)), np.zeros(3))
     X = rng.normal(size=shape)
     with pytest.raises(ValueError, match="the prototypes have 3 features"):
@@ -266,13 +266,13 @@ def test_rows_of_another_shape_are_refused(rng, shape):
         prototypes.sqdist(X)
 
 
-def test_weights_of_another_length_are_refused(rng):
+def test_fold_refuses_weights_of_another_length(rng):
     prototypes = Centroids.at(rng.normal(size=(2, 3)), np.zeros(3))
     with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(9,\)"):
         prototypes.fold(Hard(), rng.normal(size=(9, 3)), np.ones(3))
 
 
-def test_a_thousand_clusters(rng):
+def test_sweep_works_with_a_thousand_clusters(rng):
     X, weight, _ = sample(rng, 5000, 3, 1)
     centers = X[:1000]
     space, rule = InputSpace(X, weight), Fuzzy(1.7)
@@ -286,7 +286,7 @@ def test_a_thousand_clusters(rng):
     )
 
 
-def test_very_large_m_still_gives_means(rng):
+def test_sweep_gives_means_when_m_is_very_large(rng):
     X, _, centers = sample(rng, 400, 2, 6)
     space, rule = InputSpace(X), Fuzzy(3000.0)
     sweep = space.sweep(rule, space.at(centers))
@@ -294,7 +294,7 @@ def test_very_large_m_still_gives_means(rng):
     assert_allclose(sweep.prototypes.centers, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_prototype_that_reaches_no_row_stays(rng):
+def test_sweep_leaves_a_prototype_that_reaches_no_row(rng):
     X = rng.normal(size=(50, 2))
     space = InputSpace(X)
     start = space.at(np.array([[0.0, 0.0], [1e3, 1e3]]))

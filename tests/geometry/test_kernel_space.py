@@ -32,17 +32,17 @@ def test_sweep_is_the_formula_of_the_papers(rng, kernel, index):
     K = kernel(X, X)
     d, weights, objective = reference.step(rule, K, weight, start * weight[:, None])
     largest = d.max()
-    assert_allclose(space.sqdist(prototypes), d, atol=1e-11 * largest)
+    assert_allclose(prototypes.training_sqdist, d, atol=1e-11 * largest)
     assert_allclose(sweep.objective, objective, rtol=1e-7)
     reached = weights.sum(axis=0) > 1e-200
     expected = reference.sqdist(K, K, np.diag(K), np.where(reached, weights, 1.0))[:, reached]
     assert_allclose(
-        space.sqdist(sweep.prototypes)[:, reached], expected.clip(min=0), atol=1e-6 * largest
+        sweep.prototypes.training_sqdist[:, reached], expected.clip(min=0), atol=1e-6 * largest
     )
 
 
 @every_rule
-def test_linear_kernel_is_the_input_space(rng, index):
+def test_kernel_space_is_the_input_space_when_the_kernel_is_linear(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     induced, explicit = KernelSpace(Linear(), X + 100.0, weight), InputSpace(X + 100.0, weight)
@@ -55,7 +55,9 @@ def test_linear_kernel_is_the_input_space(rng, index):
         ours, theirs = here.prototypes.take(reached), there.prototypes.take(reached)
         rule = rule.take(reached)
         assert_allclose(ours.sqdist(X), theirs.sqdist(X), rtol=1e-7, atol=1e-9)
-        assert_allclose(here.spread[reached], there.spread[reached], rtol=1e-7, atol=1e-9)
+        assert_allclose(
+            here.within_sqdist[reached], there.within_sqdist[reached], rtol=1e-7, atol=1e-9
+        )
     assert_allclose(induced.total_variance, explicit.total_variance, rtol=1e-12)
     assert_allclose(
         induced.memberships(rule, ours), explicit.memberships(rule, theirs), rtol=1e-6, atol=1e-9
@@ -63,12 +65,12 @@ def test_linear_kernel_is_the_input_space(rng, index):
     assert_array_equal(induced.labels(rule, ours), explicit.labels(rule, theirs))
 
 
-def test_linear_kernel_moves_as_the_input_space(rng):
+def test_relative_move_is_that_of_the_input_space_when_the_kernel_is_linear(rng):
     X, weight, start = sample(rng)
     induced, explicit = KernelSpace(Linear(), X, weight), InputSpace(X, weight)
     here = induced.sweep(Fuzzy(1.5), induced.prototypes(start))
     there = explicit.sweep(Fuzzy(1.5), explicit.prototypes(start))
-    assert_allclose(here.shift, there.shift, rtol=1e-9)
+    assert_allclose(here.relative_move, there.relative_move, rtol=1e-9)
     assert_allclose(
         here.prototypes.mutual_sqdist(), there.prototypes.mutual_sqdist(), rtol=1e-9, atol=1e-13
     )
@@ -81,7 +83,7 @@ def test_linear_kernel_moves_as_the_input_space(rng):
 
 
 @every_kernel
-def test_new_rows_are_as_the_classification_functions_say(rng, kernel):
+def test_prototypes_follow_the_classification_functions_for_new_rows(rng, kernel):
     """miyamoto2003, eq. (11) and (15); filippone2010, eq. (28)."""
     X, weight, start = sample(rng)
     new = rng.normal(size=(7, 2)) + 1.0
@@ -94,7 +96,7 @@ def test_new_rows_are_as_the_classification_functions_say(rng, kernel):
 
 
 @every_rule
-def test_training_rows_get_the_same_as_rows_and_as_new_rows(rng, index):
+def test_memberships_are_the_same_for_training_rows_as_new_rows(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     space = KernelSpace(Gaussian(1.0), X, weight)
@@ -110,7 +112,7 @@ def test_training_rows_get_the_same_as_rows_and_as_new_rows(rng, index):
 
 
 @every_rule
-def test_weight_k_is_k_copies(rng, index):
+def test_sweep_counts_weight_k_as_k_copies(rng, index):
     X, weight, start = sample(rng)
     rule = rules(3)[index]
     times = weight.astype(int)
@@ -127,7 +129,7 @@ def test_weight_k_is_k_copies(rng, index):
 
 @every_kernel
 @every_rule
-def test_objective_never_rises(rng, kernel, index):
+def test_sweep_never_raises_the_objective(rng, kernel, index):
     """For scalar products; and for all, no number leaves the finite ones."""
     X, weight, start = sample(rng)
     rule = rules(3)[index]
@@ -142,7 +144,7 @@ def test_objective_never_rises(rng, kernel, index):
     assert (np.diff(objectives) <= allowed).all()
 
 
-def test_shift_is_exact_however_small(rng):
+def test_relative_move_is_exact_however_small(rng):
     X, _, start = sample(rng)
     space = KernelSpace(Linear(), X)
     prototypes = space.prototypes(start)
@@ -154,7 +156,7 @@ def test_shift_is_exact_however_small(rng):
     assert_allclose(_sqdist_between(prototypes, nearby), expected, rtol=1e-4)
 
 
-def test_wide_kernels_are_linear_ones(rng):
+def test_kernel_space_is_linear_when_the_kernel_is_wide(rng):
     X, _, start = sample(rng)
     wide, plain = KernelSpace(Gaussian(1e7), X), KernelSpace(Linear(), X)
     ratio = wide.prototypes(start).sqdist(X) / plain.prototypes(start).sqdist(X)
@@ -162,7 +164,7 @@ def test_wide_kernels_are_linear_ones(rng):
 
 
 @pytest.mark.parametrize("method", ["dense", "blocked"])
-def test_operators_do_not_matter(rng, method):
+def test_sweep_does_not_depend_on_the_operator(rng, method):
     X, weight, start = sample(rng)
     with config_context(working_memory={"dense": 1024, "blocked": 0.01}[method]):
         space = KernelSpace(Gaussian(0.8), X, weight)
@@ -173,7 +175,7 @@ def test_operators_do_not_matter(rng, method):
     assert_array_equal(sweep.prototypes.weights, there.prototypes.weights)
 
 
-def test_given_matrices_are_as_good_as_kernels(rng):
+def test_sweep_is_the_same_when_matrices_are_given(rng):
     X, weight, start = sample(rng)
     kernel, rule = Gaussian(1.0), Entropic(5.0)
     spaces = [
@@ -187,7 +189,7 @@ def test_given_matrices_are_as_good_as_kernels(rng):
         assert_allclose(sweep.objective, sweeps[0].objective, rtol=1e-12)
 
 
-def test_rows_of_weight_zero_have_no_say(rng):
+def test_sweep_ignores_rows_of_weight_zero(rng):
     X, weight, start = sample(rng)
     far = np.vstack([X, [[50.0, 50.0]]])
     with_far = KernelSpace(Linear(), far, np.append(weight, 0.0))
@@ -199,14 +201,14 @@ def test_rows_of_weight_zero_have_no_say(rng):
 
 
 @pytest.mark.parametrize("rule", [Possibilistic1996, lambda eta: Possibilistic1993(eta, 1.01)])
-def test_tiny_spreads_leave_weights(rng, rule):
+def test_sweep_keeps_weights_when_spreads_are_tiny(rng, rule):
     X, _, start = sample(rng)
     space = KernelSpace(Gaussian(0.5), X)
     sweep = space.sweep(rule(np.full(3, 1e-5)), space.prototypes(start))
     assert_allclose(sweep.prototypes.weights.sum(axis=0), 1.0)
 
 
-def test_points_become_the_means_of_the_rows_nearest_to_them(rng):
+def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
     X, weight, _ = sample(rng)
     far, reached = np.array([[90.0, 90.0]]), X[[0, 20, 40]]
     space = KernelSpace(Gaussian(1.0), X, weight)
@@ -221,7 +223,7 @@ def test_points_become_the_means_of_the_rows_nearest_to_them(rng):
         matrix.at(reached)
 
 
-def test_starts_stand_near_rows(rng):
+def test_near_rows_stand_near_rows(rng):
     X, weight, _ = sample(rng)
     space = KernelSpace(Linear(), X, np.maximum(weight, 1.0))
     explicit = InputSpace(X, np.maximum(weight, 1.0))
@@ -246,14 +248,14 @@ def test_candidates_are_distinct_rows_of_positive_weight(rng):
         assert_allclose(candidates.sqdist_to(1), Gaussian(1.0).sqdist(rows, rows[1:2])[:, 0])
 
 
-def test_effective_dimension(rng):
+def test_dimension_is_the_effective_dimension(rng):
     round_cloud = KernelSpace(Linear(), rng.normal(size=(400, 3)))
     line = KernelSpace(Linear(), rng.normal(size=(400, 3)) * [1.0, 1e-3, 1e-3])
     assert_allclose(round_cloud.dimension, 3.0, atol=0.15)
     assert_allclose(line.dimension, 1.0, atol=1e-3)
 
 
-def test_indefinite_kernels_are_measured(rng):
+def test_kernel_space_measures_indefinite_kernels(rng):
     X = rng.normal(size=(30, 2))
     definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
     assert KernelSpace(*GivenKernel.of(definite)).negative_share < 1e-12
@@ -263,10 +265,10 @@ def test_indefinite_kernels_are_measured(rng):
     prototypes = space.prototypes(np.ones((30, 1)))
     by_hand = 2 * prototypes.products - prototypes.energy
     assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0
-    assert (space.sqdist(prototypes) >= 0).all()
+    assert (prototypes.training_sqdist >= 0).all()
 
 
-def test_blending_is_linear(rng):
+def test_blend_is_linear(rng):
     X, _, start = sample(rng)
     for space in (KernelSpace(Linear(), X), InputSpace(X)):
         one, other = space.prototypes(start), space.prototypes(start[::-1])
@@ -278,7 +280,7 @@ def test_blending_is_linear(rng):
         assert_allclose(half.mutual_sqdist(), expected.mutual_sqdist(), rtol=1e-7, atol=1e-12)
 
 
-def test_float32_comes_back(rng):
+def test_kernel_space_keeps_float32(rng):
     X = rng.normal(size=(30, 2)).astype(np.float32)
     space = KernelSpace(Cosine(), X)
     prototypes = space.prototypes(np.ones((30, 2), np.float32))

@@ -47,9 +47,29 @@ def test_a_labelled_sweep_is_a_sweep(rng, index, open_space):
     start = space.near_rows(np.array([0, 1, 2, 3]))
     plain, labelled = space.sweep(rule, start), space.labelled_sweep(rule, start)
     assert labelled.objective == plain.objective
-    assert labelled.shift == plain.shift
+    assert labelled.relative_move == plain.relative_move
     assert_array_equal(labelled.mass, plain.mass)
-    assert_array_equal(labelled.spread, plain.spread)
+    assert_array_equal(labelled.within_sqdist, plain.within_sqdist)
+
+
+@every_rule
+@either_space
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outcome_equals_labels_memberships_and_objective_to_the_last_bit(
+    rng, index, open_space, dtype
+):
+    X, weight = (array.astype(dtype) for array in sample(rng, 4500))
+    rule = rules(4)[index]
+    space = open_space(X, weight)
+    prototypes = space.near_rows(np.array([0, 1, 2, 3]))
+    found = space.outcome(rule, prototypes)
+    objective, mass = space.objective_and_mass(rule, prototypes)
+    assert_array_equal(found.labels, space.labels(rule, prototypes))
+    assert_array_equal(found.memberships, space.memberships(rule, prototypes))
+    assert found.objective == objective
+    assert_array_equal(found.mass, mass)
+    assert found.memberships.dtype == dtype
+    assert space.outcome(rule, prototypes, memberships=False).memberships is None
 
 
 @every_rule
@@ -66,7 +86,7 @@ def test_members_do_not_depend_on_threads(rng, index):
 
 
 @either_space
-def test_prototypes_join(rng, open_space):
+def test_prototypes_join_in_order(rng, open_space):
     X, _ = sample(rng)
     space = open_space(X)
     first, second = np.array([3, 1]), np.array([7])
@@ -77,7 +97,7 @@ def test_prototypes_join(rng, open_space):
 
 
 @either_space
-def test_rows_themselves_as_prototypes(rng, open_space):
+def test_near_rows_are_the_rows_when_the_share_is_zero(rng, open_space):
     X, _ = sample(rng)
     at_rows = open_space(X).near_rows(np.array([5, 6]), share=0.0)
     assert_allclose(at_rows.sqdist(X[[5, 6]]).diagonal(), 0, atol=1e-12)
@@ -90,60 +110,60 @@ def test_farthest_row_takes_part(rng, open_space):
     space = open_space(X, weight)
     prototypes = space.near_rows(np.array([0, 1]), share=0.0)
     nearest = np.where(weight > 0, slow.sqdist(X, X[[0, 1]]).min(axis=1), -1)
-    assert space.gaps().farthest(prototypes) == nearest.argmax()
+    assert space.gaps().farthest_row(prototypes) == nearest.argmax()
 
 
-def test_farthest_of_tied_rows_does_not_depend_on_their_order():
+def test_farthest_row_does_not_depend_on_order_when_rows_tie():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]])
     for order in (np.arange(5), np.array([4, 1, 3, 0, 2]), np.array([2, 3, 0, 1, 4])):
         space = InputSpace(X[order])
         middle = space.at(np.zeros((1, 2)))
-        assert X[order][space.gaps().farthest(middle)].tolist() == [-1.0, 0.0]
+        assert X[order][space.gaps().farthest_row(middle)].tolist() == [-1.0, 0.0]
 
 
 @either_space
 @pytest.mark.parametrize("copies", [1, 3])
-def test_isolated_rows_start_nothing_unless_they_shall(rng, open_space, copies):
+def test_gaps_leave_isolated_rows_out_unless_all_rows_count(rng, open_space, copies):
     X = np.vstack([rng.normal(size=(100, 2)), np.full((copies, 2), 50.0)])
     space = open_space(X)
     prototypes = space.near_rows(np.array([0]), share=0.0)
     expected = reference.nearest_sqdist(X[:100]).max()
-    assert_allclose(space.gaps().largest, expected, rtol=1e-9)
-    assert space.gaps().farthest(prototypes) < 100
+    assert_allclose(space.gaps().max_gap, expected, rtol=1e-9)
+    assert space.gaps().farthest_row(prototypes) < 100
     every = space.gaps(all_rows=True)
-    assert every.largest > 1000
-    assert every.farthest(prototypes) >= 100
+    assert every.max_gap > 1000
+    assert every.farthest_row(prototypes) >= 100
 
 
 @either_space
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (300, 2), (700, 11)])
-def test_largest_gap_equals_the_slow_twin(rng, open_space, n, d):
+def test_max_gap_equals_the_slow_twin(rng, open_space, n, d):
     X = rng.normal(size=(n, d))
     expected = reference.nearest_sqdist(X).max()
-    assert_allclose(open_space(X).gaps(all_rows=True).largest, expected, rtol=1e-9)
+    assert_allclose(open_space(X).gaps(all_rows=True).max_gap, expected, rtol=1e-9)
     copies = np.vstack([X, X[:1], X[:1]])
-    assert_allclose(open_space(copies).gaps(all_rows=True).largest, expected, rtol=1e-9)
+    assert_allclose(open_space(copies).gaps(all_rows=True).max_gap, expected, rtol=1e-9)
     far = np.vstack([X, 100 + X[:1]])
     aside = open_space(far, np.append(np.ones(n), 0.0))
-    assert_allclose(aside.gaps(all_rows=True).largest, expected, rtol=1e-9)
+    assert_allclose(aside.gaps(all_rows=True).max_gap, expected, rtol=1e-9)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 60), d=st.integers(1, 12))
-def test_largest_gap_of_any_data(seed, n, d):
+def test_max_gap_is_right_for_any_data(seed, n, d):
     rng = np.random.default_rng(seed)
     X = np.unique(rng.standard_t(1.5, size=(n, d)).round(2), axis=0)
     gaps = reference.nearest_sqdist(X)
-    assert_allclose(InputSpace(X).gaps(all_rows=True).largest, gaps.max(), rtol=1e-9)
+    assert_allclose(InputSpace(X).gaps(all_rows=True).max_gap, gaps.max(), rtol=1e-9)
     inner = gaps[gaps <= 9 * np.quantile(gaps, 0.95)]
-    assert_allclose(InputSpace(X).gaps().largest, inner.max(), rtol=1e-9)
+    assert_allclose(InputSpace(X).gaps().max_gap, inner.max(), rtol=1e-9)
 
 
 @either_space
-def test_gaps_around_prototypes(rng, open_space):
+def test_gaps_near_prototypes_are_sorted_distances(rng, open_space):
     X, _ = sample(rng, 50)
     copies = np.vstack([X, X[:5]])
     space = open_space(copies)
-    around = space.gaps().around(space.near_rows(np.array([0, 7]), share=0.0), 10)
+    around = space.gaps().near(space.near_rows(np.array([0, 7]), share=0.0), 10)
     expected = np.sort(slow.sqdist(X, X[[0, 7]]).T, axis=1)[:, 1:11]
     assert_allclose(around, expected, rtol=1e-9)
 
@@ -153,4 +173,4 @@ def test_gaps_in_a_kernel_space_are_those_of_its_distances(rng):
     kernel = Gaussian(1.3)
     gaps = KernelSpace(kernel, X).gaps(all_rows=True)
     expected = 2 - 2 * np.exp(-reference.nearest_sqdist(X).max() / (2 * 1.3**2))
-    assert_allclose(gaps.largest, expected, rtol=1e-9)
+    assert_allclose(gaps.max_gap, expected, rtol=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
+from typicality.geometry.rows import GivenDistances, NearestRows, neighbours_of
 from typicality.kernels import LocalGaussian
 from typicality.levelsets.local import (
     LocalKernel,

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
 from typicality import AlphaCutClustering
-from typicality.geometry.nearest import NearestRows, RememberedNearest
+from typicality.geometry.rows import NearestRows, RememberedNearest
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs

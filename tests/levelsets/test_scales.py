@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from typicality.geometry.nearest import GivenDistances, NearestRows, neighbours_of
+from typicality.geometry.rows import GivenDistances, NearestRows, neighbours_of
 from typicality.levelsets.local import dimension_by, grow_trees
 from typicality.levelsets.scales import (
     _elect,

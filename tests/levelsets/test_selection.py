@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from typicality import AlphaCutClustering
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.kernels import Gaussian
 from typicality.levelsets import Landscape
 from typicality.levelsets.graphs import islands

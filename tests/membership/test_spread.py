@@ -26,7 +26,9 @@ def test_sweep_gives_the_spread_about_the_next_prototypes(blobs):
     sweep = space.sweep(rule, start)
     weights = rule.weights(rule.memberships(start.sqdist(X)))
     d = sweep.prototypes.sqdist(X)
-    assert_allclose(sweep.spread, (weights * d).sum(axis=0) / weights.sum(axis=0), rtol=1e-12)
+    assert_allclose(
+        sweep.within_sqdist, (weights * d).sum(axis=0) / weights.sum(axis=0), rtol=1e-12
+    )
 
 
 def test_spread_from_partition_scales_by_gamma():
@@ -53,7 +55,7 @@ def test_no_spread_at_all_still_gives_a_positive_one(total_variance):
 @pytest.mark.parametrize("form", [Possibilistic1993, Possibilistic1996])
 def test_updates(form):
     rule = form(np.array([1.0, 2.0]))
-    sweep = SimpleNamespace(prototypes="next", spread=np.array([5.0, 0.1]))
+    sweep = SimpleNamespace(prototypes="next", within_sqdist=np.array([5.0, 0.1]))
     assert FixedSpread().update(rule, sweep) == (rule, "next")
     updated, prototypes = ReestimatedSpread(gamma=2.0, smallest=0.3).update(rule, sweep)
     assert prototypes == "next"

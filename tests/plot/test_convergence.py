@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from plot.models import ESTIMATORS, fitted
 from typicality.plot import ConvergenceDisplay
-from typicality.solve import picard
+from typicality.solve.picard import picard
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))

@@ -24,7 +24,7 @@ from typicality.plot import (
     StabilityCurveDisplay,
     StabilityDisplay,
 )
-from typicality.solve import LambdaPath
+from typicality.solve.schedules import LambdaPath
 
 PATH = LambdaPath(
     np.array([0.1, 0.2]), np.array([2, 1]), np.array([0.0, 0.5]), np.array([1.0, np.nan]), "BIC", 0

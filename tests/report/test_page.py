@@ -225,7 +225,7 @@ def test_a_report_says_what_it_is(report):
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"max_rows": 5}, ValueError, "max_rows must be a whole number of at least 10, got 5"),
+        ({"max_rows": 5}, ValueError, "max_rows must be a whole number, 10 or more; got 5"),
         ({"max_rows": 50.5}, ValueError, "max_rows"),
         ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),

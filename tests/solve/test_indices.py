@@ -7,7 +7,7 @@ from sklearn.metrics import calinski_harabasz_score
 
 from typicality.geometry import InputSpace, KernelSpace
 from typicality.kernels import Gaussian, Linear
-from typicality.solve import NoiseBIC, calinski_harabasz, partition_index
+from typicality.solve.indices import NoiseBIC, calinski_harabasz, partition_index
 
 
 def partition(rng, d=3, n_clusters=4, n_noise=0, n=200):
@@ -128,7 +128,7 @@ def test_calinski_harabasz_in_the_space_of_a_linear_kernel(rng):
 
 
 @pytest.mark.parametrize("index", [lambda space, y: NoiseBIC(space)(y), calinski_harabasz])
-def test_weight_k_is_k_copies(rng, index):
+def test_index_counts_weight_k_as_k_copies(rng, index):
     X, labels = partition(rng, d=2, n=60, n_noise=5)
     weight = rng.integers(1, 4, size=60)
     copies = InputSpace(np.repeat(X, weight, axis=0))
@@ -136,7 +136,7 @@ def test_weight_k_is_k_copies(rng, index):
     assert_allclose(index(weighted, labels), index(copies, np.repeat(labels, weight)), rtol=1e-9)
 
 
-def test_each_space_has_its_index(rng):
+def test_partition_index_depends_on_the_space(rng):
     X = rng.normal(size=(20, 2))
     assert partition_index(InputSpace(X)).name == "BIC"
     assert partition_index(KernelSpace(Gaussian(1.0), X)).larger_is_better

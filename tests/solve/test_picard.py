@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from typicality.solve import Status, best_of, picard
+from typicality.solve.picard import Status, picard
+from typicality.solve.starts import best_of
 
 
 def newton_for_root_two(x):
@@ -12,7 +13,7 @@ def newton_for_root_two(x):
     return following, abs(following - x), (x * x - 2) ** 2
 
 
-def test_converges():
+def test_picard_converges_to_a_root():
     result = picard(newton_for_root_two, 1.0, tol=1e-12, max_iter=50)
     assert result.status is Status.CONVERGED
     assert result.state == pytest.approx(math.sqrt(2))
@@ -20,14 +21,14 @@ def test_converges():
     assert list(result.objectives) == sorted(result.objectives, reverse=True)
 
 
-def test_tol_zero_runs_to_the_end():
+def test_picard_runs_to_max_iter_when_tol_is_zero():
     result = picard(newton_for_root_two, 1.0, tol=0.0, max_iter=30)
     assert result.status is Status.MAX_ITER
     assert result.n_iter == 30
 
 
 @pytest.mark.parametrize("bad", [(1.0, math.nan, 0.0), (1.0, 0.5, math.inf), (1.0, 0.5, math.nan)])
-def test_nonfinite_keeps_the_last_finite_state(bad):
+def test_picard_keeps_the_last_finite_state_when_a_step_is_not_finite(bad):
     steps = iter([(5.0, 1.0, 3.0), bad])
     result = picard(lambda state: next(steps), 0.0, tol=1e-6, max_iter=9)
     assert result.status is Status.NONFINITE
@@ -35,14 +36,14 @@ def test_nonfinite_keeps_the_last_finite_state(bad):
     assert result.n_iter == 2
 
 
-def test_infinite_residual_goes_on():
+def test_picard_goes_on_when_the_residual_is_infinite():
     steps = iter([(1, math.inf, 0.0), (2, 0.0, 0.0)])
     result = picard(lambda state: next(steps), 0, tol=1e-6, max_iter=9)
     assert result.status is Status.CONVERGED
     assert result.state == 2
 
 
-def test_callback_stops():
+def test_picard_stops_when_the_callback_says_so():
     seen = []
 
     def stop_at_three(n_iter, state):

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from typicality import OneClusterPCM
-from typicality._checks.rows import check_magnitudes
 from typicality._words import enumerated
 from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
 from typicality.cli.console import Terminal
@@ -29,6 +28,7 @@ from typicality.cli.validation_files import FILES, PICTURE, record_of, write_fil
 from typicality.cli.validation_summary import say_validation
 from typicality.exceptions import RepetitionError
 from typicality.geometry import Features
+from typicality.geometry.checks import check_magnitudes
 from typicality.preprocessing import ColumnScaler
 from typicality.validation import OutlierStability, outlier_stability
 from typicality.validation.sigma_grid import NamedSigma, named_sigmas, rounded

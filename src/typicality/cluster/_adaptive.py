@@ -26,13 +26,13 @@ from typicality.cluster._warnings import (
     warn_about_vanished_clusters,
 )
 from typicality.geometry import Geometry, InputSpace
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.rows import count_distinct_rows
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
-from typicality.solve.alternation import Alternation, ClusterState
-from typicality.solve.initial import at_the_first_row, farthest_rows, max_min
 from typicality.solve.picard import PicardResult
+from typicality.solve.starts import at_the_first_row, farthest_rows, max_min
+from typicality.solve.step import Alternation, ClusterState
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]

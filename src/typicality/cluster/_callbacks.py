@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, picard
+from typicality.solve.step import ClusterState
 
 State = ClusterState[Any]
 Step = Callable[[Any], tuple[Any, float, float]]

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_rows, check_sample_weight
 from typicality._compat import Interval, StrOptions
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
+from typicality.geometry.checks import check_rows, check_sample_weight
 from typicality.operators import ALGORITHMS
 
 if TYPE_CHECKING:

@@ -11,17 +11,18 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_compressible, check_sample_weight
 from typicality._compat import check_feature_names_in, fit_context
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._checks import check_compressible
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster._warnings import require_finite, warn_about_convergence
 from typicality.geometry import Geometry
 from typicality.geometry.base import row_blocks
-from typicality.solve.alternation import ClusterState
+from typicality.geometry.checks import check_sample_weight
 from typicality.solve.picard import PicardResult
+from typicality.solve.step import ClusterState
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]

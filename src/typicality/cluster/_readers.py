@@ -6,16 +6,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import (
+from typicality.cluster._checks import (
     check_diagonal,
     check_dissimilarities,
     check_extents,
     check_known,
     check_no_diagonal,
     check_on_sphere,
-    check_reach,
 )
-from typicality.geometry.distinct import content_hash
+from typicality.geometry.checks import check_reach
+from typicality.geometry.rows import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
 

@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import (
+from typicality.bandwidth import bandwidth
+from typicality.cluster._checks import (
     check_algorithm,
     check_dissimilarities,
     check_kernel,
     check_kernel_matrix,
-    check_magnitudes,
-    check_reach,
 )
-from typicality.bandwidth import bandwidth
 from typicality.cluster._readers import (
     Box,
     Coordinates,
@@ -25,8 +23,8 @@ from typicality.cluster._readers import (
 )
 from typicality.cluster._warnings import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
-from typicality.geometry.distinct import DistinctRows
-from typicality.geometry.features import typical_range
+from typicality.geometry.checks import check_magnitudes, check_reach
+from typicality.geometry.rows import DistinctRows, typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
@@ -163,7 +161,8 @@ def open_space(
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     coordinates = Coordinates(input_space.origin)
-    check_reach(rows, coordinates.origin)
+    every_row = sample_weight is None or bool(sample_weight.all())
+    check_reach(rows, coordinates.origin, features if every_row else None)
     if isinstance(kernel, str) and kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)

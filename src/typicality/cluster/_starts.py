@@ -16,13 +16,12 @@ from typicality.cluster._spaces import has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
 from typicality.geometry import Geometry
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.rows import count_distinct_rows
 from typicality.membership.base import MembershipRule
-from typicality.solve.alternation import Alternation
-from typicality.solve.annealing import anneal
-from typicality.solve.initial import NAMED_STARTS, named_start
 from typicality.solve.picard import PicardResult
-from typicality.solve.restarts import best_of
+from typicality.solve.schedules import anneal
+from typicality.solve.starts import NAMED_STARTS, best_of, named_start
+from typicality.solve.step import Alternation
 
 Floats = NDArray[np.floating]
 

@@ -21,8 +21,8 @@ from typicality.exceptions import (
 )
 from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, LocalGaussian, Stationary
-from typicality.solve.alternation import ClusterState
 from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import ClusterState
 
 _LARGEST_SCALE_RATIO = 1000.0
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c

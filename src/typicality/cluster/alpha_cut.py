@@ -1,6 +1,7 @@
 """Clusters as connected regions of the alpha-cut, at a level of the user or automatically."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,10 +12,10 @@ from sklearn.base import ClusterMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_alpha_cut, check_dissimilarities
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._checks import check_alpha_cut, check_dissimilarities
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._readers import Dissimilarities, Sphere
@@ -29,8 +30,13 @@ from typicality.cluster.one_cluster import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.geometry.distinct import DistinctRows, content_hash
-from typicality.geometry.nearest import GivenDistances, NearestRows, RememberedNearest
+from typicality.geometry.rows import (
+    DistinctRows,
+    GivenDistances,
+    NearestRows,
+    RememberedNearest,
+    content_hash,
+)
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape, ScaleTree
@@ -432,7 +438,9 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         )
         tree = choice.partition.tree
         some = tree.sample.rows
-        sample = DistinctRows(nodes.rows[some], nodes.weight[some], nodes.index[some])
+        sample = replace(
+            nodes, rows=nodes.rows[some], weight=nodes.weight[some], index=nodes.index[some]
+        )
         search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
         landscape = LocalLandscape.of(search, tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))

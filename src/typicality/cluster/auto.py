@@ -20,7 +20,7 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.exceptions import warn
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.rows import count_distinct_rows
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.int32]

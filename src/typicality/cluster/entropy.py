@@ -26,8 +26,8 @@ from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
-from typicality.solve.annealing import rising_path
-from typicality.solve.initial import NAMED_STARTS
+from typicality.solve.schedules import rising_path
+from typicality.solve.starts import NAMED_STARTS
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]

@@ -10,9 +10,9 @@ from sklearn.base import OutlierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_compressible
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._checks import check_compressible
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
 from typicality.cluster._warnings import (
@@ -26,13 +26,12 @@ from typicality.cluster._warnings import (
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
-from typicality.geometry.leave_one_out import leave_one_out
+from typicality.geometry.scores import leave_one_out
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
-from typicality.solve.alternation import Alternation
-from typicality.solve.criteria import ByMemberships, ByWeights, WatchedState
 from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 Floats = NDArray[np.floating]
 
@@ -437,5 +436,5 @@ def warn_about_density(
     on_sphere = space.columns.on_sphere and space.total_variance > 0
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
-        log_typicality = space.sqdist(state.prototypes) / rule.eta[0]
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
         warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

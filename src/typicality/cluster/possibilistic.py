@@ -31,7 +31,7 @@ from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
-from typicality.solve.alternation import Alternation, ClusterState
+from typicality.solve.step import Alternation, ClusterState
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
@@ -239,7 +239,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         if needs_partition:
             prototypes = self._partition(space, drawn, m, callbacks)
         if eta is None:
-            spread = space.sweep(Fuzzy(m), prototypes).spread
+            spread = space.sweep(Fuzzy(m), prototypes).within_sqdist
             eta, degenerate = spread_from_partition(
                 spread, gamma=self.gamma, total_variance=space.total_variance
             )

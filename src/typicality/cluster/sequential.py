@@ -27,15 +27,20 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.cluster._warnings import warn_about_features
-from typicality.geometry import Geometry
-from typicality.geometry.thinning import thinned
+from typicality.geometry import Geometry, InputSpace
 from typicality.kernels import Kernel
-from typicality.solve.alternation import ClusterState
 from typicality.solve.indices import partition_index
-from typicality.solve.initial import at_the_first_row, farthest_rows
-from typicality.solve.lambda_path import LambdaPath, follow_path, lambda_grid, one_cluster
 from typicality.solve.picard import PicardResult
-from typicality.solve.sequential import LEAST_WIDTH, Sequential
+from typicality.solve.schedules import (
+    LEAST_WIDTH,
+    LambdaPath,
+    Sequential,
+    follow_path,
+    lambda_grid,
+    one_cluster,
+)
+from typicality.solve.starts import at_the_first_row, farthest_rows
+from typicality.solve.step import ClusterState
 
 Floats = NDArray[np.floating]
 Doubles = NDArray[np.float64]
@@ -62,7 +67,7 @@ class SequentialPCM(PrototypeClusterer):
     farthest row brings no cluster, the densest of the rows in no cluster is tried. The clusters
     with the smallest Bayesian information criterion are kept, under a model of Gaussian clusters
     and uniform noise: rows in no cluster are the noise, and count
-    (:class:`typicality.solve.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
+    (`typicality.solve.indices.NoiseBIC`). In the space of a kernel, which has no coordinates, it is
     the largest Calinski-Harabasz index. The same clusters must be there at the next smaller and the
     next larger value. The path is kept in `lambda_path_`. It uses at most 1,500 rows (500 in the
     space of a kernel), a tolerance of 1e-3 and 100 iterations a round; of more rows it takes a
@@ -254,13 +259,14 @@ class SequentialPCM(PrototypeClusterer):
         self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> tuple[LambdaPath, PicardResult[State]]:
         """Choose lambda on a sample, and start all rows from the clusters found there."""
-        sample = thinned(space, input_rows=_PATH_ROWS, kernel_rows=_KERNEL_PATH_ROWS)
+        at_most = _PATH_ROWS if isinstance(space, InputSpace) else _KERNEL_PATH_ROWS
+        sample = space.subsample(at_most)
         few = space
         if sample is not None:
-            few, given = sample.geometry, None if given is None else sample.lower(given)
+            few, given = sample.geometry, None if given is None else sample.to_sample(given)
 
         def settle(state: State) -> PicardResult[State]:
-            prototypes = state.prototypes if sample is None else sample.lift(state.prototypes)
+            prototypes = state.prototypes if sample is None else sample.to_full(state.prototypes)
             return adaptive_run(space, unit, callbacks)(ClusterState(prototypes, state.rule))
 
         rounds = self._rounds(few, given, unit, callbacks)

@@ -1,31 +1,35 @@
 """All methods on the same rows, side by side."""
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from typicality._checks.comparing import (
-    check_at_least,
-    check_number_of_clusters,
-    check_rate,
-    check_rows_to_compare,
-)
+from typicality._arguments import check_whole
 from typicality.comparison.comparison import Comparison
 from typicality.comparison.fitting import FirstFit, Task, first_fit, refit, result_of
 from typicality.comparison.methods import chosen_methods
 from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.stability import draw_subsamples
+from typicality.geometry import Features
+from typicality.geometry.checks import (
+    check_distinct_rows,
+    check_magnitudes,
+    check_rows,
+    check_varying_rows,
+)
 
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Progress = Callable[[int, int, str], None]
 
 _NOMINAL_RATE = 0.05
+_FEWEST_ROWS = 10
 _SHARE = 0.8
 _LARGEST_SEED = 2**31
 _SEEDS = 2**32
@@ -109,14 +113,14 @@ def compare_methods(
     1.0
     """
     chosen = chosen_methods(methods)
-    rate = check_rate(contamination, _NOMINAL_RATE)
-    n_repeats = check_at_least(n_repeats, "n_repeats", 2)
-    max_rows = check_at_least(max_rows, "max_rows", 10)
-    every_row = check_rows_to_compare(X)
+    rate = _check_rate(contamination)
+    n_repeats = check_whole(n_repeats, "n_repeats", least=2)
+    max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
+    every_row = _check_rows(X)
     seed = _seed(random_state)
     rows = _sampled_rows(len(every_row), max_rows, seed)
     compared = every_row[rows]
-    number = check_number_of_clusters(n_clusters, compared)
+    number = _check_n_clusters(n_clusters, compared)
     steps = _Steps(progress, len(chosen) * (1 + n_repeats))
 
     first = []
@@ -189,3 +193,44 @@ def _with_refits(
                 refits.append(next(outcomes))
         results.append(result_of(fit, drawn[: len(refits)], refits))
     return results
+
+
+def _check_rate(contamination: Any) -> float:
+    if isinstance(contamination, str) and contamination == "auto":
+        return _NOMINAL_RATE
+    is_number = isinstance(contamination, Real) and not isinstance(contamination, bool)
+    if not is_number or not 0 < float(contamination) <= 0.5:
+        raise ValueError(
+            f"contamination must be 'auto' or a share above 0 and at most 0.5; got "
+            f"{contamination!r}."
+        )
+    return float(contamination)
+
+
+def _check_rows(X: Any) -> Doubles:
+    """Rows of numbers that differ, not too much, and enough of them for refits on subsamples."""
+    rows: Doubles = check_rows(BaseEstimator(), X, training=True, at_least=0).astype(
+        np.float64, copy=False
+    )
+    if len(rows) < _FEWEST_ROWS:
+        raise ValueError(
+            f"X has {len(rows)} row(s), and a comparison needs at least {_FEWEST_ROWS}: it fits "
+            "each method again on subsamples. Pass more rows."
+        )
+    check_varying_rows(rows, None)
+    # HDBSCAN of scikit-learn never ends where squared distances overflow.
+    check_magnitudes(Features.of(rows), rows.dtype)
+    return rows
+
+
+def _check_n_clusters(n_clusters: Any, rows: Doubles) -> int | None:
+    """'auto', which is None here, or a number of clusters that the rows can have."""
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        return None
+    is_whole = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
+    if not is_whole or n_clusters < 1:
+        raise ValueError(
+            f"n_clusters must be 'auto' or a whole number, 1 or more; got {n_clusters!r}."
+        )
+    check_distinct_rows(rows, None, int(n_clusters))
+    return int(n_clusters)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import silhouette_score
 
 from typicality.comparison.methods import Method
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.rows import count_distinct_rows
 
 Doubles = NDArray[np.float64]
 

@@ -5,11 +5,14 @@ prototypes from points or from weights. Prototypes answer for any rows, old or n
 """
 
 from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Prototypes, Sweep
-from typicality.geometry.centroids import Centroids, Moments
-from typicality.geometry.features import Features
-from typicality.geometry.input_space import InputSpace
-from typicality.geometry.kernel_prototypes import ExpandedPrototypes, KernelPrototypes
-from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
+from typicality.geometry.input_space import Centroids, InputSpace, Moments
+from typicality.geometry.kernel_space import (
+    ExpandedPrototypes,
+    KernelCandidates,
+    KernelPrototypes,
+    KernelSpace,
+)
+from typicality.geometry.rows import Features
 
 __all__ = [
     "Centroids",

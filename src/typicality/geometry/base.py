@@ -1,8 +1,8 @@
 """The interface of a geometry and its prototypes, documented once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,17 +76,17 @@ class Sweep(Generic[P]):
         The objective at the prototypes that went in.
     mass : array of shape (c,)
         The sum of the weights of each cluster.
-    spread : array of shape (c,)
+    within_sqdist : array of shape (c,)
         The weighted mean squared distance to the *next* prototypes.
-    shift : float
+    relative_move : float
         The largest move of a prototype, relative to the spread of the data.
     """
 
     prototypes: P
     objective: float
     mass: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    shift: float
+    within_sqdist: NDArray[np.float64]
+    relative_move: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,23 +124,65 @@ class LabelledSweep(Sweep[P]):
     members: Members[P]
 
 
+class Outcome(NamedTuple):
+    """What prototypes make of the rows of their space.
+
+    Parameters
+    ----------
+    labels : array of shape (n,), int32
+        The prototype each row prefers.
+    memberships : array of shape (n, c), optional
+        The memberships, where they were asked for.
+    objective : float
+        The objective at the prototypes.
+    mass : array of shape (c,)
+        The sum of the weights of each cluster.
+    """
+
+    labels: NDArray[np.int32]
+    memberships: Floats | None
+    objective: float
+    mass: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Subsample(Generic[P]):
+    """The space of a sample of the distinct rows, with the weight of all their copies.
+
+    The sample depends on the content of the rows, not on their order.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The space of the sample.
+    to_full : callable
+        Prototypes of that space in the space of all rows.
+    to_sample : callable
+        The reverse, where prototypes have coordinates.
+    """
+
+    geometry: "Geometry[P]"
+    to_full: Callable[[P], P]
+    to_sample: Callable[[P], P]
+
+
 class Gaps(Protocol[P_contra]):
     """Squared distances to the nearest distinct rows of positive weight.
 
-    Rows that are isolated, if there are such, are left out of `largest` and `farthest`.
+    Isolated rows, if there are any, are left out of `max_gap` and `farthest_row`.
     """
 
     @property
-    def largest(self) -> float:
+    def max_gap(self) -> float:
         """The largest of all distances from a row to its nearest row."""
 
-    def farthest(self, prototypes: P_contra) -> int:
+    def farthest_row(self, prototypes: P_contra) -> int:
         """The row that is farthest from its nearest prototype."""
 
     def densest(self, among: NDArray[np.bool_]) -> int | None:
         """Of some rows, the one whose tenth nearest row is closest; None where there are none."""
 
-    def around(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
+    def near(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
         """The distances from each prototype to its nearest rows, in rising order.
 
         A row that coincides with the prototype does not count.
@@ -198,6 +240,19 @@ class Geometry(Protocol[P]):
 
     def gaps(self, *, all_rows: bool = False) -> Gaps[P]:
         """Distances from rows to their nearest rows, isolated rows left out or not."""
+
+    def subsample(self, at_most: int) -> "Subsample[P] | None":
+        """The space of a sample of the rows; None where there are no more than `at_most` rows.
+
+        Also None where rows are kernel values or dissimilarities.
+        """
+
+    def outcome(self, rule: MembershipRule, prototypes: P, *, memberships: bool = True) -> Outcome:
+        """Labels, memberships, objective and mass at the prototypes, in one pass over the rows.
+
+        They are the same to the last bit as those of `labels`, `memberships` and
+        `objective_and_mass`.
+        """
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: P

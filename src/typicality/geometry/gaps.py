@@ -3,16 +3,18 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality.geometry.base import Floats, row_blocks
-from typicality.geometry.centroids import Centroids
-from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.operators import Columns
+
+if TYPE_CHECKING:  # the spaces open their gaps
+    from typicality.geometry.input_space import Centroids
+    from typicality.geometry.kernel_space import KernelPrototypes
 
 _AT_A_TIME = 256
 _MATES = 8  # neighbours in the order of the tree that bound a distance
@@ -57,7 +59,7 @@ class _Gaps(ABC):
         limit = (1.0 + _TIED * np.finfo(self.rows.dtype).eps) * crowd.min()
         return int(self.index[np.flatnonzero(crowd <= limit)[0]])
 
-    def farthest(self, prototypes: Any) -> int:
+    def farthest_row(self, prototypes: Any) -> int:
         nearest = self._sqdist_to(prototypes)
         nearest[self._isolated] = -np.inf
         # Of rows that are equally far, but for rounding, the first in the order of the distinct.
@@ -88,7 +90,7 @@ class InputGaps(_Gaps):
         return NearestRows(self.rows, 2)
 
     @property
-    def largest(self) -> float:
+    def max_gap(self) -> float:
         return self._scan[0]
 
     @property
@@ -141,12 +143,12 @@ class InputGaps(_Gaps):
                 bounds[behind] = np.minimum(bounds[behind], sqdist)
         return bounds
 
-    def _sqdist_to(self, prototypes: Centroids) -> NDArray[np.float64]:
+    def _sqdist_to(self, prototypes: "Centroids") -> NDArray[np.float64]:
         blocks = prototypes.blocks(self.rows)
         nearest = [prototypes.sqdist(self.rows[block]).min(axis=1) for block in blocks]
         return np.concatenate(nearest).astype(np.float64)
 
-    def around(self, prototypes: Centroids, n_neighbors: int) -> NDArray[np.float64]:
+    def near(self, prototypes: "Centroids", n_neighbors: int) -> NDArray[np.float64]:
         points = prototypes.centers
         nearest = self._search.of(points, n_neighbors + 1)
         differences = self.rows[nearest].astype(np.float64) - points[:, None]
@@ -175,7 +177,7 @@ class KernelGaps(_Gaps):
     all_rows: bool = False
 
     @cached_property
-    def largest(self) -> float:
+    def max_gap(self) -> float:
         return float(self._nearest[~self._isolated].max())
 
     @cached_property
@@ -201,15 +203,12 @@ class KernelGaps(_Gaps):
         sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
         return _others(sqdist.astype(np.float64), self.rows)
 
-    def _sqdist_to(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
-        nearest: NDArray[np.float64] = self._from(prototypes).min(axis=1)
+    def _sqdist_to(self, prototypes: "KernelPrototypes") -> NDArray[np.float64]:
+        nearest: NDArray[np.float64] = prototypes.training_sqdist[self.index].min(axis=1)
         return nearest
 
-    def around(self, prototypes: KernelPrototypes, n_neighbors: int) -> NDArray[np.float64]:
-        return _others(self._from(prototypes).T, self.rows)[:, :n_neighbors]
-
-    def _from(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
-        return sqdist_from_products(prototypes.products, prototypes.energy)[self.index]
+    def near(self, prototypes: "KernelPrototypes", n_neighbors: int) -> NDArray[np.float64]:
+        return _others(prototypes.training_sqdist[self.index].T, self.rows)[:, :n_neighbors]
 
 
 def _isolation(gaps: NDArray[np.float64]) -> float:

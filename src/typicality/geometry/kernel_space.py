@@ -1,8 +1,8 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,192 @@ from typicality.geometry.base import (
     Floats,
     LabelledSweep,
     Members,
+    Outcome,
+    Subsample,
     Sweep,
     row_blocks,
 )
-from typicality.geometry.distinct import DistinctRows, count_distinct_rows
 from typicality.geometry.gaps import KernelGaps
-from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_products
+from typicality.geometry.rows import DistinctRows, count_distinct_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
-from typicality.operators import EXACT, Columns, Evaluated, Tolerance, choose_operator
+from typicality.operators import (
+    EXACT,
+    Columns,
+    Evaluated,
+    Expansion,
+    Operator,
+    Tolerance,
+    choose_operator,
+    compressed,
+)
 from typicality.plan import Plan
 
 _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedPrototypes:
+    r"""Prototypes as prediction needs them: the sums that lead to distances, for any row.
+
+    .. math:: \lVert \Phi(x) - v_k \rVert^2 = 2 \sum_r w_{rk} E(x, x_r) - w_k^\top E w_k
+
+    Implements :cite:`filippone2010`, eq. (28); :cite:`miyamoto2003`, eq. (11) and (15).
+
+    Parameters
+    ----------
+    sums : Expansion
+        :math:`\sum_r w_{rk} E(x, x_r)` for any x, by an operator.
+    energy : array of shape (c,)
+        :math:`w_k^\top E w_k`.
+    dtype : dtype
+        The type of the data, and of what is given back.
+    source : pair of Evaluated and array of shape (n, c), optional
+        The training rows and the weights, of which a smaller model can be made.
+    """
+
+    sums: Expansion
+    energy: NDArray[np.float64]
+    dtype: Any
+    source: Any = None
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.energy)
+
+    def compress(self, rtol: float) -> Self:
+        """The same but for `rtol` in the sums, without most of the training rows."""
+        if self.source is not None:
+            return replace(self, sums=compressed(*self.source, rtol=rtol), source=None)
+        if rtol < self.sums.rtol:
+            raise ValueError(
+                f"This model is compressed already and knows its sums to {self.sums.rtol:.1e} "
+                f"only, not to rtol={rtol:g}. Compress the full model."
+            )
+        return self
+
+    def sqdist(self, X: Floats) -> Floats:
+        return self._sqdist(X).astype(self.dtype)
+
+    def _sqdist(self, X: Floats) -> NDArray[np.float64]:
+        return sqdist_from_products(self.sums.complement_at(X), self.energy)
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        memberships: Floats = rule.memberships(self._sqdist(X)).astype(self.dtype)
+        return memberships
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        preferred: NDArray[np.int32] = labels(rule, self._sqdist(X)).astype(np.int32)
+        return preferred
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        sqdist = self._sqdist(X)
+        values = rule.objective(rule.memberships(sqdist), sqdist)
+        return float(values.sum() if sample_weight is None else values @ sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPrototypes:
+    r"""Weighted means of mapped training rows, known by their weights.
+
+    Parameters
+    ----------
+    operator : Operator
+        Products with the kernel matrix of the training rows.
+    weights : array of shape (n, c)
+        The weights; each column sums to one.
+    cross : array of shape (c, c)
+        :math:`w_k^\top E w_l`.
+    dtype : dtype
+        The type of the data, and of what is given back.
+    products : array of shape (n, c)
+        :math:`E w_k`, on the training rows.
+    """
+
+    operator: Operator
+    weights: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    dtype: Any
+    products: NDArray[np.float64]
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
+        return np.diagonal(self.cross)
+
+    @property
+    def training_sqdist(self) -> NDArray[np.float64]:
+        """Squared distances of the training rows, from products that are there already."""
+        return sqdist_from_products(self.products, self.energy)
+
+    def take(self, order: NDArray[np.intp]) -> Self:
+        return replace(
+            self,
+            weights=self.weights[:, order],
+            cross=self.cross[np.ix_(order, order)],
+            products=self.products[:, order],
+        )
+
+    def join(self, other: Self) -> Self:
+        weights = np.hstack([self.weights, other.weights])
+        products = np.hstack([self.products, other.products])
+        return self._with(weights, products)
+
+    def blend(self, other: Self, share: float) -> Self:
+        weights = self.weights + share * (other.weights - self.weights)
+        products = self.products + share * (other.products - self.products)
+        return self._with(weights, products)
+
+    def _with(self, weights: NDArray[np.float64], products: NDArray[np.float64]) -> Self:
+        cross = np.einsum("hk,hl->kl", weights, products)
+        return replace(self, weights=weights, cross=cross, products=products)
+
+    def mutual_sqdist(self) -> NDArray[np.float64]:
+        sqdist: NDArray[np.float64] = 2.0 * self.cross - self.energy - self.energy[:, None]
+        np.fill_diagonal(sqdist, 0.0)
+        return sqdist.clip(min=0.0)
+
+    def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
+        """The same without what only the training rows need; with a finer promise, if asked for."""
+        sums = self.operator.expansion(self.weights, rtol=rtol)
+        source = self.operator.columns, self.weights
+        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
+
+    @cached_property
+    def _expanded(self) -> ExpandedPrototypes:
+        return self.for_prediction()
+
+    def sqdist(self, X: Floats) -> Floats:
+        return self._expanded.sqdist(X)
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        return self._expanded.memberships(rule, X)
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        return self._expanded.labels(rule, X)
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        return self._expanded.objective(rule, X, sample_weight)
+
+
+def sqdist_from_products(products: Floats, energy: Floats) -> NDArray[np.float64]:
+    """Squared distances from `E @ W` and `w' E w`.
+
+    Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
+    """
+    sqdist: NDArray[np.float64] = (2.0 * products - energy).clip(min=0.0)
+    return sqdist
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +294,7 @@ class KernelSpace:
     @cached_property
     def total_variance(self) -> float:
         """The mean squared distance of the mapped rows to their mean."""
-        return float(self.mean.weights[:, 0] @ self.sqdist(self.mean)[:, 0])
+        return float(self.mean.weights[:, 0] @ self.mean.training_sqdist[:, 0])
 
     @property
     def share_of_sphere(self) -> float:
@@ -239,59 +410,71 @@ class KernelSpace:
         cross = np.einsum("hk,hl->kl", weights, products)
         return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 
-    def sqdist(self, prototypes: KernelPrototypes) -> NDArray[np.float64]:
-        """Squared distances of the rows of this space, from products that are there already."""
-        return sqdist_from_products(prototypes.products, prototypes.energy)
-
     def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
-        return np.asarray(rule.memberships(self.sqdist(prototypes)), dtype=self.X.dtype)
+        return np.asarray(rule.memberships(prototypes.training_sqdist), dtype=self.X.dtype)
 
     def labels(self, rule: MembershipRule, prototypes: KernelPrototypes) -> NDArray[np.int32]:
+        return self._labels(rule, prototypes, prototypes.training_sqdist)
+
+    def _labels(
+        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: NDArray[np.float64]
+    ) -> NDArray[np.int32]:
         if self.operator.rtol > 0:  # what new rows get, to the last bit
             return prototypes.labels(rule, self.X)
-        return np.asarray(labels(rule, self.sqdist(prototypes)), dtype=np.int32)
+        return np.asarray(labels(rule, sqdist), dtype=np.int32)
 
     def largest_membership(self, rule: MembershipRule, prototypes: KernelPrototypes) -> float:
         taking_part = self._row_weight > 0
         return float(self.memberships(rule, prototypes)[taking_part].max())
 
+    def outcome(
+        self, rule: MembershipRule, prototypes: KernelPrototypes, *, memberships: bool = True
+    ) -> Outcome:
+        sqdist = prototypes.training_sqdist
+        degrees = rule.memberships(sqdist)
+        kept = np.asarray(degrees, dtype=self.X.dtype) if memberships else None
+        objective, mass = self._objective_and_mass(rule, sqdist, degrees)
+        return Outcome(self._labels(rule, prototypes, sqdist), kept, objective, mass)
+
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> tuple[float, NDArray[np.float64]]:
-        return self._objective_and_mass(rule, self.sqdist(prototypes))
+        sqdist = prototypes.training_sqdist
+        return self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
 
     def _objective_and_mass(
-        self, rule: MembershipRule, sqdist: NDArray[np.float64]
+        self, rule: MembershipRule, sqdist: NDArray[np.float64], memberships: Floats
     ) -> tuple[float, NDArray[np.float64]]:
-        memberships = rule.memberships(sqdist)
         objective = rule.objective(memberships, sqdist)
         mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
         return float(self._row_weight @ objective), mass
 
     def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
-        return Sweep(**self._step(rule, prototypes, self.sqdist(prototypes)))
+        return Sweep(**self._step(rule, prototypes, prototypes.training_sqdist))
 
     def labelled_sweep(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> LabelledSweep[KernelPrototypes]:
         """Two products, one for the next prototypes and one for the means of the labels."""
-        sqdist = self.sqdist(prototypes)
+        sqdist = prototypes.training_sqdist
         members = self._members(labels(rule, sqdist), prototypes.n_clusters)
         return LabelledSweep(**self._step(rule, prototypes, sqdist), members=members)
 
     def _step(
         self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: NDArray[np.float64]
     ) -> dict[str, Any]:
-        """What a sweep says, from the distances."""
-        objective, mass = self._objective_and_mass(rule, sqdist)
+        """The fields of a sweep, from the distances."""
+        objective, mass = self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
         following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
         moves = _sqdist_between(prototypes, following)
         return {
             "prototypes": following,
             "objective": objective,
             "mass": mass,
-            "spread": following.energy.clip(min=0.0),
-            "shift": float(np.sqrt(moves.max() / self.total_variance)) if moves.any() else 0.0,
+            "within_sqdist": following.energy.clip(min=0.0),
+            "relative_move": float(np.sqrt(moves.max() / self.total_variance))
+            if moves.any()
+            else 0.0,
         }
 
     def _members(self, preferred: NDArray[np.intp], n_clusters: int) -> Members[KernelPrototypes]:
@@ -299,12 +482,31 @@ class KernelSpace:
         mass = belongs.sum(axis=0)
         weights = belongs / np.where(mass > 0, mass, 1.0)
         means = self._expanded(weights)
-        distance = np.einsum("hk,hk->k", weights, np.sqrt(self.sqdist(means)))
+        distance = np.einsum("hk,hk->k", weights, np.sqrt(means.training_sqdist))
         return Members(mass, means, distance, means.energy.clip(min=0.0))
 
     def gaps(self, *, all_rows: bool = False) -> KernelGaps:
         distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
         return KernelGaps(self.columns, self.X, distinct.index, all_rows)
+
+    def subsample(self, at_most: int) -> Subsample[KernelPrototypes] | None:
+        if not isinstance(self.columns, Evaluated) or len(self.X) <= at_most:
+            return None
+        few = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
+        sample = KernelSpace(self.columns.kernel_object, few.rows, few.weight.astype(self.X.dtype))
+        own = self._row_weight[few.index]
+
+        def to_full(prototypes: KernelPrototypes) -> KernelPrototypes:
+            weights = np.zeros((len(self.X), prototypes.n_clusters))
+            weights[few.index] = prototypes.weights / own[:, None]
+            return self.prototypes(weights)
+
+        def to_sample(prototypes: KernelPrototypes) -> KernelPrototypes:
+            # The nearest row of the sample: all that a start needs.
+            nearest = prototypes.sqdist(few.rows).argmin(axis=0)
+            return sample.near_rows(nearest, share=0.0)
+
+        return Subsample(sample, to_full, to_sample)
 
     def _pull(self, rule: MembershipRule, sqdist: NDArray[np.float64]) -> NDArray[np.float64]:
         """The pull of each row on each prototype; rows of no weight have none."""

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from typicality.geometry.nearest import NearestRows, neighbours_of
+from typicality.geometry.rows import NearestRows, neighbours_of
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]

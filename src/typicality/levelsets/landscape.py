@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.kernel_prototypes import KernelPrototypes
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.kernel_space import KernelPrototypes
+from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Doubles, Floats, Pairs
 from typicality.levelsets.tree import Cut, Labels
 from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._threads import in_threads, over_ranges
-from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_of
+from typicality.geometry.rows import GivenDistances, Neighbours, neighbours_of
 from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets.graphs import Doubles, Floats, Pairs, linked_pairs
 from typicality.levelsets.landscape import Joined, typicality_at

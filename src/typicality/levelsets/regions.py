@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.rows import DistinctRows
 from typicality.levelsets.graphs import Doubles, Floats
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape

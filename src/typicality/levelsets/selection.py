@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Doubles, components, islands
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.tree import AlphaTree, Branches, Cut, Labels, number_clusters

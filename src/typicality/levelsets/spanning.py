@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._threads import over_ranges
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import (
     Doubles,
     Pairs,

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._checks import check_alpha
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Doubles, Pairs, components
@@ -220,14 +220,14 @@ class AlphaTree:
             Components of fewer rows (of less weight) are not counted.
         """
         if min_cluster_size <= self._smallest_weight:
-            alpha = check_alpha(alpha)
+            alpha = _check_alpha(alpha)
             above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
             return int(above - self._n_edges_above(alpha))
         return self.cut_at(alpha, min_cluster_size=min_cluster_size).n_clusters
 
     def cut_at(self, alpha: float, *, min_cluster_size: float = 1) -> Cut:
         """The clusters of the nodes, as `labels_at`."""
-        alpha = check_alpha(alpha)
+        alpha = _check_alpha(alpha)
         component = components(self.n_nodes, self.pairs[: self._n_edges_above(alpha)])
         component[self.node_alpha <= alpha] = -1
         return Cut(number_clusters(component, self.weight, min_cluster_size), alpha)
@@ -351,3 +351,11 @@ def pruned(tree: AlphaTree, nodes: NDArray[np.intp]) -> PrunedTree:
     n_edges = prune(tree.pairs, kept, tree.heights, tree.weight, edge, ends, total)
     pairs = np.searchsorted(nodes, ends[:n_edges])
     return PrunedTree(nodes, pairs, edge[:n_edges].copy(), total[nodes])
+
+
+def _check_alpha(alpha: Any) -> float:
+    """A level of typicality."""
+    alpha = alpha.item() if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+        raise ValueError(f"alpha must be a number from 0 to 1, a typicality; got {alpha!r}.")
+    return float(alpha)

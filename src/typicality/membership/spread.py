@@ -75,7 +75,7 @@ class ReestimatedSpread(_PlainSweep):
     smallest: float = 0.0
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
-        eta = np.maximum(self.gamma * sweep.spread, self.smallest)
+        eta = np.maximum(self.gamma * sweep.within_sqdist, self.smallest)
         return rule.with_spread(eta), sweep.prototypes
 
 

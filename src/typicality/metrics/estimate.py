@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from typicality._checks import check_n_pairs
+from typicality._arguments import check_whole
 from typicality.metrics.differences import mean_difference_to
 from typicality.metrics.partitions import Crisp, Soft, read_two
 
@@ -94,7 +94,7 @@ def generalized_rand_estimate(
     >>> abs(error) < 3 * estimate.standard_error < 1e-3
     True
     """
-    n_pairs = check_n_pairs(n_pairs)
+    n_pairs = check_whole(n_pairs, "n_pairs", least=2)  # two, for a standard error
     first, second = read_two(reference, memberships, normalize=normalize)
     if len(first) == 1:
         return RandEstimate(1.0, 0.0, 1.0, 0.0, 0)

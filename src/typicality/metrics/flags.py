@@ -3,8 +3,9 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from typicality._checks import check_flags, check_same_length
+from typicality._arguments import check_same_length
 
 
 def jaccard_score(flags_a: Any, flags_b: Any) -> float:
@@ -38,3 +39,23 @@ def jaccard_score(flags_a: Any, flags_b: Any) -> float:
     check_same_length(len(a), "flags_a", len(b), "flags_b")
     either = int(np.count_nonzero(a | b))
     return int(np.count_nonzero(a & b)) / either if either else 1.0
+
+
+def check_flags(flags: Any, name: str) -> NDArray[np.bool_]:
+    """Outlier flags: truth values, or +1 and -1 as `predict` gives them, where -1 is an outlier."""
+    array = np.asarray(flags)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected one flag for each of one or more rows."
+        )
+    if array.dtype.kind == "b":
+        return array
+    if array.dtype.kind in "if" and np.isin(array, (-1, 1)).all():
+        outlier: NDArray[np.bool_] = array == -1
+        return outlier
+    sample = ", ".join(map(repr, array[:3].tolist())) + ", ..." * (len(array) > 3)
+    raise ValueError(
+        f"{name} must be truth values, True for an outlier, or +1 and -1 as predict gives them, "
+        f"-1 for an outlier; it holds {sample}. Where 1 is an outlier and 0 is none, pass "
+        f"{name} == 1."
+    )

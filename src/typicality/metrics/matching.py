@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from typicality._checks import check_choice, check_labels, check_same_length
+from typicality._arguments import check_choice, check_same_length
+from typicality.metrics.partitions import check_labels
 
 
 def success_rate(labels_true: Any, labels_pred: Any, *, matching: str = "greedy") -> float:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.cluster import pair_confusion_matrix
 
-from typicality._checks import check_labels, check_same_length
+from typicality._arguments import check_same_length
+from typicality.metrics.partitions import check_labels
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,20 @@
 """What is compared: rows with their shares of the clusters, and of a class "nowhere"."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array
 
-from typicality._checks import check_labels, check_memberships, check_same_length, is_labels
+from typicality._arguments import check_same_length
 
 Doubles = NDArray[np.float64]
+
+_ROUNDING = 1e-5  # a membership this much above one is one, rounded in float32
+_NO_LABEL = "Leave such rows out of all arguments, or give them the label -1: belongs nowhere."
 
 
 def count_clusters(labels: NDArray[Any]) -> int:
@@ -58,7 +64,7 @@ def read_two(
 
 
 def _read(partition: Any, name: str, normalize: bool) -> Crisp | Soft:
-    if is_labels(partition):
+    if _is_labels(partition):
         return _by_class(check_labels(partition, name))
     shares = shares_with_nowhere(check_memberships(partition, name), normalize=normalize)
     # Shares that are all 0 or 1 are classes, which cost no distance.
@@ -90,3 +96,96 @@ def shares_and_weights(memberships: Doubles) -> tuple[Doubles, Doubles]:
     total = memberships.sum(axis=1)
     shares = memberships / np.where(total > 0, total, 1.0)[:, None]
     return shares, np.minimum(total, 1.0)
+
+
+def _is_labels(partition: Any) -> bool:
+    """Whether a partition is given by labels, one for each row, and not by memberships."""
+    if issparse(partition):
+        return False
+    try:
+        return np.ndim(partition) == 1
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def check_labels(labels: Any, name: str) -> NDArray[Any]:
+    """One label for each row: whole numbers, of which -1 is "nowhere", truth values or text."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected one label for each row. Pass labels_, or "
+            f"memberships.argmax(axis=1)."
+        )
+    if len(array) == 0:
+        raise ValueError(f"{name} is empty. Pass a label for each of one or more rows.")
+    if array.dtype.kind == "f":
+        return _whole_numbers(array, name)
+    if array.dtype.kind in "biuUS":
+        return array
+    if all(isinstance(label, Integral) for label in array):  # e.g. of a data frame
+        return array.astype(np.int64)
+    try:
+        np.unique(array)
+        missing = array != array
+    except TypeError as error:
+        raise ValueError(
+            f"{name} mixes labels of several types, which cannot be sorted. Pass whole numbers, "
+            "or text."
+        ) from error
+    if np.any(missing):
+        raise ValueError(f"{name} has no label in row {np.flatnonzero(missing)[0]}. {_NO_LABEL}")
+    return array
+
+
+def _whole_numbers(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(f"{name} contains NaN or infinity, first in row {bad[0]}. {_NO_LABEL}")
+    fractions = np.flatnonzero(array != np.floor(array))
+    if len(fractions):
+        raise ValueError(
+            f"{name} has one dimension, so it is read as labels, and {array[fractions[0]]:g} in "
+            f"row {fractions[0]} is not a whole number. Memberships have a column for each "
+            "cluster: pass memberships.reshape(-1, 1) if there is only one."
+        )
+    return array.astype(np.int64)
+
+
+def check_memberships(memberships: Any, name: str = "memberships") -> Doubles:
+    """Memberships as a dense float64 matrix of shape (n, c), in [0, 1]; c may be zero."""
+    try:
+        matrix = check_array(
+            memberships,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"{name}: {reason}. Pass numbers, rows x clusters.") from error
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {matrix.shape}, expected (n_samples, n_clusters): a row for each "
+            "sample, a column for each cluster."
+        )
+    dense: Doubles = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
+    if len(dense) == 0:
+        raise ValueError(f"{name} has no rows (shape {dense.shape}). Pass at least one row.")
+    _check_degrees(dense, name)
+    return dense
+
+
+def _check_degrees(matrix: Doubles, name: str) -> None:
+    bad = np.argwhere(~((matrix >= 0) & (matrix <= 1 + _ROUNDING)))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"{name} has the value {matrix[row, column]:g} in row {row}, column {column}: "
+            "memberships lie in [0, 1]. Remove rows with missing values; divide scores that are "
+            "not negative by the sum of their row."
+        )

@@ -6,6 +6,7 @@ all weights are one: these are the classical indices. Typicalities of an outlier
 counts little, and a row of zeros does not count.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr
 from sklearn.metrics import silhouette_samples
+from sklearn.utils.validation import check_array
 
-from typicality._checks import (
-    check_centers,
-    check_exponent,
-    check_memberships,
-    check_points,
-    check_same_length,
-)
-from typicality.metrics.partitions import shares_and_weights
+from typicality._arguments import check_same_length
+from typicality.metrics.partitions import check_memberships, shares_and_weights
 
 Doubles = NDArray[np.float64]
 
@@ -144,10 +140,10 @@ def xie_beni_index(X: Any, centers: Any, memberships: Any, *, m: float = 2.0) ->
     0.010416666666666666
     """
     u = check_memberships(memberships)
-    points = check_points(X)
+    points = check_array(X, dtype=np.float64, input_name="X")
     check_same_length(points.shape[0], "X", len(u), "memberships")
-    centers = check_centers(centers, u.shape[1], points.shape[1])
-    m = check_exponent(m, "m", above=0)
+    centers = _check_centers(centers, u.shape[1], points.shape[1])
+    m = _check_exponent(m, "m")
     shares, weights = shares_and_weights(u)
     sqdist = cdist(points, centers, "sqeuclidean")
     within = _weighted_mean(np.einsum("hk,hk->h", shares**m, sqdist), weights)
@@ -203,9 +199,9 @@ def fuzzy_silhouette_score(
     0.781
     """
     u = check_memberships(memberships)
-    points = check_points(X, accept_sparse=True)
+    points = check_array(X, dtype=np.float64, accept_sparse="csr", input_name="X")
     check_same_length(points.shape[0], "X", len(u), "memberships")
-    alpha = check_exponent(alpha, "alpha", above=0)
+    alpha = _check_exponent(alpha, "alpha")
     shares, weights = shares_and_weights(u)
     counted = weights > 0
     labels = shares[counted].argmax(axis=1) if u.shape[1] else np.empty(0, np.intp)
@@ -233,3 +229,26 @@ def _weighted_mean(values: Doubles, weights: Doubles) -> float:
     total = float(weights.sum())
     # Not a product of vectors: sums of BLAS depend on the number of threads.
     return float(np.sum(weights * values)) / total if total > 0 else float("nan")
+
+
+def _check_centers(centers: Any, n_clusters: int, n_features: int) -> Doubles:
+    """A centre for each column of the memberships, two at least."""
+    points: Doubles = check_array(centers, dtype=np.float64, input_name="centers")
+    if points.shape != (n_clusters, n_features):
+        raise ValueError(
+            f"centers has shape {points.shape}, expected (n_clusters, n_features) = "
+            f"{(n_clusters, n_features)}: a centre for each column of memberships, in the space "
+            "of X."
+        )
+    if n_clusters < 2:
+        raise ValueError(
+            "One cluster has no separation from others: pass two centers or more, with a column "
+            "of memberships for each."
+        )
+    return points
+
+
+def _check_exponent(value: Any, name: str) -> float:
+    if not isinstance(value, Real) or not 0 < float(value) < float("inf"):
+        raise ValueError(f"{name} must be a finite number above 0; got {value!r}.")
+    return float(value)

@@ -181,10 +181,10 @@ RECORDS: dict[str, Record] = {
     ),
     # prototypes and scores
     "Centroids": Record(
-        "typicality.geometry.centroids", {"origin": floats("d"), "offsets": floats("c", "d")}
+        "typicality.geometry.input_space", {"origin": floats("d"), "offsets": floats("c", "d")}
     ),
     "ExpandedPrototypes": Record(
-        "typicality.geometry.kernel_prototypes",
+        "typicality.geometry.kernel_space",
         {
             "sums": part(*SUMS),
             "energy": floats("c"),
@@ -193,7 +193,7 @@ RECORDS: dict[str, Record] = {
         },
     ),
     "KnownRows": Record(
-        "typicality.geometry.leave_one_out",
+        "typicality.geometry.scores",
         {
             "columns": part(*COLUMNS),
             "weights": floats("n"),
@@ -202,11 +202,11 @@ RECORDS: dict[str, Record] = {
         },
     ),
     "LeaveOneOut": Record(
-        "typicality.geometry.leave_one_out",
+        "typicality.geometry.scores",
         {"mean": part("ExpandedPrototypes"), "known": part("KnownRows")},
     ),
     "FastLeaveOneOut": Record(
-        "typicality.geometry.leave_one_out",
+        "typicality.geometry.scores",
         {
             "mean": part("ExpandedPrototypes"),
             "known": part("KnownRows"),
@@ -214,9 +214,7 @@ RECORDS: dict[str, Record] = {
         },
         lambda made: has_compiled_sums(made.known.columns),
     ),
-    "CompressedScores": Record(
-        "typicality.geometry.leave_one_out", {"mean": part("ExpandedPrototypes")}
-    ),
+    "CompressedScores": Record("typicality.geometry.scores", {"mean": part("ExpandedPrototypes")}),
     # level sets
     "Landscape": Record(
         "typicality.levelsets.landscape",
@@ -230,10 +228,10 @@ RECORDS: dict[str, Record] = {
         lambda made: has_compiled_sums(made.columns),
     ),
     "NearestRows": Record(
-        "typicality.geometry.nearest", {"rows": floats("n", "_coordinates"), "norm": whole}
+        "typicality.geometry.rows", {"rows": floats("n", "_coordinates"), "norm": whole}
     ),
     "GivenDistances": Record(
-        "typicality.geometry.nearest",
+        "typicality.geometry.rows",
         {"columns": array("i", "n")},
         lambda made: bool((made.columns >= 0).all()),
     ),
@@ -299,7 +297,7 @@ RECORDS: dict[str, Record] = {
     ),
     # what a fit tells of itself
     "LambdaPath": Record(
-        "typicality.solve.lambda_path",
+        "typicality.solve.schedules",
         {
             "lam": floats("_tried"),
             "n_clusters": array("i", "_tried"),

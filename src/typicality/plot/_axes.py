@@ -61,3 +61,17 @@ def written(value: float, span: float) -> str:
     """A number with as many digits as tell it from others within a span."""
     decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
     return f"{value:.{decimals}f}"
+
+
+def check_values(values: Any, *, name: str) -> Doubles:
+    """One finite number or more."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers; got {values!r}.") from error
+    if numbers.ndim != 1 or len(numbers) == 0 or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{name} must be one finite number or more, in a list; got shape {numbers.shape}"
+            f"{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
+        )
+    return numbers

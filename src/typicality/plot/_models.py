@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_has_memberships
 from typicality._words import counted
 
 Doubles = NDArray[np.float64]
@@ -47,7 +47,11 @@ def last_step(estimator: Any) -> Any:
 def soft_model(estimator: Any) -> "SoftModel":
     """The view of an estimator that is fitted; an error in words where it has no memberships."""
     model = last_step(estimator)
-    check_has_memberships(model)
+    if not (hasattr(model, "predict_memberships") or hasattr(model, "predict_typicality")):
+        raise ValueError(
+            f"{model!r} has neither memberships nor typicalities of new rows. Fit an estimator of "
+            "typicality."
+        )
     before = [step for _, step in getattr(estimator, "steps", [])[:-1]]
     steps = tuple(step for step in before if step not in (None, "passthrough"))
     if hasattr(model, "tree_"):
@@ -235,3 +239,11 @@ def _lead(memberships: Doubles, regions: Labels, label: int) -> Doubles:
 
 def _hair(surface: Doubles) -> float:
     return _HAIR * max(float(np.ptp(surface)), _HAIR)
+
+
+def check_cluster(cluster: Any, n_clusters: int) -> int:
+    """The number of one of the clusters."""
+    if not isinstance(cluster, Integral) or int(cluster) not in range(n_clusters):
+        known = "there is none" if n_clusters == 0 else f"they go from 0 to {n_clusters - 1}"
+        raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
+    return int(cluster)

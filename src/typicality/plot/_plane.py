@@ -1,13 +1,17 @@
 """A grid over two features of the data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import narwhals
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_array
 
-from typicality._checks import check_grid_resolution, check_plane
+from typicality._arguments import check_whole
 from typicality._compat import feature_names
 
 Doubles = NDArray[np.float64]
@@ -43,9 +47,9 @@ class Plane:
     @classmethod
     def through(cls, X: Any, features: Any, grid_resolution: Any, *, estimator: Any) -> Self:
         """The plane of two features, over the range of the rows and a little more."""
-        size = check_grid_resolution(grid_resolution)
+        size = check_whole(grid_resolution, "grid_resolution", least=2)
         names = feature_names(X)
-        rows, places = check_plane(estimator, X, features, names)
+        rows, places = _two_features(estimator, X, features, names)
         points = rows[:, places]
         xx0, xx1 = np.meshgrid(*(_ticks(column, size) for column in points.T))
         grid = np.tile(np.median(rows, axis=0), (size * size, 1))
@@ -81,3 +85,41 @@ def _like(X: Any, rows: Doubles, names: Any) -> Any:
     columns = {str(name): column for name, column in zip(names, rows.T, strict=True)}
     backend = narwhals.get_native_namespace(X)
     return narwhals.from_dict(columns, backend=backend).to_native()
+
+
+def _two_features(
+    estimator: Any, X: Any, features: Any, names: Sequence[str] | None
+) -> tuple[Doubles, tuple[int, int]]:
+    """The rows as points, and the places of two features of them, given by place or by name."""
+    if get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            f"With kernel={estimator.kernel!r} rows have no coordinates to draw. Fit on rows of "
+            "features, with a kernel of them."
+        )
+    points = check_array(X, dtype=np.float64, input_name="X")
+    n_features = points.shape[1]
+    if n_features < 2:
+        raise ValueError(
+            f"X has {n_features} feature(s), and a plane needs two. Use MembershipHistogramDisplay."
+        )
+    if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
+        raise ValueError(f"features must be two of the features of X; got {features!r}.")
+    first, second = (_place(feature, n_features, names) for feature in features)
+    if first == second:
+        raise ValueError(f"features must be two different features of X; got {features!r}.")
+    return points, (first, second)
+
+
+def _place(feature: Any, n_features: int, names: Sequence[str] | None) -> int:
+    """The number of a column, given as number or name."""
+    if isinstance(feature, str):
+        if names is None or feature not in list(names):
+            known = "X has no names" if names is None else f"X has {', '.join(names)}"
+            raise ValueError(f"features: no feature is named {feature!r}; {known}.")
+        return list(names).index(feature)
+    if not isinstance(feature, Integral) or int(feature) not in range(n_features):
+        raise ValueError(
+            f"features: {feature!r} is not a feature of X, which has {n_features}: take numbers "
+            f"from 0 to {n_features - 1}, or names of columns."
+        )
+    return int(feature)

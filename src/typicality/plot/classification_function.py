@@ -5,9 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_cluster, check_surface_axes
 from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
-from typicality.plot._models import soft_model
+from typicality.plot._models import check_cluster, soft_model
 from typicality.plot._plane import Plane
 
 _FLOOR = -1.0  # where the rows lie below the surface
@@ -114,7 +113,7 @@ class ClassificationFunctionDisplay:
         ClassificationFunctionDisplay
         """
         require_matplotlib(cls)
-        check_surface_axes(ax)
+        _check_three_dimensions(ax)
         model = soft_model(estimator)
         plane = Plane.through(X, features, grid_resolution, estimator=model.estimator)
         memberships = model.memberships(plane.grid)
@@ -144,7 +143,7 @@ class ClassificationFunctionDisplay:
         -------
         self
         """
-        check_surface_axes(ax)
+        _check_three_dimensions(ax)
         ax = axes_for(self, ax, size=(6.4, 5.4), projection="3d")
         self.rows_ = draw_rows(ax, self.points, self.labels, zs=_FLOOR, depthshade=False)
         count = self.xx0.shape[0]
@@ -161,3 +160,11 @@ class ClassificationFunctionDisplay:
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel, zlabel=self.name)
         ax.view_init(**_VIEW)
         return self
+
+
+def _check_three_dimensions(ax: Any) -> None:
+    if ax is not None and not hasattr(ax, "plot_surface"):
+        raise ValueError(
+            "ax has two dimensions, and a surface needs three: make it with "
+            'figure.add_subplot(projection="3d"), or leave ax out.'
+        )

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from typicality._checks import check_has_tree
 from typicality.levelsets.tree import AlphaTree
 from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
@@ -104,7 +103,9 @@ class ClusterTreeDisplay:
         """
         require_matplotlib(cls)
         model = last_step(estimator)
-        tree = check_has_tree(model)
+        tree: Any = getattr(model, "tree_", None)
+        if not hasattr(tree, "branches"):
+            raise ValueError(f"{model!r} has no tree of alpha-cuts. Fit an AlphaCutClustering.")
         display = cls(
             tree,
             node_labels=model.labels_[tree.row_of],

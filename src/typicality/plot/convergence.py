@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from typicality._checks import check_has_objectives, check_same_length, check_values
+from typicality._arguments import check_same_length
 from typicality._words import counted
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, require_matplotlib
 from typicality.plot._colours import FIRST, SECOND
 from typicality.plot._models import last_step
 from typicality.solve.picard import PicardResult
@@ -22,7 +22,7 @@ class ConvergenceDisplay:
 
     The objective never rises while the spreads are fixed; where they adapt, or clusters come and
     go, it may. Estimators keep it as `objective_path_`; a
-    :class:`~typicality.solve.PicardResult` has the residuals, too.
+    `PicardResult` has the residuals, too.
 
     Make it by `from_estimator` or `from_result`; the parts of the picture are attributes
     afterwards.
@@ -89,7 +89,13 @@ class ConvergenceDisplay:
         """
         require_matplotlib(cls)
         model = last_step(estimator)
-        return cls(check_has_objectives(model), status=getattr(model, "status_", None)).plot(ax=ax)
+        path = getattr(model, "objective_path_", None)
+        if path is None:
+            raise ValueError(
+                f"{model!r} keeps no objective of its iterations (objective_path_). Fit an "
+                "estimator of typicality."
+            )
+        return cls(path, status=getattr(model, "status_", None)).plot(ax=ax)
 
     @classmethod
     def from_result(cls, result: PicardResult[Any], *, ax: Any = None) -> Self:
@@ -98,7 +104,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         result : PicardResult
-            What :func:`typicality.solve.picard` returned.
+            What `typicality.solve.picard.picard` returned.
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 

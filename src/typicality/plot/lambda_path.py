@@ -4,12 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from typicality._checks import check_has_path
 from typicality._words import counted
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.plot._models import last_step
-from typicality.solve.lambda_path import LambdaPath
+from typicality.solve.schedules import LambdaPath
 
 
 class LambdaPathDisplay:
@@ -61,7 +60,13 @@ class LambdaPathDisplay:
         LambdaPathDisplay
         """
         require_matplotlib(cls)
-        return cls(check_has_path(last_step(estimator))).plot(ax=ax)
+        model = last_step(estimator)
+        path = getattr(model, "lambda_path_", None)
+        if path is None:
+            raise ValueError(
+                f"{model!r} has no path of lambda. Fit a SequentialPCM with lam='auto'."
+            )
+        return cls(path).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the path.

@@ -6,10 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_cluster
 from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
 from typicality.plot._colours import CUT, cluster_colour, shades
-from typicality.plot._models import Boundary, largest, soft_model
+from typicality.plot._models import Boundary, check_cluster, largest, soft_model
 from typicality.plot._plane import Plane
 
 _TINT = 0.25  # opacity of the region of a cluster

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from typicality._checks import check_same_length, check_values
-from typicality.plot._axes import axes_for, require_matplotlib, written
+from typicality._arguments import check_same_length
+from typicality.plot._axes import axes_for, check_values, require_matplotlib, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 from typicality.plot._models import soft_model
 

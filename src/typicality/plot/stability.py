@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_scores
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, require_matplotlib
 from typicality.plot._colours import FIRST, PLAIN, SECOND
 
 _JITTER = 0.12  # of the distance between boxes
@@ -47,7 +46,12 @@ class StabilityDisplay:
     """
 
     def __init__(self, scores: Mapping[str, ArrayLike], *, score_name: str = "stability") -> None:
-        self.scores = check_scores(scores)
+        if not isinstance(scores, Mapping) or not scores:
+            raise ValueError(
+                "scores must be a mapping from the name of each setting to its scores, e.g. "
+                f"{{'sigma = 1': [0.8, 0.9]}}; got {scores!r}."
+            )
+        self.scores = {str(n): check_values(s, name=f"scores[{n!r}]") for n, s in scores.items()}
         self.score_name = score_name
 
     @classmethod

@@ -6,10 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_repeated_scores
 from typicality.plot._axes import axes_for, require_matplotlib
 from typicality.plot._colours import cluster_colour
-from typicality.plot._repeated import known_columns, parts_of
+from typicality.plot._repeated import check_repeated_scores, known_columns, parts_of
 
 _GROUP = 0.8  # of the distance between settings: the rest keeps them apart
 _BOX = 0.85  # of the place of a method

@@ -7,10 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality._checks import check_repeated_scores, check_results, check_values
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, require_matplotlib
 from typicality.plot._colours import cluster_colour
-from typicality.plot._repeated import of_columns, parts_of, shared_settings
+from typicality.plot._repeated import (
+    check_repeated_scores,
+    check_results,
+    of_columns,
+    parts_of,
+    shared_settings,
+)
 
 _FAR = 20.0  # times the smallest setting: more is drawn on a logarithmic scale
 _MOST_TICKS = 10

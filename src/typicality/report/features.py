@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+import narwhals
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
 
-from typicality._checks import check_display, check_has_features
+from typicality._compat import feature_names
 from typicality._quantiles import IQR_OF_NORMAL
 
 Doubles = NDArray[np.float64]
@@ -42,10 +44,15 @@ class FeatureTable:
         known = getattr(model, "feature_names_in_", None)
         own_names = None if known is None else [str(name) for name in known]
         if display is None:
-            check_has_features(model, has_features=not pairwise)
+            if pairwise:
+                name = "metric" if getattr(model, "metric", None) == "precomputed" else "kernel"
+                raise ValueError(
+                    f"The model was fitted with {name}={getattr(model, name)!r}: X holds values "
+                    "for pairs of rows, and a report has no features to draw. Pass them as display."
+                )
             values, names = rows, own_names
         else:
-            values, names = check_display(display, len(rows))
+            values, names = _read_display(display, len(rows))
         same = not pairwise and values.shape[1] == rows.shape[1]
         if names is None and same:
             names = own_names
@@ -63,6 +70,30 @@ class FeatureTable:
         """The features in units of their spread, about their medians."""
         middle = np.median(self.measured, axis=0)
         return np.asarray((self.measured - middle) / self.scale, dtype=np.float64)
+
+
+def _read_display(display: Any, n_rows: int) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Features as the user wants to see them, and their names; missing values are allowed."""
+    table = narwhals.from_native(display, pass_through=True)
+    for name, dtype in table.schema.items() if hasattr(table, "schema") else ():
+        if not (dtype.is_numeric() or dtype == narwhals.Boolean):
+            raise ValueError(
+                f"display has the column {str(name)!r}, which holds no numbers ({dtype}). Leave it "
+                "out, and pass it as cells, which takes text."
+            )
+    names = feature_names(display)
+    values = check_array(
+        display,
+        dtype=np.float64,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=0,
+        input_name="display",
+    )
+    if len(values) != n_rows:
+        raise ValueError(
+            f"display has {len(values)} rows, X has {n_rows}: they must be the same rows."
+        )
+    return values, None if names is None else [str(name) for name in names]
 
 
 def robust_scale(values: NDArray[np.floating]) -> Doubles:

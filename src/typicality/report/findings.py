@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_reportable, check_rows, check_training_rows
+from typicality.geometry.checks import check_rows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
 Doubles = NDArray[np.float64]
+
+_ROWS_COMPARED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +74,46 @@ class Findings:
 
 def read_rows(model: Any, X: Any) -> NDArray[np.floating]:
     """The rows of X as an array, if they and the model can be reported on."""
-    check_reportable(model)
+    _check_reportable(model)
     check_is_fitted(model)
     rows = check_rows(model, X, training=False)
     method = chosen_method(model)
     if hasattr(method, "tree_"):
-        check_training_rows(method, X, n_rows=len(rows))
+        _check_training_rows(method, X, n_rows=len(rows))
     return rows
+
+
+def _check_reportable(model: Any) -> None:
+    """An estimator of typicality, not a pipeline around one."""
+    if hasattr(model, "steps"):
+        raise TypeError(
+            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
+            "the steps before have made them, and the rows as they were as display, i.e. "
+            "model[-1].report(model[:-1].transform(X), display=X)."
+        )
+    kinds = ("labels_at", "decision_function", "predict_memberships")
+    if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
+        raise TypeError(
+            f"{model!r} is not an estimator of typicality: a report shows typicalities or "
+            "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
+        )
+
+
+def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
+    """The rows that a tree was grown from; some of them are looked at."""
+    known = model.typicality_
+    n_fitted = len(known)
+    same = n_rows == n_fitted
+    if same:
+        n_compared = min(_ROWS_COMPARED, n_rows)
+        some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
+        same = np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
+    if not same:
+        raise ValueError(
+            f"X has {n_rows} rows and is not what the model was fitted on ({n_fitted} rows): "
+            "the tree of clusters knows those rows only, in their order. Pass the X of fit, or fit "
+            "the model to these rows."
+        )
 
 
 def chosen_method(model: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.nearest import NearestRows
+from typicality.geometry.rows import NearestRows
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles

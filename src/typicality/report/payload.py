@@ -7,12 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import typicality
-from typicality._checks import (
-    check_cells,
-    check_max_rows,
-    check_row_numbers,
-    check_sentences,
-)
+from typicality._arguments import check_whole
 from typicality.report.axes import AxisChoice, choose_axes
 from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
@@ -29,6 +24,7 @@ Doubles = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 _FORMAT = 1
+_FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _PROFILE_LENGTH = 4
 _REASONS = 3  # features named for an outlier
@@ -55,12 +51,13 @@ def build_payload(
     The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `found`: what
     the model says of X, where somebody has asked already.
     """
-    max_rows = check_max_rows(max_rows)
-    notes, warnings = check_sentences(notes, warnings)
+    max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
+    notes, warnings = _check_sentences(notes, warnings)
     rows = read_rows(model, X)
     features = FeatureTable.of(model, rows, display)
-    cells = check_cells({} if cells is None else cells, len(rows))
-    row_word, numbers = check_row_numbers(row_numbers, len(rows))
+    cells = {} if cells is None else cells
+    _check_cells(cells, len(rows))
+    row_word, numbers = _check_row_numbers(row_numbers, len(rows))
     found = find(model, X) if found is None else found
     middles = Middles.of(found, features) if found.kind == "memberships" else None
     clusters = ClusterTable.of(found, features, middles)
@@ -212,3 +209,47 @@ def _importance(clusters: ClusterTable, outliers: Outliers) -> Doubles:
 def _number(value: Any) -> float | None:
     """A number as JSON knows them; None for what it does not know."""
     return None if value is None or not np.isfinite(value) else float(value)
+
+
+def _check_row_numbers(
+    row_numbers: tuple[str, Any] | None, n_rows: int
+) -> tuple[str, NDArray[np.int32]]:
+    """What rows are called, and a number for each."""
+    if row_numbers is None:
+        return "row", np.arange(n_rows, dtype=np.int32)
+    word, given = row_numbers
+    numbers = np.asarray(given)
+    if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"row_numbers has numbers of shape {numbers.shape} and type {numbers.dtype}: pass a "
+            f"word and {n_rows} whole numbers, one for each row."
+        )
+    if n_rows and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(np.int32).max:
+        raise ValueError("row_numbers must be numbers from 0 to 2147483647.")
+    return str(word), numbers.astype(np.int32)
+
+
+def _check_cells(cells: Any, n_rows: int) -> None:
+    """Further columns, of text."""
+    if not isinstance(cells, Mapping):
+        raise TypeError(
+            f"cells must map names of columns to their values, got {type(cells).__name__}. Pass "
+            "e.g. {'city': list_of_cities}."
+        )
+    for name, values in cells.items():
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise TypeError(f"cells[{name!r}] must be a sequence with a value for each row.")
+        if len(values) != n_rows:
+            raise ValueError(
+                f"cells[{name!r}] has {len(values)} values, X has {n_rows} rows: they must be of "
+                "the same rows."
+            )
+
+
+def _check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], list[str]]:
+    """Notes, as pairs of a heading and a sentence, and warnings."""
+    if isinstance(notes, str) or any(isinstance(note, str) or len(note) != 2 for note in notes):
+        raise ValueError("notes must be pairs of a heading and a sentence.")
+    if isinstance(warnings, str):
+        raise TypeError("warnings must be a sequence of sentences, not one string.")
+    return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]

@@ -1,25 +1,30 @@
 """Accuracy of outlier detection where the truth is known: trained on normal rows alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
-from typicality._checks import (
-    check_at_least,
-    check_detector,
-    check_judge,
-    check_rows_to_split,
-    check_sizes,
-    check_truth,
-)
+from typicality._arguments import check_same_length, check_whole
 from typicality._words import counted
 from typicality.metrics import jaccard_score
-from typicality.validation.detectors import Score, rows_of, scores_of, seeded_clone
+from typicality.metrics.flags import check_flags
+from typicality.validation.detectors import (
+    Score,
+    check_detector,
+    check_estimator,
+    check_rates,
+    check_rows_to_split,
+    rows_of,
+    scores_of,
+    seeded_clone,
+)
 from typicality.validation.repetitions import Progress, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
@@ -158,12 +163,15 @@ def novelty_accuracy(
     >>> result.scores.shape
     (10, 2)
     """
-    check_judge(detector, rate, matched_to)
+    _check_judge(detector, rate, matched_to)
     check_detector(detector, score)
     X, n_rows = check_rows_to_split(X, detector)
-    truth = check_truth(is_outlier, n_rows)
-    sizes = check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
-    n_repeats = check_at_least(n_repeats, "n_repeats", 1)
+    truth = check_flags(is_outlier, "is_outlier")
+    check_same_length(n_rows, "X", len(truth), "is_outlier")
+    if not truth.any():
+        raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
+    sizes = _check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
+    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     task = _Task(detector, X, truth, sizes, rate, matched_to, score)
     scores = repeat(
         partial(_train_once, task),
@@ -220,3 +228,36 @@ def _rate_of_other(task: _Task, training: Indices, rng: np.random.RandomState) -
     other = seeded_clone(task.matched_to, rng)
     rows = rows_of(other, task.X, training, trained_on=training)
     return float(np.mean(other.fit(rows).predict(rows) == -1))
+
+
+def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
+    """A rate, or a detector to take it from, or a detector that decides itself; not two of them."""
+    if rate is not None and matched_to is not None:
+        raise ValueError(
+            f"rate={rate!r} and matched_to={matched_to!r} both say how many rows to reject. Give "
+            "one of them."
+        )
+    if rate is not None:
+        check_rates(rate, name="rate")
+        return
+    judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
+    check_estimator(judge, name)
+    if not (hasattr(judge, "predict") and is_outlier_detector(judge)):
+        raise ValueError(
+            f"{judge!r} has no predict that says which rows to reject (-1). Pass rate=."
+        )
+
+
+def _check_sizes(sizes: Any, n_normal: int) -> tuple[int, ...]:
+    """One number of training rows or several, fewer than there are normal rows."""
+    given = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else (sizes,)
+    for size in given:
+        whole = isinstance(size, Integral) and not isinstance(size, bool)
+        if not whole or not 2 <= size < n_normal:
+            raise ValueError(
+                f"sizes must be whole numbers from 2 to {n_normal - 1}: there are {n_normal} "
+                f"normal rows, and one at least must be left to judge; got {size!r}."
+            )
+    if not given:
+        raise ValueError("sizes is empty. Pass at least one number of training rows.")
+    return tuple(int(size) for size in given)

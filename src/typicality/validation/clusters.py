@@ -6,13 +6,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
-from typicality._checks import check_at_least, check_predicting_clusterer, check_rows_to_split
+from typicality._arguments import check_whole
 from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
-from typicality.validation.detectors import rows_of, seeded_clone
+from typicality.validation.detectors import (
+    check_estimator,
+    check_rows_to_split,
+    rows_of,
+    seeded_clone,
+)
 from typicality.validation.labellings import labelling_distance, random_distance
 from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
@@ -204,9 +210,9 @@ def clustering_stability(
     >>> clustering_stability(KMeans(3, n_init=10), X, random_state=0).stability
     1.0
     """
-    check_predicting_clusterer(clusterer)
+    check_clusterer(clusterer)
     X, n_rows = check_rows_to_split(X, clusterer)
-    n_repeats = check_at_least(n_repeats, "n_repeats", 1)
+    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     outcomes = repeat(
         partial(_split_once, _Task(clusterer, X, n_rows)),
         n_repeats,
@@ -266,3 +272,17 @@ def _compare(transferred: Labels, own: Labels) -> _Outcome:
     shares = float(np.mean(transferred < 0)), float(np.mean(own < 0))
     expected = random_distance(len(own), *n_clusters, nowhere=shares)
     return _Outcome(labelling_distance(transferred, own), expected, *n_clusters)
+
+
+def check_clusterer(clusterer: Any) -> None:
+    """An estimator that can label rows it was not fitted on."""
+    check_estimator(clusterer, "clusterer")
+    if is_outlier_detector(clusterer):
+        raise ValueError(
+            f"{clusterer!r} tells outliers, and no clusters: outlier_stability is for it."
+        )
+    if not hasattr(clusterer, "predict"):
+        raise ValueError(
+            f"{clusterer!r} has no predict to label new rows with. Wrap it: "
+            f"PredictByNearest({clusterer!r}), from typicality.validation."
+        )

@@ -10,10 +10,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from typicality._checks import check_distances_or_rows, check_row_labels
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 
 Labels = NDArray[np.int_]
+
+_SIMILARITIES = ("precomputed", "precomputed_nearest_neighbors")
 
 
 class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
@@ -112,11 +113,11 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_distances_or_rows(self.clusterer, self.metric)
+        _check_distances_or_rows(self.clusterer, self.metric)
         rows = validate_data(self, X, accept_sparse="csr")
         # As given: the clusterer may choose columns by name.
         self.clusterer_ = clone(self.clusterer).fit(X)
-        labels = check_row_labels(self.clusterer_, rows.shape[0])
+        labels = _check_labels(self.clusterer_, rows.shape[0])
         nowhere = labels < 0
         fills = self.assign == "all" and bool(nowhere.any()) and not bool(nowhere.all())
         voters = np.flatnonzero(~nowhere) if fills else np.arange(len(labels))
@@ -158,3 +159,38 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.sparse = inner.sparse
         tags.input_tags.pairwise = inner.pairwise or self.metric == "precomputed"
         return tags
+
+
+def _check_distances_or_rows(clusterer: Any, metric: Any) -> None:
+    """A matrix of distances is one for the clusterer and for its neighbours, or for neither."""
+    parameters = clusterer.get_params(deep=False)
+    is_pairwise = get_tags(clusterer).input_tags.pairwise
+    # Not all clusterers of scikit-learn that take distances say so by their tags.
+    takes_matrix = is_pairwise or parameters.get("metric") == "precomputed"
+    if any(parameters.get(name) in _SIMILARITIES for name in ("affinity", "kernel")):
+        raise ValueError(
+            f"{clusterer!r} takes a matrix of similarities, in which the nearest rows of a new row "
+            "cannot be sought. Pass rows, or a clusterer that takes distances."
+        )
+    if takes_matrix and metric != "precomputed":
+        raise ValueError(
+            f"{clusterer!r} takes a square matrix of distances, and neighbours are sought among "
+            f"rows (metric={metric!r}). Pass metric='precomputed'."
+        )
+    if metric == "precomputed" and not takes_matrix:
+        raise ValueError(
+            "metric='precomputed' takes X for a square matrix of distances, and the clusterer "
+            "takes it for rows. Set both, or neither."
+        )
+
+
+def _check_labels(clusterer: Any, n_rows: int) -> Labels:
+    """The labels that a fitted clusterer gives the rows it was fitted on."""
+    labels = np.asarray(getattr(clusterer, "labels_", None))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{clusterer!r} has no labels_ of the {n_rows} rows it was fitted on. Wrap a clusterer "
+            "of rows; of a Pipeline its last step alone: "
+            "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
+        )
+    return labels

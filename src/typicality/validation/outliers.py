@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from typicality._checks import (
-    check_at_least,
-    check_choice,
-    check_detector,
-    check_parameter_name,
-    check_rates,
-    check_rows_to_split,
-)
-from typicality._words import counted
+from typicality._arguments import check_choice, check_whole
+from typicality._words import counted, listed
 from typicality.metrics import jaccard_score
 from typicality.validation.detectors import (
     Score,
+    check_detector,
+    check_rates,
+    check_rows_to_split,
     lowest_rows,
     rows_of,
     scores_of,
@@ -163,9 +160,9 @@ def outlier_stability(
     check_detector(detector, score)
     X, n_rows = check_rows_to_split(X, detector)
     rates = check_rates(rates)
-    check_parameter_name(detector, rate_parameter)
+    _check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)
-    n_repeats = check_at_least(n_repeats, "n_repeats", 1)
+    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     task = _Task(detector, X, n_rows, rates, rate_parameter, transfer, score)
     scores = repeat(
         partial(_split_once, task),
@@ -237,3 +234,14 @@ def _agreement(
 def n_rejected(rate: float, n_rows: int) -> int:
     """How many rows are rejected at a rate: at least one."""
     return max(1, round(rate * n_rows))
+
+
+def _check_parameter_name(estimator: Any, name: str | None) -> None:
+    """None, or a parameter that the estimator has."""
+    known = sorted(estimator.get_params(deep=True))
+    if name is None or name in known:
+        return
+    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near += [other for other in known if other.split("__")[-1] == name]
+    hint = f"Did you mean {near[-1]!r}?" if near else f"It has {listed(known)}."
+    raise ValueError(f"rate_parameter: {estimator!r} has no parameter {name!r}. {hint}")

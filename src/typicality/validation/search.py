@@ -8,18 +8,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import (
+    BaseEstimator,
+    MetaEstimatorMixin,
+    clone,
+    is_classifier,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._checks import check_rates, check_searchable, check_settings
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 from typicality.exceptions import RepetitionError
 from typicality.validation.choosing import choose, results_table
-from typicality.validation.clusters import clustering_stability
+from typicality.validation.clusters import check_clusterer, clustering_stability
 from typicality.validation.delegation import ChosenEstimator
-from typicality.validation.detectors import seeded_clone
+from typicality.validation.detectors import check_detector, check_rates, seeded_clone
 from typicality.validation.hearing import hearing, tell_once
 from typicality.validation.outliers import TRANSFERS, outlier_stability
 from typicality.validation.repetitions import Progress, draw_seed, shown
@@ -171,9 +177,15 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         self
         """
         settings = list(ParameterGrid(self.param_grid))
-        kind = check_searchable(self.estimator, self.kind)
+        kind = _kind_of(self.estimator) if self.kind == "auto" else self.kind
+        if kind == "clusters":
+            check_clusterer(self.estimator)
+        else:
+            check_detector(self.estimator, None)
         check_rates(self.rates)
-        candidates = check_settings(self.estimator, settings)
+        candidates = [
+            clone(self.estimator).set_params(**clone(setting, safe=False)) for setting in settings
+        ]
         rng = check_random_state(self.random_state)
         seed = draw_seed(rng)
         # Rows that it cannot use are told at once, in the words of the estimator; what it warns
@@ -311,3 +323,16 @@ def select_by_stability(
     """
     search: StabilitySearch = StabilitySearch(estimator, param_grid, **options).fit(X)
     return search
+
+
+def _kind_of(estimator: Any) -> str:
+    """What an estimator is judged as: "clusters" or "outliers"."""
+    if is_classifier(estimator) or is_regressor(estimator):
+        raise ValueError(
+            f"estimator is {estimator!r}, which learns from known answers: take "
+            "sklearn.model_selection.GridSearchCV for it. Stability is for clusterers and for "
+            "detectors of outliers."
+        )
+    scores = hasattr(estimator, "score_samples") or hasattr(estimator, "decision_function")
+    is_density = scores and not hasattr(estimator, "predict")
+    return "outliers" if is_outlier_detector(estimator) or is_density else "clusters"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._quantiles import weighted_quantile
 from typicality.geometry.base import Floats
-from typicality.geometry.kernel_prototypes import (
+from typicality.geometry.kernel_space import (
     ExpandedPrototypes,
     KernelPrototypes,
     sqdist_from_products,
@@ -45,7 +45,7 @@ class KnownRows(NamedTuple):
     copies: NDArray[np.float64]
     nearest: float
 
-    def unit(self, own: Floats, copies: Floats) -> Floats:
+    def left_out_weight(self, own: Floats, copies: Floats) -> Floats:
         """The weight that is left out, of rows that coincide with a weight and so many copies."""
         one = min(1.0, float(self.copies.max()))
         unit = np.maximum(copies, one)
@@ -124,7 +124,7 @@ class LeaveOneOut:
         """The weight of the training rows a row coincides with, and the part that is left out."""
         own = row_sums(coincides.astype(np.float64), self._weights)[:, 0]
         copies = row_sums(coincides.astype(np.float64), self.known.copies[:, None])[:, 0]
-        return own, self.known.unit(own, copies)
+        return own, self.known.left_out_weight(own, copies)
 
     def _sqdist(self, rows: Floats) -> Floats:
         half_sqdist = self._columns.half_sqdist(rows)
@@ -195,7 +195,7 @@ class FastLeaveOneOut:
 
     def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
-        unit = self.known.unit(*self._tails.coincidences(rows))
+        unit = self.known.left_out_weight(*self._tails.coincidences(rows))
         scores, low = self._quick_scores(rows, unit)
         if len(low):
             scores[low] = self._exact(rows[low])
@@ -208,7 +208,7 @@ class FastLeaveOneOut:
         enough; else by finer sums. Scores below it do not matter: of rows of which sums give but a
         bound, only those that may be above it are summed anew.
         """
-        unit = self.known.unit(*self._tails.coincidences_of_rows())
+        unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         quick = self._by_products(products, unit)
         quantile, doubtful = self._quantile(*quick, rate)
         if not len(doubtful):
@@ -258,7 +258,7 @@ class FastLeaveOneOut:
 
     def _exact(self, rows: Floats) -> NDArray[np.float64]:
         log_others, own, copies = self._tails.log_sums(rows)
-        unit = self.known.unit(own, copies)
+        unit = self.known.left_out_weight(own, copies)
         with np.errstate(divide="ignore"):
             log_own = np.log(np.maximum(own - unit, 0.0))
         return np.asarray(np.logaddexp(log_others, log_own) - np.log1p(-unit))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import KernelSpace, distinct
-from typicality.geometry.distinct import DistinctRows, count_distinct_rows
+from typicality.geometry import KernelSpace
+from typicality.geometry import rows as rows_module
+from typicality.geometry.rows import DistinctRows, count_distinct_rows
 from typicality.kernels import Cosine, Gaussian
-from typicality.solve.initial import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
+from typicality.solve.starts import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
 
 every_start = pytest.mark.parametrize(
     "name", ["k-means++", "k-means++ by distance", "max-min", "random"]
@@ -24,7 +25,7 @@ def start(name, X, weight=None, *, n_clusters=4, seed=0):
 
 @every_start
 @pytest.mark.parametrize("ties", [False, True])
-def test_weight_k_is_k_copies_in_any_order(rng, name, ties):
+def test_start_counts_weight_k_as_k_copies_in_any_order(rng, name, ties):
     X = rng.normal(size=(40, 3))
     X[:, 0] = np.where(ties, X[:, 0].round(), X[:, 0])
     weight = rng.integers(0, 4, size=40)
@@ -33,7 +34,7 @@ def test_weight_k_is_k_copies_in_any_order(rng, name, ties):
 
 
 @every_start
-def test_points_are_distinct_rows_of_positive_weight(rng, name):
+def test_start_chooses_distinct_rows_of_positive_weight(rng, name):
     X = np.repeat(rng.normal(size=(6, 2)), 5, axis=0)
     weight = np.ones(30)
     weight[:5] = 0
@@ -56,8 +57,8 @@ def test_random_rows_follow_the_weights():
     assert_allclose(np.mean(np.array(first) == 1.0), 0.8, atol=0.06)
 
 
-def test_very_many_rows_are_sampled_by_content(rng, monkeypatch):
-    monkeypatch.setattr(distinct, "LARGEST_SAMPLE", 1000)
+def test_distinct_rows_sample_by_content_when_there_are_many(rng, monkeypatch):
+    monkeypatch.setattr(rows_module, "LARGEST_SAMPLE", 1000)
     X = rng.normal(size=(5000, 2))
     weight = np.where(X[:, 0] > 0, 3.0, 1.0)
     data = DistinctRows.of(X, weight)
@@ -75,28 +76,28 @@ def test_starts_hold_far_from_zero(rng):
         assert len(np.unique(start("k-means++", X, n_clusters=6, seed=seed), axis=0)) == 6
 
 
-def test_the_size_of_the_sample_can_be_said(rng):
+def test_distinct_rows_keep_at_most_as_many_as_asked(rng):
     data = DistinctRows.of(rng.normal(size=(500, 2)), at_most=80)
     assert len(data.rows) == 80
 
 
-def test_negative_zero_is_zero():
+def test_distinct_rows_take_negative_zero_for_zero():
     data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
     assert_array_equal(data.weight, [2.0, 1.0])
 
 
-def test_rows_with_the_same_values_in_another_order_are_distinct():
+def test_distinct_rows_tell_rows_with_values_in_another_order_apart():
     X = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
     assert_array_equal(DistinctRows.of(X).rows, X[np.lexsort(X.T[::-1])])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @every_start
-def test_dtype_is_kept(rng, name, dtype):
+def test_start_keeps_the_dtype(rng, name, dtype):
     assert start(name, rng.normal(size=(20, 2)).astype(dtype)).dtype == dtype
 
 
-def test_distinct_rows_are_counted_as_far_as_needed(rng):
+def test_count_distinct_rows_stops_when_there_are_enough(rng):
     X = np.repeat(rng.normal(size=(7, 2)), 1000, axis=0)
     assert count_distinct_rows(X, None, 7) >= 7
     assert count_distinct_rows(X, None, 9) == 7
@@ -126,7 +127,7 @@ def test_spaces_without_coordinates_start_by_distance(rng):
         assert len(set(chosen)) == 3
 
 
-def test_rows_that_coincide_in_the_space_can_still_be_chosen(rng):
+def test_start_chooses_rows_that_coincide_in_the_space(rng):
     """All candidates at distance zero of each other: as with a kernel of directions."""
     X = np.outer(np.arange(1.0, 6.0), [1.0, 1.0])
     candidates = KernelSpace(Cosine(), X).candidates(3)

@@ -1,11 +1,12 @@
-"""Where prototypes start.
+"""Where prototypes start, and the best of several starts.
 
 A start chooses rows out of candidates. Candidates are distinct rows, so a start depends on the data
 and their weights, not on the order of the rows, and a row of weight k is the same as k rows.
 """
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from math import inf, isfinite
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +14,14 @@ from sklearn.cluster import kmeans_plusplus
 from threadpoolctl import threadpool_limits
 
 from typicality.geometry.base import Gaps, Geometry, P
-from typicality.geometry.distinct import DistinctRows
+from typicality.geometry.rows import DistinctRows
 
-__all__ = [
-    "Candidates",
-    "at_row",
-    "at_the_first_row",
-    "farthest_rows",
-    "max_min",
-    "named_start",
-    "plus_plus",
-    "plus_plus_by_distance",
-    "random_rows",
-]
-
+Start = TypeVar("Start")
+Result = TypeVar("Result")
 Chosen = NDArray[np.intp]
+ChooseRows = Callable[..., Chosen]
+
+SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 
 
 class Candidates(Protocol):
@@ -98,9 +92,9 @@ def farthest_rows(geometry: Geometry[P], gaps: Gaps[P], start: P, n_clusters: in
     rows that are farthest apart, but for an approximation, as in section 3. Fewer than asked for
     where there are fewer rows.
     """
-    prototypes = at_row(geometry, gaps.farthest(start))
+    prototypes = at_row(geometry, gaps.farthest_row(start))
     while prototypes.n_clusters < n_clusters:
-        new = at_row(geometry, gaps.farthest(prototypes))
+        new = at_row(geometry, gaps.farthest_row(prototypes))
         if not prototypes.join(new).mutual_sqdist()[-1, :-1].all():
             break
         prototypes = prototypes.join(new)
@@ -136,16 +130,39 @@ def _draw(weight: NDArray[np.float64], rng: np.random.RandomState, n_draws: int)
     return np.asarray(np.minimum(drawn, last), dtype=np.intp)
 
 
-Start = Callable[..., Chosen]
-NAMED_STARTS: dict[str, Start] = {
+NAMED_STARTS: dict[str, ChooseRows] = {
     "k-means++": plus_plus,
     "max-min": max_min,
     "random": random_rows,
 }
 
 
-def named_start(name: str, data: Candidates) -> Start:
+def named_start(name: str, data: Candidates) -> ChooseRows:
     """The start of a name for candidates with coordinates, or without."""
     if name == "k-means++" and not isinstance(data, DistinctRows):
         return plus_plus_by_distance
     return NAMED_STARTS[name]
+
+
+def best_of(
+    starts: Iterable[Start], run: Callable[[Start], Result], value: Callable[[Result], float]
+) -> Result:
+    """Run from every start; the earliest result whose value is the smallest, but for rounding.
+
+    Runs that reach the same optimum differ in their last digits. Choosing by those would make the
+    label numbers depend on rounding, so values within a millionth count as equal.
+
+    Parameters
+    ----------
+    starts : iterable
+        Where to begin; at least one.
+    run : callable
+        `run(start) -> result`.
+    value : callable
+        `value(result) -> float`, smaller is better, NaN is worst.
+    """
+    results = [run(start) for start in starts]
+    values = [v if isfinite(v) else inf for v in map(value, results)]
+    least = min(values)
+    limit = least + SAME_VALUE * abs(least)
+    return next(r for r, v in zip(results, values, strict=True) if v <= limit)

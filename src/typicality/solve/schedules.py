@@ -1,27 +1,175 @@
-"""Clusters along a path of values of lambda, and those to keep."""
+"""Runs of the loop in a row: annealing, one cluster more at a time, a path of lambda."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import isclose
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry import Geometry, Members
-from typicality.geometry.base import P
+from typicality.geometry.base import Gaps, Geometry, Members, P
+from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
-from typicality.solve.alternation import ClusterState
+from typicality.membership.spread import smallest_spread, spread_from_gaps
 from typicality.solve.indices import PartitionIndex
 from typicality.solve.picard import PicardResult, Status
-from typicality.solve.restarts import SAME_VALUE
-from typicality.solve.sequential import Sequential
+from typicality.solve.starts import SAME_VALUE, at_row
+from typicality.solve.step import ClusterState
 
+LEAST_WIDTH = 4.0  # of new clusters, times what lambda lets live
+_ANNEALING_FACTOR = 1.5
+_KEPT_OF_THE_START = 0.05
+_N_NEIGHBORS = 10
 _LARGEST_RADIUS = 12.0  # in units of the spread of all data
 _REACH = 5.0  # times the mean squared distance: the path begins where most rows belong somewhere
 _N_VALUES = 50
 _MORE_UNASSIGNED = 0.1  # the share of rows that clusters may lose from one value to the next
+
+
+def rising_path(last: float, lowest: float) -> list[float]:
+    """A geometric path that rises to `last`; its first value is the least above `lowest`.
+
+    >>> rising_path(9.0, 3.0)
+    [4.0, 6.0, 9.0]
+    """
+    path = [last]
+    while path[-1] / _ANNEALING_FACTOR > lowest:
+        path.append(path[-1] / _ANNEALING_FACTOR)
+    return path[::-1]
+
+
+def anneal(
+    start: P,
+    rules: Sequence[MembershipRule],
+    run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]],
+) -> PicardResult[ClusterState[P]]:
+    """Run the rules one after the other, each from the result of the one before.
+
+    Before each stage the prototypes move a little towards the start: where a stage has brought them
+    together, the next could not tell them apart.
+
+    Parameters
+    ----------
+    start : Prototypes
+        Where the first stage begins.
+    rules : sequence of MembershipRule
+        The rules; the last is the one that is asked.
+    run : callable
+        `run(state)`: one run of the loop.
+
+    Returns
+    -------
+    PicardResult
+        That of the last stage, or of the stage that was stopped.
+    """
+    prototypes = start
+    for rule in rules:
+        result = run(ClusterState(prototypes.blend(start, _KEPT_OF_THE_START), rule))
+        if result.status in (Status.NONFINITE, Status.STOPPED):
+            break
+        prototypes = result.state.prototypes
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential(Generic[P]):
+    """Add the farthest row as a cluster, iterate, and go on while clusters become more.
+
+    Implements :cite:`xenaki2014`, section 3 (SeqSAPCM).
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The space of the rows.
+    gaps : Gaps
+        Its gaps, which say where clusters start and how wide.
+    run : callable
+        `run(state) -> result`: iterate to the end.
+    rule : callable
+        `rule(eta, lam)`: the rule of the iterations.
+    start : Prototypes
+        The first prototypes.
+    at_most : int
+        No cluster is added beyond this number.
+    least_width : float, default=4.0
+        New clusters begin at least so many times as wide as they must be to reach any row. Between
+        many rows gaps are small, and clusters as wide as a gap would vanish at once. Original to
+        typicality; 0 is the paper's way.
+    """
+
+    geometry: Geometry[P]
+    gaps: Gaps[P]
+    run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]]
+    rule: Callable[[NDArray[np.float64], float], Any]
+    start: P
+    at_most: int
+    least_width: float = LEAST_WIDTH
+
+    def fit(self, lam: float) -> PicardResult[ClusterState[P]]:
+        """All rounds at one lambda, from the start, as in the paper.
+
+        The result is that of the last round, with the residuals and objectives of all.
+        """
+        rounds = list(self._rounds(self.begin(lam), self._farthest))
+        residuals = tuple(value for result in rounds for value in result.residuals)
+        objectives = tuple(value for result in rounds for value in result.objectives)
+        return replace(rounds[-1], residuals=residuals, objectives=objectives)
+
+    def grow(self, state: ClusterState[P]) -> list[PicardResult[ClusterState[P]]]:
+        """All rounds from a state, at the lambda of its rule.
+
+        Where the farthest row brings no cluster, the densest of the rows in no cluster is tried.
+        Original to typicality, see docs/theory.
+        """
+        return list(self._rounds(state, self._farthest, self._densest))
+
+    def begin(self, lam: float) -> ClusterState[P]:
+        """The first prototypes, with their first spreads."""
+        rule = self.rule(np.ones(self.start.n_clusters), lam)
+        return ClusterState(self.start, rule.with_spread(self._first_spread(self.start, rule)))
+
+    def _rounds(
+        self, state: ClusterState[P], *places: Callable[[ClusterState[P]], int | None]
+    ) -> Iterator[PicardResult[ClusterState[P]]]:
+        """The result of each round; a place is asked for a row when those before it have failed."""
+        best = result = self.run(state)
+        yield result
+        failed = 0
+        while (
+            failed < len(places)
+            and 0 < best.state.prototypes.n_clusters < self.at_most
+            and result.status is not Status.STOPPED
+        ):
+            row = places[failed](best.state)
+            if row is None:
+                failed += 1
+                continue
+            result = self.run(self._joined(best.state, at_row(self.geometry, row)))
+            yield result
+            if result.state.prototypes.n_clusters > best.state.prototypes.n_clusters:
+                best, failed = result, 0
+            else:
+                failed += 1
+
+    def _farthest(self, state: ClusterState[P]) -> int:
+        return self.gaps.farthest_row(state.prototypes)
+
+    def _densest(self, state: ClusterState[P]) -> int | None:
+        return self.gaps.densest(self.geometry.labels(state.rule, state.prototypes) < 0)
+
+    def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
+        known: Any = state.rule
+        eta = np.concatenate([known.eta, self._first_spread(new, known)])
+        return ClusterState(state.prototypes.join(new), known.with_spread(eta))
+
+    def _first_spread(self, prototypes: P, rule: Any) -> NDArray[np.float64]:
+        around = self.gaps.near(prototypes, _N_NEIGHBORS)
+        alive = self.least_width * rule.least_spread
+        smallest = max(alive, smallest_spread(self.geometry.total_variance))
+        spreads = (spread_from_gaps(self.gaps.max_gap, sqdist) for sqdist in around)
+        return np.array([max(spread, smallest) for spread in spreads])
 
 
 @dataclass(frozen=True, eq=False)

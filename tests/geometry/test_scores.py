@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import kernel_space as reference
 from typicality.geometry import KernelSpace
-from typicality.geometry.leave_one_out import leave_one_out
+from typicality.geometry.scores import leave_one_out
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
 
 on_sphere = pytest.mark.parametrize("kernel", [Gaussian(0.6), Laplacian(0.6), Cauchy(0.6)], ids=str)
@@ -20,21 +20,21 @@ def model(kernel, X, weights, sample_weight=None):
 
 
 @on_sphere
-def test_training_rows_are_left_out(rng, kernel):
+def test_scores_leave_training_rows_out(rng, kernel):
     X, w = rng.normal(size=(40, 2)), rng.random(40)
     expected = [reference.leave_one_out(kernel(X, X), w, h) for h in range(40)]
     assert_allclose(np.exp(model(kernel, X, w).scores(X, 1.0)), expected, rtol=1e-12)
 
 
 @on_sphere
-def test_new_rows_are_scored_plainly(rng, kernel):
+def test_scores_of_new_rows_are_plain(rng, kernel):
     X, w, new = rng.normal(size=(40, 2)), rng.random(40), rng.normal(size=(9, 2))
     expected = kernel(new, X) @ w / w.sum()
     assert_allclose(np.exp(model(kernel, X, w).scores(new, 1.0)), expected, rtol=1e-12)
 
 
 @elsewhere
-def test_distances_to_the_mean_of_the_others(rng, kernel):
+def test_sqdist_is_to_the_mean_of_the_others(rng, kernel):
     X, w = rng.normal(size=(30, 2)), rng.random(30)
     ours = model(kernel, X, w).sqdist(X)
     for h in range(30):
@@ -44,7 +44,7 @@ def test_distances_to_the_mean_of_the_others(rng, kernel):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.6), Polynomial()], ids=str)
-def test_a_score_does_not_depend_on_the_batch(rng, kernel):
+def test_scores_do_not_depend_on_the_batch(rng, kernel):
     X, w = rng.normal(size=(60, 2)), rng.random(60)
     rows = np.vstack([X[::2], rng.normal(size=(30, 2))])
     scores = model(kernel, X, w)
@@ -53,7 +53,7 @@ def test_a_score_does_not_depend_on_the_batch(rng, kernel):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.6), Polynomial()], ids=str)
-def test_weight_k_is_k_copies(rng, kernel):
+def test_scores_count_weight_k_as_k_copies(rng, kernel):
     X, times = rng.normal(size=(20, 2)), rng.integers(0, 4, size=20)
     pull = rng.random(20)
     weighted = model(kernel, X, pull, times.astype(float))
@@ -62,21 +62,21 @@ def test_weight_k_is_k_copies(rng, kernel):
     assert_allclose(weighted.scores(rows, 0.7), repeated.scores(rows, 0.7), rtol=1e-10)
 
 
-def test_one_copy_of_a_repeated_row_is_left_out():
+def test_scores_leave_out_one_copy_of_a_repeated_row():
     X = np.array([[0.0], [0.0], [1.0]])
     w = np.full(3, 1 / 3)
     K = Gaussian(1.0)(X, X)
     assert_allclose(np.exp(model(Gaussian(1.0), X, w).scores(X[:1], 1.0)[0]), (1 + K[0, 2]) / 2)
 
 
-def test_a_weight_below_one_is_left_out_as_a_whole():
+def test_scores_leave_out_a_whole_weight_below_one():
     X = np.array([[0.0], [1.0], [3.0]])
     small = model(Gaussian(1.0), X, np.ones(3), np.array([0.5, 0.25, 0.25]))
     expected = (0.25 * np.exp(-0.5) + 0.25 * np.exp(-4.5)) / 0.5
     assert_allclose(np.exp(small.scores(X[:1], 1.0)[0]), expected)
 
 
-def test_tails_keep_their_order():
+def test_scores_keep_their_order_in_the_tails():
     """Rows whose similarity underflows, and rows that only themselves stand near to."""
     X = np.array([[0.0], [0.1], [1e3], [2e3], [4e3]])
     scores = model(Gaussian(1.0), X, np.ones(5)).scores(np.vstack([X, [[9e3]]]), 1.0)
@@ -85,7 +85,7 @@ def test_tails_keep_their_order():
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()], ids=str)
-def test_a_row_with_all_the_weight_stays(kernel):
+def test_scores_keep_a_row_with_all_the_weight(kernel):
     scores = model(kernel, np.array([[1.0], [2.0]]), np.array([1.0, 0.0])).scores(
         np.array([[1.0], [2.0]]), 1.0
     )
@@ -95,7 +95,7 @@ def test_a_row_with_all_the_weight_stays(kernel):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Linear(), Polynomial()], ids=str)
-def test_rounding_does_not_make_a_row_new(rng, kernel):
+def test_scores_recognise_a_training_row_despite_rounding(rng, kernel):
     """As between `fit_transform` and `transform` of a principal component analysis."""
     X, w = rng.normal(size=(60, 5)), rng.random(60)
     scores = model(kernel, X, w)
@@ -103,7 +103,7 @@ def test_rounding_does_not_make_a_row_new(rng, kernel):
     assert_allclose(scores.scores(nearly, 0.7), scores.scores(X, 0.7), rtol=1e-9)
 
 
-def test_small_weights_leave_out_one_copy(rng):
+def test_scores_leave_out_one_copy_when_weights_are_small(rng):
     X = np.repeat(rng.normal(size=(10, 2)), 3, axis=0)
     plain = model(Gaussian(0.5), X, np.ones(30))
     small = model(Gaussian(0.5), X, np.ones(30), np.full(30, 1 / 30))
@@ -119,7 +119,7 @@ def test_scores_of_wide_kernels_keep_their_digits(rng, sigma):
     assert_allclose(ours, expected, rtol=1e-4)
 
 
-def test_batches_do_not_matter_for_many_rows(rng):
+def test_scores_of_many_rows_do_not_depend_on_the_batch(rng):
     X, w = rng.normal(size=(9000, 1)), rng.random(9000)
     scores = model(Gaussian(0.1), X, w)
     alone = np.concatenate([scores.scores(X[i : i + 1], 1.0) for i in range(8)])

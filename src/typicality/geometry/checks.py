@@ -1,21 +1,16 @@
-"""Rows and their weights."""
+"""Checks of rows, of their weights and of their magnitudes."""
 
 from numbers import Real
 from typing import Any
 
 import narwhals
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
-from typicality.geometry import Features
-from typicality.geometry.base import row_blocks
-from typicality.geometry.distinct import count_distinct_rows
+from typicality.geometry.base import Floats, row_blocks
+from typicality.geometry.rows import Features, count_distinct_rows
 
-Floats = NDArray[np.floating]
-
-_NARROWEST = 4.0  # times the extent whose factor overflows
 OVERFLOW_MARGIN = 1e6
 
 
@@ -58,15 +53,8 @@ def check_rows(
         )
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
-    _check_finite(rows, _names(X, rows.shape[1]), allow_missing=allow_missing)
+    _check_finite(rows, feature_names(X), allow_missing=allow_missing)
     return rows
-
-
-def _names(X: Any, n_features: int) -> list[str]:
-    names = feature_names(X)
-    if names is None:
-        return [f"column {j}" for j in range(n_features)]
-    return [f"column {name!r}" for name in names]
 
 
 def _refuse_dates(X: Any) -> None:
@@ -103,7 +91,7 @@ def _not_a_number(X: Any) -> str | None:
     return None
 
 
-def _check_finite(rows: Floats, names: list[str], *, allow_missing: bool) -> None:
+def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
             return
@@ -112,13 +100,14 @@ def _check_finite(rows: Floats, names: list[str], *, allow_missing: bool) -> Non
         bad = np.argwhere(is_bad)
         if len(bad):
             row, column = bad[0] + (block.start, 0)
+            name = int(column) if names is None else names[column]
             kind, remedy = (
                 ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
                 if np.isnan(rows[row, column])
                 else ("infinity", "replace them by finite numbers")
             )
             raise ValueError(
-                f"X contains {kind}, first in row {row} (counted from 0), {names[column]}; "
+                f"X contains {kind}, first in row {row} (counted from 0), column {name!r}; "
                 f"{np.sum(~np.isfinite(rows))} of its values are not finite. Remove such rows, or "
                 f"{remedy}."
             )
@@ -194,15 +183,6 @@ def check_varying_rows(X: Floats, sample_weight: Floats | None) -> None:
         )
 
 
-def check_variance(total_variance: float) -> None:
-    """Distinct rows may still be one point in the space of a kernel."""
-    if total_variance <= 0:
-        raise ValueError(
-            "All rows of positive weight are one point in the space of the kernel: there are no "
-            "clusters to find. Take another kernel."
-        )
-
-
 def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
     """Squared distances must neither overflow nor vanish in the type of the data."""
     with np.errstate(over="ignore"):
@@ -220,20 +200,18 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_extents(extent: NDArray[np.float64], box: float, dtype: np.dtype[Any]) -> None:
-    """Features must not be so narrow that stretching them to the box overflows."""
-    narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
-    if narrow.any():
-        feature = int(narrow.argmax())
-        raise ValueError(
-            f"Feature {feature} of X spans only {extent[feature]:.3g}, too little to be stretched "
-            f"to a box of {box:g} in {dtype}. Drop the feature, or pass X in other units."
-        )
+def check_reach(rows: Floats, origin: Floats, features: Features | None = None) -> None:
+    """Rows must not be so far away that squared distances overflow.
 
-
-def check_reach(rows: Floats, origin: Floats) -> None:
-    """Rows must not be so far away that squared distances overflow."""
+    Where `features` of all these rows are given, the rows are looked at only if a corner of their
+    bounding box is too far: else it costs nothing.
+    """
     limit = float(np.finfo(origin.dtype).max) / OVERFLOW_MARGIN
+    if features is not None:
+        with np.errstate(over="ignore"):
+            corner = np.sum(np.maximum(features.high - origin, origin - features.low) ** 2)
+        if corner <= limit / 2:  # half, because of rounding
+            return
     for block in row_blocks(len(rows)):
         offsets = rows[block].astype(np.float64) - origin
         with np.errstate(over="ignore"):
@@ -244,25 +222,3 @@ def check_reach(rows: Floats, origin: Floats) -> None:
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
             )
-
-
-def check_on_sphere(rows: Floats, metric: str) -> None:
-    """Rows that have a direction, or are places on the globe."""
-    if metric == "cosine":
-        if not rows.any(axis=1).all():
-            row = int(np.flatnonzero(~rows.any(axis=1))[0])
-            raise ValueError(
-                f"Row {row} of X is all zeros and has no direction, which metric='cosine' needs. "
-                "Drop such rows, or use metric='euclidean'."
-            )
-        return
-    if rows.shape[1] != 2:
-        raise ValueError(
-            f"metric='haversine' needs two columns, latitude and longitude, but X has "
-            f"{rows.shape[1]}."
-        )
-    if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
-        raise ValueError(
-            "metric='haversine' needs latitude and longitude in radians, and X has larger values. "
-            "Convert degrees with numpy.radians(X); latitude is the first column."
-        )

@@ -1,4 +1,4 @@
-"""One cluster more at a time, at one lambda and along a path."""
+"""Annealing, one cluster more at a time, and a path of lambda."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,21 +8,48 @@ import pytest
 from numpy.testing import assert_allclose
 
 from typicality.geometry import InputSpace
-from typicality.membership import SparsePossibilistic
+from typicality.membership import Entropic, SparsePossibilistic
 from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
-from typicality.solve import (
-    Alternation,
-    ClusterState,
-    PartitionIndex,
-    PicardResult,
-    Sequential,
-    Status,
-    follow_path,
-    lambda_grid,
-    partition_index,
-    picard,
+from typicality.solve.indices import PartitionIndex, partition_index
+from typicality.solve.picard import PicardResult, Status, picard
+from typicality.solve.schedules import Sequential, anneal, follow_path, lambda_grid, rising_path
+from typicality.solve.step import Alternation, ClusterState
+
+
+@pytest.mark.parametrize(
+    ("last", "lowest", "path"),
+    [(9.0, 3.0, [4.0, 6.0, 9.0]), (9.0, 20.0, [9.0]), (9.0, np.inf, [9.0])],
 )
+def test_rising_path_ends_at_the_last_value(last, lowest, path):
+    assert_allclose(rising_path(last, lowest), path)
+
+
+def test_anneal_starts_each_stage_from_the_one_before(blobs):
+    space = InputSpace(blobs[0])
+    rules = [Entropic(lam) for lam in (0.01, 0.1, 1.0)]
+    seen = []
+
+    def run(state):
+        seen.append(state.rule)
+        return picard(Alternation(space), state, tol=1e-6, max_iter=500)
+
+    result = anneal(space.near_rows(np.array([0, 70, 140])), rules, run)
+    assert seen == rules
+    assert result.state.rule is rules[-1]
+    assert (result.state.prototypes.mutual_sqdist() > 1).sum() == 6
+
+
+def test_anneal_ends_when_a_stage_is_stopped(blobs):
+    space = InputSpace(blobs[0])
+    stop_at_once = {"tol": 0.0, "max_iter": 5, "callback": lambda n_iter, state: True}
+    result = anneal(
+        space.near_rows(np.array([0, 70])),
+        [Entropic(0.1), Entropic(1.0)],
+        lambda state: picard(Alternation(space), state, **stop_at_once),
+    )
+    assert result.status is Status.STOPPED
+    assert result.state.rule == Entropic(0.1)
 
 
 @pytest.fixture
@@ -39,19 +66,19 @@ def sequential(blobs):
     )
 
 
-def test_finds_all_clusters_from_two(sequential):
+def test_sequential_finds_all_clusters_from_two(sequential):
     result = sequential.fit(0.05)
     assert result.status is Status.CONVERGED
     assert result.state.prototypes.n_clusters == 3
     assert len(result.residuals) == len(result.objectives) > 10
 
 
-def test_stops_at_the_most_clusters(sequential):
+def test_sequential_stops_at_the_most_clusters(sequential):
     few = replace(sequential, at_most=2)
     assert few.fit(0.05).state.prototypes.n_clusters == 2
 
 
-def test_a_stopped_run_ends_the_rounds(sequential):
+def test_sequential_ends_when_a_run_is_stopped(sequential):
     def stopped(state):
         return PicardResult(state, Status.STOPPED, (1.0,), (0.0,))
 
@@ -59,7 +86,7 @@ def test_a_stopped_run_ends_the_rounds(sequential):
     assert len(once.fit(0.05).residuals) == 1
 
 
-def test_grows_from_a_result_without_starting_over(sequential):
+def test_sequential_grows_from_a_result_without_starting_over(sequential):
     cold = sequential.grow(sequential.begin(0.05))
     assert [result.state.prototypes.n_clusters for result in cold][:2] == [2, 3]
     warm = sequential.grow(cold[1].state)
@@ -68,7 +95,7 @@ def test_grows_from_a_result_without_starting_over(sequential):
     assert len(warm[0].residuals) < len(cold[0].residuals)
 
 
-def test_the_densest_row_in_no_cluster_is_tried_where_the_farthest_fails(rng):
+def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     """Rows of noise are far from all clusters and hide the second blob."""
     blobs = np.concatenate([rng.normal(m, 0.2, size=(100, 2)) for m in (2, 5)])
     noise = np.array([[9.0, 0.0], [9.2, 0.4], [8.8, 0.5], [9.5, 0.1]])
@@ -88,7 +115,7 @@ def test_the_densest_row_in_no_cluster_is_tried_where_the_farthest_fails(rng):
     assert one.gaps.densest(np.zeros(204, bool)) is None
 
 
-def test_grid_rises_to_the_collapse(sequential):
+def test_lambda_grid_rises_to_the_collapse(sequential):
     space = sequential.geometry
     grid = lambda_grid(space, 1.0, 0.5)
     spread = np.linalg.norm(space.X - space.X.mean(axis=0), axis=1).mean()
@@ -111,7 +138,7 @@ def rounds_of_one(sequential):
 
 
 @pytest.mark.parametrize("larger_is_better", [True, False])
-def test_path_keeps_the_best(sequential, larger_is_better):
+def test_lambda_path_keeps_the_best_candidate(sequential, larger_is_better):
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04, 0.05, 0.06])
     index = made_up([5.0, 1.0, 9.0, 9.0, 1.0, *[0.0] * 9], larger_is_better=larger_is_better)
     path, result = follow_path(few, grid, few.begin(0.02), index, few.run)
@@ -129,13 +156,13 @@ def test_path_keeps_the_best(sequential, larger_is_better):
         ([np.inf, np.inf, np.inf], 0),
     ],
 )
-def test_path_does_not_choose_by_rounding(sequential, losses, chosen):
+def test_lambda_path_does_not_choose_by_rounding(sequential, losses, chosen):
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 0.04])
     path, _ = follow_path(few, grid, few.begin(0.02), made_up([*losses, *[0.0] * 9]), few.run)
     assert path.chosen == chosen
 
 
-def test_path_keeps_away_from_cliffs(sequential):
+def test_lambda_path_keeps_away_from_cliffs(sequential):
     """The best index is at the last value where clusters live: it is not chosen."""
     few, grid = rounds_of_one(sequential), np.array([0.02, 0.03, 50.0])
     path, _ = follow_path(few, grid, few.begin(0.02), made_up([5.0, 1.0, *[0.0] * 9]), few.run)
@@ -143,7 +170,7 @@ def test_path_keeps_away_from_cliffs(sequential):
     assert path.chosen == 0
 
 
-def test_path_keeps_fewer_clusters_where_many_do_not_settle(sequential):
+def test_lambda_path_keeps_fewer_clusters_when_many_do_not_settle(sequential):
     """Clusters of a sample may merge on all rows."""
 
     def settle(state):
@@ -156,7 +183,7 @@ def test_path_keeps_fewer_clusters_where_many_do_not_settle(sequential):
     assert path.n_clusters[path.chosen] == result.state.prototypes.n_clusters == 2
 
 
-def test_path_ends_where_no_cluster_is_left(sequential):
+def test_lambda_path_ends_when_no_cluster_is_left(sequential):
     grid = np.array([0.04, 0.05, 50.0, 60.0])
     index = partition_index(sequential.geometry)
     path, result = follow_path(sequential, grid, sequential.begin(0.04), index, sequential.run)
@@ -167,7 +194,7 @@ def test_path_ends_where_no_cluster_is_left(sequential):
     assert result.state.prototypes.n_clusters == 3
 
 
-def test_path_without_any_cluster_says_so(sequential):
+def test_lambda_path_has_no_cluster_when_there_is_none(sequential):
     index = partition_index(sequential.geometry)
     start, run = sequential.begin(50.0), sequential.run
     path, result = follow_path(sequential, np.array([50.0]), start, index, run)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from typicality.geometry import KernelSpace
 from typicality.kernels import Gaussian
 from typicality.membership import Possibilistic1996
-from typicality.solve import Alternation, ByMemberships, ByWeights, WatchedState
+from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 
 def start(rng, sample_weight=None):
@@ -15,7 +15,7 @@ def start(rng, sample_weight=None):
     return space, WatchedState(space.mean, rule, np.ones((50, 1)))
 
 
-def test_change_of_weights(rng):
+def test_by_weights_residual_is_the_change_of_weights(rng):
     space, state = start(rng)
     following, residual, objective = ByWeights(Alternation(space))(state)
     change = following.prototypes.weights - state.prototypes.weights
@@ -23,7 +23,7 @@ def test_change_of_weights(rng):
     assert objective == Alternation(space)(state)[2]
 
 
-def test_change_of_memberships_is_that_of_the_papers(rng):
+def test_by_memberships_residual_is_that_of_the_papers(rng):
     """The first change is from the start, u = 1; the next between successive memberships."""
     weight = rng.integers(1, 4, size=50).astype(float)
     space, state = start(rng, weight)
