@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-__all__ = ["MinimaxPaths"]
-
 Doubles = NDArray[np.float64]
 
 _BLOCK_ENTRIES = 2**21  # 16 MB of distances at a time

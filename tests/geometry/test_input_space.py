@@ -13,7 +13,6 @@ from reference import input_space as reference
 from typicality.compiled import fold_chunks
 from typicality.geometry import Centroids, InputSpace
 from typicality.geometry.input_space import layout
-from typicality.geometry.rows import typical_range
 from typicality.membership import (
     Entropic,
     Fuzzy,
@@ -303,14 +302,6 @@ def test_sweep_leaves_a_prototype_that_reaches_no_row(rng):
     assert_array_equal(sweep.prototypes.offsets[1], start.offsets[1])
 
 
-def test_features_leave_out_rows_of_weight_zero():
-    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 7.0]])
-    features = InputSpace(X, np.array([1.0, 3.0, 0.0])).features
-    assert_allclose(features.mean, [2.5, 5.0])
-    assert_allclose(features.variance, [0.75, 0.0])
-    assert_allclose(features.high, [3.0, 5.0])
-
-
 @pytest.mark.parametrize(("c", "d"), [(1, 1), (10, 8), (1000, 8), (5000, 2), (3, 2000)])
 def test_layout_keeps_partial_sums_small(c, d):
     tile_rows, chunk_rows = layout(c, d)
@@ -333,18 +324,3 @@ def test_prototypes_from_weights_are_weighted_means(rng):
     means = InputSpace(X, weight).prototypes(w).centers
     expected = (w * weight[:, None]).T @ X / (w * weight[:, None]).sum(axis=0)[:, None]
     assert_allclose(means, expected, rtol=1e-12)
-
-
-def test_typical_range_leaves_extreme_values_out(rng):
-    X = rng.normal(size=(200, 3))
-    X[:, 2] = rng.random(200) < 0.1  # the quartiles are the same
-    low, high = typical_range(X)
-    assert_array_equal(low, X.min(axis=0))
-    assert_array_equal(high, X.max(axis=0))
-    far = np.vstack([X, [[1e6, -1e9, 7.0]]])
-    assert_array_equal(typical_range(far)[1], [X[:, 0].max(), X[:, 1].max(), 7.0])
-    weight = np.append(np.ones(200), 0.0)
-    assert_array_equal(typical_range(far, weight)[1], high)
-    copies = rng.integers(1, 4, size=201)
-    repeated = np.repeat(far, copies, axis=0)
-    assert_array_equal(typical_range(far, copies.astype(float))[1], typical_range(repeated)[1])

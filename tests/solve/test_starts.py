@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality.geometry import KernelSpace
-from typicality.geometry import rows as rows_module
-from typicality.geometry.rows import DistinctRows, count_distinct_rows
+from typicality.geometry.rows import DistinctRows
 from typicality.kernels import Cosine, Gaussian
 from typicality.solve.starts import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
 
@@ -57,51 +56,16 @@ def test_random_rows_follow_the_weights():
     assert_allclose(np.mean(np.array(first) == 1.0), 0.8, atol=0.06)
 
 
-def test_distinct_rows_sample_by_content_when_there_are_many(rng, monkeypatch):
-    monkeypatch.setattr(rows_module, "LARGEST_SAMPLE", 1000)
-    X = rng.normal(size=(5000, 2))
-    weight = np.where(X[:, 0] > 0, 3.0, 1.0)
-    data = DistinctRows.of(X, weight)
-    assert len(data.rows) == 1000
-    share = data.weight[data.rows[:, 0] > 0].sum() / data.weight.sum()
-    assert_allclose(share, weight[X[:, 0] > 0].sum() / weight.sum(), atol=0.05)
-    copies = DistinctRows.of(rng.permutation(np.repeat(X, weight.astype(int), axis=0)))
-    assert_array_equal(data.rows, copies.rows)
-    assert_array_equal(data.weight, copies.weight)
-
-
 def test_starts_hold_far_from_zero(rng):
     X = rng.normal(size=(300, 2)) + 1e10
     for seed in range(20):
         assert len(np.unique(start("k-means++", X, n_clusters=6, seed=seed), axis=0)) == 6
 
 
-def test_distinct_rows_keep_at_most_as_many_as_asked(rng):
-    data = DistinctRows.of(rng.normal(size=(500, 2)), at_most=80)
-    assert len(data.rows) == 80
-
-
-def test_distinct_rows_take_negative_zero_for_zero():
-    data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
-    assert_array_equal(data.weight, [2.0, 1.0])
-
-
-def test_distinct_rows_tell_rows_with_values_in_another_order_apart():
-    X = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
-    assert_array_equal(DistinctRows.of(X).rows, X[np.lexsort(X.T[::-1])])
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @every_start
 def test_start_keeps_the_dtype(rng, name, dtype):
     assert start(name, rng.normal(size=(20, 2)).astype(dtype)).dtype == dtype
-
-
-def test_count_distinct_rows_stops_when_there_are_enough(rng):
-    X = np.repeat(rng.normal(size=(7, 2)), 1000, axis=0)
-    assert count_distinct_rows(X, None, 7) >= 7
-    assert count_distinct_rows(X, None, 9) == 7
-    assert count_distinct_rows(X, np.repeat([0.0, 1.0], [2000, 5000]), 9) == 5
 
 
 def test_starts_by_distance_are_as_good_as_scikit_learns(rng):

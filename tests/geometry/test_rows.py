@@ -1,0 +1,94 @@
+"""Rows: their features, the distinct ones, and checks of their magnitudes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from typicality.geometry import InputSpace
+from typicality.geometry import rows as rows_module
+from typicality.geometry.checks import check_reach
+from typicality.geometry.rows import DistinctRows, Features, count_distinct_rows, typical_range
+
+
+def test_features_leave_out_rows_of_weight_zero():
+    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 7.0]])
+    features = Features.of(X, np.array([1.0, 3.0, 0.0]))
+    assert_allclose(features.mean, [2.5, 5.0])
+    assert_allclose(features.variance, [0.75, 0.0])
+    assert_allclose(features.high, [3.0, 5.0])
+
+
+def test_typical_range_leaves_extreme_values_out(rng):
+    X = rng.normal(size=(200, 3))
+    X[:, 2] = rng.random(200) < 0.1  # the quartiles are the same
+    low, high = typical_range(X)
+    assert_array_equal(low, X.min(axis=0))
+    assert_array_equal(high, X.max(axis=0))
+    far = np.vstack([X, [[1e6, -1e9, 7.0]]])
+    assert_array_equal(typical_range(far)[1], [X[:, 0].max(), X[:, 1].max(), 7.0])
+    weight = np.append(np.ones(200), 0.0)
+    assert_array_equal(typical_range(far, weight)[1], high)
+    copies = rng.integers(1, 4, size=201)
+    repeated = np.repeat(far, copies, axis=0)
+    assert_array_equal(typical_range(far, copies.astype(float))[1], typical_range(repeated)[1])
+
+
+def test_distinct_rows_sample_by_content_when_there_are_many(rng, monkeypatch):
+    monkeypatch.setattr(rows_module, "LARGEST_SAMPLE", 1000)
+    X = rng.normal(size=(5000, 2))
+    weight = np.where(X[:, 0] > 0, 3.0, 1.0)
+    data = DistinctRows.of(X, weight)
+    assert len(data.rows) == 1000
+    share = data.weight[data.rows[:, 0] > 0].sum() / data.weight.sum()
+    assert_allclose(share, weight[X[:, 0] > 0].sum() / weight.sum(), atol=0.05)
+    copies = DistinctRows.of(rng.permutation(np.repeat(X, weight.astype(int), axis=0)))
+    assert_array_equal(data.rows, copies.rows)
+    assert_array_equal(data.weight, copies.weight)
+
+
+def test_distinct_rows_keep_at_most_as_many_as_asked(rng):
+    data = DistinctRows.of(rng.normal(size=(500, 2)), at_most=80)
+    assert len(data.rows) == 80
+
+
+def test_distinct_rows_take_negative_zero_for_zero():
+    data = DistinctRows.of(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 1.0]]))
+    assert_array_equal(data.weight, [2.0, 1.0])
+
+
+def test_distinct_rows_tell_rows_with_values_in_another_order_apart():
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
+    assert_array_equal(DistinctRows.of(X).rows, X[np.lexsort(X.T[::-1])])
+
+
+def test_count_distinct_rows_stops_when_there_are_enough(rng):
+    X = np.repeat(rng.normal(size=(7, 2)), 1000, axis=0)
+    assert count_distinct_rows(X, None, 7) >= 7
+    assert count_distinct_rows(X, None, 9) == 7
+    assert count_distinct_rows(X, np.repeat([0.0, 1.0], [2000, 5000]), 9) == 5
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 15])
+def test_distinct_rows_stand_in_lexicographic_order(rng, decimals):
+    X = np.unique(rng.normal(size=(500, 3)).round(decimals), axis=0)
+    assert_array_equal(DistinctRows.of(rng.permutation(X)).rows, X)
+
+
+def test_candidates_count_all_distinct_rows_on_the_way(rng):
+    X = rng.integers(0, 300, size=(900, 1)).astype(float)
+    weight = (X[:, 0] > 20).astype(float)
+    space = InputSpace(X, weight)
+    expected = len(np.unique(X[X[:, 0] > 20]))
+    assert InputSpace(X, weight).n_distinct_rows == expected
+    assert space.candidates(3).n_distinct == space.n_distinct_rows == expected
+    assert DistinctRows.of(X, weight, at_most=7).n_distinct == expected
+
+
+def test_check_reach_looks_at_rows_only_when_their_box_reaches_too_far():
+    near = Features.of(np.array([[-1.0], [1.0]]))
+    far = np.array([[0.0], [1e160]])
+    check_reach(far, np.zeros(1), near)
+    with pytest.raises(ValueError, match="too large in row 1"):
+        check_reach(far, np.zeros(1), Features.of(far))
+    with pytest.raises(ValueError, match="too large in row 1"):
+        check_reach(far, np.zeros(1))
