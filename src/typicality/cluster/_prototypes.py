@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import check_feature_names_in, fit_context
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._checks import check_compressible
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
-from typicality.cluster._spaces import OpenSpace
+from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import require_finite, warn_about_convergence
 from typicality.geometry import Geometry
 from typicality.geometry.base import row_blocks
@@ -232,18 +231,18 @@ class PrototypeClusterer(
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.total_variance)
-        preferred = space.labels(rule, prototypes)
-        labels = label_prototypes(groups, preferred, space.sample_weight)
+        dense = self.store_memberships not in (False, "sparse")
+        outcome = space.outcome(rule, prototypes, memberships=dense)
+        labels = label_prototypes(groups, outcome.labels, space.sample_weight)
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
-            preferred = space.labels(state.rule, state.prototypes)
-        objective, mass = space.objective_and_mass(state.rule, state.prototypes)
+            outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
         self.__dict__.update(
             **attributes,
             **self._for_prediction(state, opened),
             kernel_=opened.kernel,
             sigma_=opened.sigma,
-            objective_=objective,
+            objective_=outcome.objective,
             objective_path_=np.array(result.objectives),
             n_iter_=result.n_iter,
             status_=result.status,
@@ -251,15 +250,15 @@ class PrototypeClusterer(
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
-        self.labels_ = self._labels_of(preferred)
+        self.labels_ = self._labels_of(outcome.labels)
         if self.store_memberships == "sparse":
             self.memberships_ = _sparse_memberships(space, state)
-        elif self.store_memberships:
-            self.memberships_ = space.memberships(state.rule, state.prototypes)
+        elif dense:
+            self.memberships_ = outcome.memberships
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
-        self._warn(space, state, labels, mass)
+        self._warn(space, state, labels, outcome.mass)
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""

@@ -1,18 +1,13 @@
 """What X means under each kernel: the space it opens."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality.bandwidth import bandwidth
-from typicality.cluster._checks import (
-    check_algorithm,
-    check_dissimilarities,
-    check_kernel,
-    check_kernel_matrix,
-)
 from typicality.cluster._readers import (
     Box,
     Coordinates,
@@ -20,6 +15,8 @@ from typicality.cluster._readers import (
     KernelValues,
     Paths,
     Reader,
+    check_dissimilarities,
+    check_kernel_matrix,
 )
 from typicality.cluster._warnings import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
@@ -32,6 +29,7 @@ from typicality.kernels import (
     Kernel,
     Linear,
     LocalGaussian,
+    Stationary,
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
@@ -239,3 +237,49 @@ def _open_paths(
     columns, sqdist = GivenSqdist.of(paths, positive_semidefinite=True, order=1)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)
+
+
+# ---- checks ---------------------------------------------------------------------------------------
+
+
+def check_kernel(kernel: Any) -> None:
+    """`kernel` given as a class where an object is meant."""
+    if isinstance(kernel, type):
+        raise ValueError(
+            f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
+            "or a name."
+        )
+
+
+def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
+    """A way to compute sums of kernel values where there are none to compute."""
+    if algorithm == "auto":
+        return
+    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    if explicit and linear:
+        raise ValueError(
+            f"algorithm={algorithm!r} is a way to compute sums of kernel values, and with the "
+            "linear kernel there are none: the iteration runs in the input space. Leave algorithm "
+            "out, or take another kernel, e.g. kernel='gaussian'."
+        )
+    given = isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities", "connectivity")
+    if given and algorithm != "blocked":
+        raise ValueError(
+            f"algorithm={algorithm!r} has no use with kernel={kernel!r}: the matrix is there "
+            "already, and products with it are computed block by block. Leave algorithm out."
+        )
+
+
+def check_compressible(kernel: Any, rtol: Any) -> None:
+    """A model that can be made small, and a promise."""
+    if not (isinstance(rtol, Real) and 0 < float(rtol) < 1):
+        raise ValueError(f"rtol must be between 0 and 1, got {rtol!r}: it is the error allowed.")
+    if isinstance(kernel, Linear):
+        raise ValueError(
+            "A model in the input space is small already: it keeps its prototypes, not the rows."
+        )
+    if not isinstance(kernel, Stationary):
+        raise ValueError(
+            f"kernel_={kernel!r} is not a kernel of a distance, and only sums of those can be "
+            "made small with a promise. Use 'gaussian', 'laplacian' or 'cauchy'."
+        )

@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._checks import check_alpha_cut, check_dissimilarities
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
-from typicality.cluster._readers import Dissimilarities, Sphere
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
+from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check_kernel, open_space
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
@@ -37,7 +36,7 @@ from typicality.geometry.rows import (
     RememberedNearest,
     content_hash,
 )
-from typicality.kernels import Kernel, LocalGaussian
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Stationary
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape, ScaleTree
 from typicality.levelsets.regions import Regions
@@ -275,7 +274,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         -------
         self
         """
-        check_alpha_cut(self)
+        _check_parameters(self)
         return self._fit(X, sample_weight)
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -581,3 +580,61 @@ def _plan(tree: ScaleTree, n_rows: int) -> Plan:
         f"{k} nearest{sample}, which the scales chose together."
     )
     return Plan("local", 16 * m * (2 * k + 1), reason)
+
+
+# ---- checks ---------------------------------------------------------------------------------------
+
+
+def _check_parameters(estimator: Any) -> None:
+    """Parameters of an alpha-cut that must fit together."""
+    _check_one_cut(estimator.alpha, estimator.rejection_rate)
+    kernel, is_local = estimator.kernel, estimator._is_local
+    if not is_local:
+        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
+    if not is_local and estimator.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
+            "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
+        )
+    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
+    if estimator.at_least > 1 and not (is_local and is_chosen):
+        raise ValueError(
+            f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
+            "sigma, alpha, rejection_rate, weights and labelling at their defaults."
+        )
+    if is_local and estimator.labelling == "complete":
+        raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
+    if is_local and estimator.weights == "typicality":
+        raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _check_kernel_of_distance(kernel: Any) -> None:
+    """Alpha-cuts are of a density: the kernel must be a function of a distance."""
+    check_kernel(kernel)
+    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
+    if not (named or isinstance(kernel, Stationary)):
+        raise ValueError(
+            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
+            "typicality a density whose level sets are clusters. Use 'local', 'gaussian', "
+            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
+        )
+    known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
+    if not known:
+        raise ValueError(
+            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
+            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
+            "'cityblock')."
+        )
+
+
+def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
+    """Either a level or a rate."""
+    if rejection_rate is not None and alpha != "auto":
+        raise ValueError(
+            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
+            "one of them."
+        )

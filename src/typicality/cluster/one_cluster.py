@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._checks import check_compressible
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
-from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
+from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
     require_finite,
     warn_about_coarse_promise,
