@@ -239,7 +239,7 @@ def _open_paths(
     return OpenSpace(space, reader, "connectivity", features)
 
 
-# ---- checks ---------------------------------------------------------------------------------------
+# ---- checks -------------------------------------------------------------------------------------
 
 
 def check_kernel(kernel: Any) -> None:

@@ -582,7 +582,7 @@ def _plan(tree: ScaleTree, n_rows: int) -> Plan:
     return Plan("local", 16 * m * (2 * k + 1), reason)
 
 
-# ---- checks ---------------------------------------------------------------------------------------
+# ---- checks -------------------------------------------------------------------------------------
 
 
 def _check_parameters(estimator: Any) -> None:
