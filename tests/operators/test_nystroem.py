@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.nystroem import low_rank, pivots
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import Evaluated
+from typicality.operators import KernelColumns
 from typicality.operators.nystroem import (
     LARGEST_RANK,
     NotLowRankError,
@@ -34,7 +34,7 @@ def random_case(seed):
     n, d = int(rng.choice([1, 2, 17, 150, 300])), int(rng.integers(1, 11))
     X = random_rows(rng, n, d, rng.choice([np.float32, np.float64]))
     kernel = KINDS[seed % 3](10.0 ** rng.uniform(-1, 2))
-    return Evaluated(kernel, X), 10.0 ** rng.uniform(-12, -1), rng.normal(size=(n, 3))
+    return KernelColumns(kernel, X), 10.0 ** rng.uniform(-12, -1), rng.normal(size=(n, 3))
 
 
 @pytest.mark.parametrize("seed", range(180))
@@ -60,7 +60,7 @@ def test_no_entry_of_the_matrix_is_off_by_more_than_the_bound(seed):
 def test_promise_is_kept_beyond_the_sample(rng):
     """Rows that no sample has: a few far away, among many."""
     X = np.vstack([rng.normal(size=(20000, 2)), 50 + rng.normal(size=(7, 2))])
-    columns, W = Evaluated(Gaussian(2.0), X), rng.random((20007, 1))
+    columns, W = KernelColumns(Gaussian(2.0), X), rng.random((20007, 1))
     operator = Nystroem(columns, rtol=1e-8)
     assert set(operator.landmarks) & set(range(20000, 20007))
     some = np.r_[:100, 20000:20007]
@@ -72,7 +72,7 @@ def test_promise_is_kept_beyond_the_sample(rng):
 def test_it_is_the_low_rank_matrix_of_its_landmarks(rng, kind):
     X = rng.normal(size=(80, 2))
     kernel = kind(30.0)
-    operator = Nystroem(Evaluated(kernel, X), rtol=2e-2)
+    operator = Nystroem(KernelColumns(kernel, X), rtol=2e-2)
     assert_allclose(operator @ np.eye(80), low_rank(kernel(X, X), operator.landmarks), atol=1e-10)
     assert operator.rank < 80
 
@@ -80,14 +80,14 @@ def test_it_is_the_low_rank_matrix_of_its_landmarks(rng, kind):
 def test_landmarks_are_the_pivots_of_largest_residual(rng):
     X = rng.normal(size=(60, 3))
     kernel = Gaussian(2.0)
-    found = _pivoted(Evaluated(kernel, X), np.arange(60), 1e-4).index
+    found = _pivoted(KernelColumns(kernel, X), np.arange(60), 1e-4).index
     expected = pivots(kernel(X, X), 1e-4)
     assert_array_equal(np.sort(found), np.sort(expected))
 
 
 def test_it_is_linear_symmetric_and_the_same_each_time(rng):
     X, u, v = rng.normal(size=(500, 3)), rng.normal(size=(500, 1)), rng.normal(size=(500, 1))
-    columns = Evaluated(Gaussian(1.0), X)
+    columns = KernelColumns(Gaussian(1.0), X)
     operator = Nystroem(columns, rtol=1e-3)
     assert_allclose(operator @ (2 * u - v), 2 * (operator @ u) - operator @ v, atol=1e-10)
     assert_allclose(v.T @ (operator @ u), u.T @ (operator @ v), atol=1e-10)
@@ -99,7 +99,7 @@ def test_it_is_linear_symmetric_and_the_same_each_time(rng):
 def test_sums_at_any_point_are_exact(rng):
     X, W, points = rng.normal(size=(200, 2)), rng.random((200, 2)), 9 * rng.normal(size=(30, 2))
     kernel = Gaussian(2.0)
-    expansion = Nystroem(Evaluated(kernel, X), rtol=1e-2).expansion(W)
+    expansion = Nystroem(KernelColumns(kernel, X), rtol=1e-2).expansion(W)
     copied = pickle.loads(pickle.dumps(expansion))
     assert expansion.rtol == 0
     assert_allclose(copied.at(points), kernel(points, X) @ W, rtol=1e-12)
@@ -108,7 +108,7 @@ def test_sums_at_any_point_are_exact(rng):
 
 
 def test_memory_is_honoured(rng):
-    columns = Evaluated(Gaussian(4.0), rng.normal(size=(20000, 3)))
+    columns = KernelColumns(Gaussian(4.0), rng.normal(size=(20000, 3)))
     memory = 48 * 2**20
     tracemalloc.start()
     operator = Nystroem(columns, rtol=1e-6, memory=memory)
@@ -124,7 +124,7 @@ def test_memory_is_honoured(rng):
 
 
 def test_rough_kernels_are_refused(rng):
-    columns = Evaluated(Laplacian(0.5), rng.normal(size=(20000, 5)))
+    columns = KernelColumns(Laplacian(0.5), rng.normal(size=(20000, 5)))
     assert "not smooth enough" in refusal(columns, rtol=1e-3)
     with pytest.raises(NotLowRankError, match=r"cannot promise 0\.001: the kernel is not smooth"):
         Nystroem(columns, rtol=1e-3)
@@ -132,24 +132,24 @@ def test_rough_kernels_are_refused(rng):
 
 def test_promises_and_kernels_that_are_refused_at_once(rng):
     X = rng.normal(size=(30, 2))
-    assert "kernels of a distance" in refusal(Evaluated(Linear(), X), rtol=1e-3)
+    assert "kernels of a distance" in refusal(KernelColumns(Linear(), X), rtol=1e-3)
     with pytest.raises(ValueError, match=r"rounding .* less than 1e-12\. Use algorithm='auto'"):
-        Nystroem(Evaluated(Gaussian(1.0), X), rtol=1e-13)
+        Nystroem(KernelColumns(Gaussian(1.0), X), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("sigma", "rtol"), [(2.0, 1e-3), (2.0, 1e-9), (0.5, 1e-6)])
 def test_the_rank_is_estimated_from_a_sample(rng, sigma, rtol):
-    columns = Evaluated(Gaussian(sigma), rng.normal(size=(20000, 2)))
+    columns = KernelColumns(Gaussian(sigma), rng.normal(size=(20000, 2)))
     rank = Nystroem(columns, rtol=rtol).rank
     assert rank / 2.5 < estimated_rank(columns, rtol) < 2.5 * rank
 
 
 def test_estimates_of_few_rows_and_of_large_ranks(rng):
     few, rough = rng.normal(size=(20, 2)), rng.normal(size=(9000, 5))
-    assert estimated_rank(Evaluated(Gaussian(1.0), few[:1]), 1e-6) == 1
-    assert estimated_rank(Evaluated(Gaussian(1e-3), few), 1e-6) == 20
-    assert estimated_rank(Evaluated(Laplacian(0.1), rough), 1e-6) == LARGEST_RANK + 1
-    assert estimated_rank(Evaluated(Laplacian(0.1), rough), 1e-6, at_most=99) == 100
+    assert estimated_rank(KernelColumns(Gaussian(1.0), few[:1]), 1e-6) == 1
+    assert estimated_rank(KernelColumns(Gaussian(1e-3), few), 1e-6) == 20
+    assert estimated_rank(KernelColumns(Laplacian(0.1), rough), 1e-6) == LARGEST_RANK + 1
+    assert estimated_rank(KernelColumns(Laplacian(0.1), rough), 1e-6, at_most=99) == 100
 
 
 def test_costs_grow_with_rows_and_landmarks():

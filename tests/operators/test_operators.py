@@ -13,9 +13,9 @@ from typicality.kernels import Function
 from typicality.operators import (
     Blocked,
     Dense,
-    Evaluated,
-    GivenKernel,
-    GivenSqdist,
+    KernelColumns,
+    PrecomputedKernel,
+    PrecomputedSqdist,
     choose_operator,
 )
 from typicality.operators.base import row_sums
@@ -25,15 +25,15 @@ every_product = pytest.mark.parametrize("product", ["__matmul__", "complement"])
 
 
 def given_kernel(X):
-    return GivenKernel.of(KERNELS[1](X, X))
+    return PrecomputedKernel.of(KERNELS[1](X, X))
 
 
 def given_sqdist(X):
-    return GivenSqdist.of(KERNELS[0].sqdist(X, X))
+    return PrecomputedSqdist.of(KERNELS[0].sqdist(X, X))
 
 
 def evaluated(kernel):
-    return lambda X: (Evaluated(kernel, X), X)
+    return lambda X: (KernelColumns(kernel, X), X)
 
 
 COLUMNS = {str(kernel): evaluated(kernel) for kernel in KERNELS} | {
@@ -84,7 +84,7 @@ def test_some_training_rows_among_each_other(rng, columns):
     against, rows = columns(rng.normal(size=(30, 3)))
     index = np.array([4, 11, 2])
     expected = against.half_sqdist(rows)[np.ix_(index, index)]
-    assert_allclose(against.among(rows[index], index), expected, atol=1e-12)
+    assert_allclose(against.half_sqdist_among(rows[index], index), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", ["Gaussian(sigma=0.7)", "given kernel"])
@@ -95,11 +95,11 @@ def test_logarithms_on_the_sphere(rng, columns):
 
 
 def test_kernel_values_that_have_no_logarithm():
-    columns, rows = GivenKernel.of(np.eye(3))
+    columns, rows = PrecomputedKernel.of(np.eye(3))
     assert columns.on_sphere
     assert np.isfinite(columns.log_kernel(rows)).all()
-    assert not GivenKernel.of(np.diag([1.0, 2.0]))[0].on_sphere
-    assert not GivenKernel.of(np.array([[1.0, -0.5], [-0.5, 1.0]]))[0].on_sphere
+    assert not PrecomputedKernel.of(np.diag([1.0, 2.0]))[0].on_sphere
+    assert not PrecomputedKernel.of(np.array([[1.0, -0.5], [-0.5, 1.0]]))[0].on_sphere
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
@@ -114,7 +114,7 @@ def test_a_row_of_sums_does_not_depend_on_the_others(rng, n, n_columns):
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_dense_and_blocked_give_the_same_bits_whatever_the_blocks(rng, monkeypatch, n_columns):
     X, W = rng.normal(size=(500, 3)), rng.random((500, n_columns))
-    columns = Evaluated(KERNELS[1], X)
+    columns = KernelColumns(KERNELS[1], X)
     whole = Dense(columns, X).complement(W)
     for cache in (2**14, 2**17, 2**30):
         monkeypatch.setattr("typicality.operators.blocked._CACHE_BYTES", cache)
@@ -126,7 +126,7 @@ def test_dense_and_blocked_give_the_same_bits_whatever_the_blocks(rng, monkeypat
 def test_threads_do_not_matter(rng, monkeypatch):
     monkeypatch.setattr("typicality.operators.blocked._CACHE_BYTES", 2**15)
     X, W = rng.normal(size=(700, 2)), rng.random((700, 2))
-    product = Blocked(Evaluated(KERNELS[1], X), X).complement
+    product = Blocked(KernelColumns(KERNELS[1], X), X).complement
     with threadpool_limits(1):
         alone = product(W)
     with threadpool_limits(4):
@@ -135,7 +135,7 @@ def test_threads_do_not_matter(rng, monkeypatch):
 
 def test_blocks_honour_working_memory(rng):
     X, W = rng.normal(size=(3000, 2)), rng.random((3000, 1))
-    blocked = Blocked(Evaluated(KERNELS[1], X), X)
+    blocked = Blocked(KernelColumns(KERNELS[1], X), X)
     with config_context(working_memory=1):
         assert blocked.working_memory <= 2**20
         tracemalloc.start()
@@ -159,7 +159,7 @@ def test_the_diagonal_of_a_function_is_computed_once(rng):
         calls.append(len(A) * len(B))
         return KERNELS[1](A, B)
 
-    Dense(Evaluated(Function(counted), X), X).complement(np.ones((640, 1)))
+    Dense(KernelColumns(Function(counted), X), X).complement(np.ones((640, 1)))
     assert sum(calls) < 1.2 * 640**2
 
 
@@ -173,7 +173,7 @@ def test_values_that_are_not_finite_are_refused(rng, bad):
         return values
 
     with pytest.raises(ValueError, match=r"not finite for row \d"):
-        Blocked(Evaluated(Function(broken), X), X).complement(np.ones((20, 1)))
+        Blocked(KernelColumns(Function(broken), X), X).complement(np.ones((20, 1)))
 
 
 def test_an_error_in_a_block_is_raised(rng, monkeypatch):
@@ -184,4 +184,4 @@ def test_an_error_in_a_block_is_raised(rng, monkeypatch):
         raise ZeroDivisionError(len(rows))
 
     with pytest.raises(ZeroDivisionError):
-        Blocked(Evaluated(KERNELS[1], X), X).gather(fail_late)
+        Blocked(KernelColumns(KERNELS[1], X), X).gather(fail_late)

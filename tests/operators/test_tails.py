@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from reference.kernel_sums import coincidences, log_sums
 from typicality.kernels import Cauchy, Gaussian, Laplacian
-from typicality.operators import Evaluated
+from typicality.operators import KernelColumns
 from typicality.operators.tails import ExactTails
 
 KINDS = [Gaussian, Laplacian, Cauchy]
@@ -17,7 +17,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def tails(kernel, X, weights, sample_weight, nearest):
-    return ExactTails(Evaluated(kernel, X), weights, sample_weight, nearest)
+    return ExactTails(KernelColumns(kernel, X), weights, sample_weight, nearest)
 
 
 @given(

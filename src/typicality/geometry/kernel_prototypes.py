@@ -28,7 +28,7 @@ class ExpandedPrototypes:
         :math:`w_k^\top E w_k`.
     dtype : dtype
         The type of the data, and of what is given back.
-    source : pair of Evaluated and array of shape (n, c), optional
+    source : pair of KernelColumns and array of shape (n, c), optional
         The training rows and the weights, of which a smaller model can be made.
     """
 

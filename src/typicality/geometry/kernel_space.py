@@ -21,7 +21,7 @@ from typicality.geometry.kernel_prototypes import KernelPrototypes, sqdist_from_
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
-from typicality.operators import EXACT, Columns, Evaluated, Tolerance, choose_operator
+from typicality.operators import EXACT, Columns, KernelColumns, Tolerance, choose_operator
 from typicality.plan import Plan
 
 _LARGEST_START = 1024  # distinct rows a start looks at
@@ -94,7 +94,7 @@ class KernelSpace:
         algorithm: str = "auto",
         n_columns: int = 1,
     ) -> None:
-        self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
+        self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
         self.tolerance = tolerance
@@ -107,7 +107,7 @@ class KernelSpace:
 
     @property
     def _has_coordinates(self) -> bool:
-        return isinstance(self.columns, Evaluated)
+        return isinstance(self.columns, KernelColumns)
 
     @cached_property
     def _row_weight(self) -> NDArray[np.float64]:
@@ -184,7 +184,7 @@ class KernelSpace:
     @property
     def lost_share(self) -> float:
         """How much of the variance may be rounding, where distances are differences of kernels."""
-        rounding = self.columns.rounding
+        rounding = self.columns.distance_error
         return rounding / self.total_variance if self.total_variance > 0 else 0.0
 
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
@@ -208,13 +208,13 @@ class KernelSpace:
             order = np.argsort(self.mean.products[data.index, 0], kind="stable")
             every = np.linspace(0, len(order) - 1, min(at_most, len(order))).astype(np.intp)
             index, weight = data.index[order[every]], data.weight[order[every]]
-        return KernelCandidates(index, weight, self.columns.among(self.X[index], index))
+        return KernelCandidates(index, weight, self.columns.half_sqdist_among(self.X[index], index))
 
     def at(self, points: Floats) -> KernelPrototypes:
         """The means of the rows nearest to each point; of the nearest row, where it has none."""
-        if not isinstance(self.columns, Evaluated):
+        if not isinstance(self.columns, KernelColumns):
             raise TypeError("points have coordinates, the rows of this space have none")
-        distances = Evaluated(self.columns.kernel_object, points).half_sqdist(self.X)
+        distances = KernelColumns(self.columns.kernel_function, points).half_sqdist(self.X)
         distances[self._row_weight == 0] = np.inf
         weights = Hard().memberships(distances)
         empty = np.flatnonzero((weights * self._row_weight[:, None]).sum(axis=0) == 0)

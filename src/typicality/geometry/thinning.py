@@ -12,7 +12,7 @@ from typicality.geometry.input_space import InputSpace
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.kernel_space import KernelSpace
 from typicality.kernels import Kernel
-from typicality.operators import Evaluated
+from typicality.operators import KernelColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,9 @@ def thinned(geometry: Any, *, input_rows: int, kernel_rows: int) -> Thinned | No
     """
     if isinstance(geometry, InputSpace) and len(geometry.X) > input_rows:
         return _of_points(geometry, input_rows)
-    evaluated = isinstance(geometry, KernelSpace) and isinstance(geometry.columns, Evaluated)
+    evaluated = isinstance(geometry, KernelSpace) and isinstance(geometry.columns, KernelColumns)
     if evaluated and len(geometry.X) > kernel_rows:
-        return _of_mapped_rows(geometry, geometry.columns.kernel_object, kernel_rows)
+        return _of_mapped_rows(geometry, geometry.columns.kernel_function, kernel_rows)
     return None
 
 

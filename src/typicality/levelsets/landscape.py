@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.nearest import NearestRows
-from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
+from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated, has_compiled_sums
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -37,7 +37,7 @@ class Landscape:
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel of a distance against the training rows.
     weights : array of shape (n,), float64
         The weights of the training rows; they sum to one.
@@ -49,7 +49,7 @@ class Landscape:
         The heights of any points, with the promise of an operator.
     """
 
-    columns: Evaluated
+    columns: KernelColumns
     weights: Doubles
     energy: float
     eta: float
@@ -62,8 +62,8 @@ class Landscape:
         Where the iterations went over all pairs, points that are no rows have sums over near rows.
         """
         operator: Any = mean.operator
-        if operator.method in ("dense", "blocked") and has_compiled_sums(operator.columns):
-            operator = Tiles(operator.columns, rtol=tolerance.absolute, skip=True, single=False)
+        if operator.over_all_pairs and has_compiled_sums(operator.columns):
+            operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
         return cls(operator.columns, weights, energy, eta, sums)
@@ -86,7 +86,7 @@ class Landscape:
     @property
     def kernel(self) -> Any:
         """The kernel."""
-        return self.columns.kernel_object
+        return self.columns.kernel_function
 
     def heights(self, points: Floats) -> Doubles:
         """Heights of points; each gets the same number in any batch."""

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
-from typicality.operators.base import Floats
-
 # At the least, where there are so many; at most twice as many. Few rows make small boxes, more of
 # which can be skipped; in many dimensions hardly any can, and long loops are quicker.
 _LEAF_ROWS = 32
@@ -73,7 +71,7 @@ class RowTree:
     upper: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: Floats) -> Self:
+    def of(cls, rows: NDArray[np.floating]) -> Self:
         """Sort the rows into leaves. Costs O(n log n)."""
         many = rows.shape[1] >= _MANY_DIMENSIONS
         leaf_rows = _LEAF_ROWS_OF_MANY_DIMENSIONS if many else _LEAF_ROWS
@@ -98,19 +96,19 @@ class RowTree:
         """The number of rows of each leaf."""
         return np.asarray((self.slots >= 0).sum(axis=1), dtype=np.int64)
 
-    def placed(self, values: Floats) -> NDArray[np.float64]:
+    def placed(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Values of shape (n, c) in the slots of their rows, shape (n_leaves, c, leaf_rows)."""
         placed = np.where(self.slots[:, :, None] >= 0, values[self.slots], 0.0)
         return np.ascontiguousarray(placed.transpose(0, 2, 1))
 
-    def gathered(self, placed: Floats) -> NDArray[np.float64]:
+    def gathered(self, placed: NDArray[np.floating]) -> NDArray[np.float64]:
         """The inverse of `placed`."""
         taken = self.slots >= 0
         values = np.empty((self.n_rows, placed.shape[1]))
         values[self.slots[taken]] = placed.transpose(0, 2, 1)[taken]
         return values
 
-    def sums_of_nodes(self, of_leaves: Floats) -> NDArray[np.float64]:
+    def sums_of_nodes(self, of_leaves: NDArray[np.floating]) -> NDArray[np.float64]:
         """What nodes have in sum, given what leaves have; shape (n_nodes, ...)."""
         levels = [of_leaves]
         while len(levels[-1]) > 1:
