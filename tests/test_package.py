@@ -59,7 +59,6 @@ PUBLIC_MODULES = [
     "typicality.membership",
     "typicality.membership.spread",
     "typicality.metrics",
-    "typicality.operators",
     "typicality.minimax",
     "typicality.persistence",
     "typicality.plan",

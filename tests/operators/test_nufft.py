@@ -10,11 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
-from typicality.operators.deferred import LazyExpansion
 
 from typicality.kernels import Cauchy, Gaussian
-from typicality.operators import BlockedSums, Dense, KernelColumns
-from typicality.operators.nufft import FourierGrid, Nufft, cost_units, refusal
+from typicality.operators import BlockedSums, KernelColumns
+from typicality.operators.base import LazyExpansion
+from typicality.operators.fourier_grid import FourierGrid
+from typicality.operators.nufft import Nufft, refusal
 
 ROWS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -66,7 +67,7 @@ def exact(kernel, points, X, W):
 
 
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_promise_is_kept(kind, seed):
     rng, X, W, kernel, rtol = random_case(kind, seed)
     operator = Nufft(KernelColumns(kernel, X), rtol=rtol)
@@ -78,8 +79,7 @@ def test_promise_is_kept(kind, seed):
     assert (operator @ W).dtype == expansion.at(points).dtype == np.float64
 
 
-@pytest.mark.parametrize("rtol", [1e-2, 1e-6, 1e-11])
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize(("d", "rtol"), [(1, 1e-11), (2, 1e-6), (3, 1e-2)])
 def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
     X, W = rng.normal(size=(40_000, d)), rng.random((40_000, 3))
     kernel = Gaussian(0.5)
@@ -91,28 +91,7 @@ def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
     assert (np.abs(at - exact(kernel, X[some], X, W)) <= allowed).all()
 
 
-def test_complement(rng):
-    X, W = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
-    columns = KernelColumns(Gaussian(1.0), X)
-    operator = Nufft(columns, rtol=1e-9)
-    expected = Dense(columns, X).complement(W)
-    assert_allclose(operator.complement(W), expected, atol=1e-9 * np.abs(W).sum())
-    far = np.full((1, 2), 1e9)
-    assert_array_equal(operator.expansion(W).complement_at(far), W.sum(axis=0)[None])
-    at = operator.expansion(W).complement_at(X)
-    assert_allclose(at, expected, atol=1e-9 * np.abs(W).sum())
-
-
-def test_products_are_linear_and_symmetric(rng):
-    X, u, v = rng.normal(size=(200, 2)), rng.normal(size=(200, 1)), rng.normal(size=(200, 1))
-    operator = Nufft(KernelColumns(Gaussian(0.3), X), rtol=1e-4)
-    assert_allclose(operator @ (2 * u - v), 2 * (operator @ u) - operator @ v, atol=1e-11)
-    assert_allclose((v * (operator @ u)).sum(), (u * (operator @ v)).sum(), atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("d", "sigma"), [(1, 0.001), (1, 1.0), (2, 0.1), (2, 2.0), (3, 0.6), (3, 3.0)]
-)
+@pytest.mark.parametrize(("d", "sigma"), [(1, 0.001), (2, 0.1), (3, 3.0)])
 def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
     X, W = rng.normal(size=(100_000, d)), rng.random((100_000, 3))
     operator = Nufft(KernelColumns(Gaussian(sigma), X), rtol=1e-5)
@@ -122,22 +101,6 @@ def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
         alone = operator @ W
     with threadpool_limits(4):
         assert_array_equal(operator @ W, alone)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("sigma", [0.15, 2.0])
-def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, d, sigma):
-    X, W = rng.normal(size=(5000, d)), rng.random((5000, 3))
-    points = rng.normal(size=(40_000, d))
-    expansion = Nufft(KernelColumns(Gaussian(sigma), X), rtol=1e-6).expansion(W)
-    with threadpool_limits(1):
-        together = expansion.at(points)
-    some = rng.permutation(len(points))[:500]
-    assert_array_equal(expansion.at(points[some]), together[some])
-    assert_array_equal(expansion.at(points[7:8]), together[7:8])
-    with threadpool_limits(4):
-        assert_array_equal(expansion.at(points), together)
-    assert expansion.at(points[:0]).shape == (0, 3)
 
 
 def test_an_expansion_travels_without_the_rows(rng):
@@ -154,7 +117,7 @@ def test_more_columns_than_are_held_at_once(rng, monkeypatch):
     X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
     operator = Nufft(KernelColumns(Gaussian(0.5), X), rtol=1e-8)
     together, at = operator @ W, operator.expansion(W).at(X)
-    monkeypatch.setattr("typicality.operators.fourier_pieces.BYTES_OF_MODES", 1)
+    monkeypatch.setattr("typicality.operators.nufft._BYTES_OF_MODES", 1)
     assert_array_equal(operator @ W, together)
     assert_array_equal(operator.expansion(W).at(X), at)
 
@@ -210,19 +173,16 @@ def test_extreme_widths_are_refused_or_right():
     assert_allclose(sums, 3.0, rtol=1e-6)
 
 
-def test_costs_grow_with_rows_digits_and_modes():
-    few = cost_units(10_000, 2, 1e-6, 1000)
-    assert cost_units(20_000, 2, 1e-6, 1000).spread == 2 * few.spread
-    assert cost_units(10_000, 2, 1e-9, 1000).spread > few.spread
-    assert cost_units(10_000, 2, 1e-6, 10**6).fft > 100 * few.fft
-    assert few.rows == 20_000
+def test_costs_grow_with_rows_digits_and_modes(rng):
+    def units(n, sigma, rtol):
+        return Nufft(KernelColumns(Gaussian(sigma), X[:n]), rtol=rtol, memory=2**30).cost_units()
 
-
-def test_memory_is_what_it_says(rng):
-    X = rng.normal(size=(50_000, 2))
-    operator = Nufft(KernelColumns(Gaussian(0.5), X), rtol=1e-6)
-    assert 0 < operator.working_memory < 8 * 25 * len(X)
-    assert operator.method == "nufft"
+    X = np.vstack([[[0.0, 0.0], [1.0, 1.0]], rng.random((1998, 2))])
+    few = units(1000, 0.1, 1e-6)
+    assert units(2000, 0.1, 1e-6)["spread"] == 2 * few["spread"]
+    assert units(1000, 0.1, 1e-9)["spread"] > few["spread"]
+    assert units(1000, 0.01, 1e-6)["fft"] > 20 * few["fft"]
+    assert few["rows"] == 2000
 
 
 def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
