@@ -16,7 +16,6 @@ from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
 CALIBRATION = "calibration.json"  # `make calibrate` writes it
-EXACT_SUMS_WANTED = "rtol=0 asks for exact sums"  # why an approximation makes no offer
 _N_PRODUCTS = 10  # of a fit, over which the cost of the set-up is spread
 
 
@@ -136,6 +135,11 @@ class Problem(NamedTuple):
     def compiled(self) -> bool:
         """Whether there are compiled sums for the kernel."""
         return has_compiled_sums(self.columns)
+
+    @property
+    def no_approximation(self) -> str | None:
+        """Why approximations make no offer; None where sums may be off."""
+        return "rtol=0 asks for exact sums" if self.tolerance.is_exact else None
 
 
 class Candidate(NamedTuple):

@@ -12,7 +12,6 @@ from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality.kernels import Gaussian
 from typicality.operators.base import (
-    EXACT_SUMS_WANTED,
     Candidate,
     LazyExpansion,
     Operator,
@@ -92,9 +91,7 @@ class Nufft(Operator):
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
         self._order = None if in_cache else _cell_order(self.grid, rows)
         keep = _keeps_plans(self.pieces)
-        self._to_modes, self._to_rows = (
-            _Transform(kind, self.grid, self.pieces, rows, self._order, keep) for kind in (1, 2)
-        )
+        self._transforms = _Transforms(self.grid, self.pieces, rows, self._order, keep)
 
     @classmethod
     def offer(cls, problem: Problem) -> Candidate | str:
@@ -102,10 +99,11 @@ class Nufft(Operator):
         if not isinstance(columns, KernelColumns):
             return "the rows have no coordinates"
         n_rows, n_features = problem.rows.shape
-        why = no_grid_because(columns.kernel_function, n_features, max(rtol, 0.1))
-        if why is None and problem.tolerance.is_exact:
-            return EXACT_SUMS_WANTED
-        why = why or refusal(columns.kernel_function, problem.rows, rtol, memory)
+        why = (
+            no_grid_because(columns.kernel_function, n_features, max(rtol, 0.1))
+            or problem.no_approximation
+            or refusal(columns.kernel_function, problem.rows, rtol, memory)
+        )
         if why is not None:
             return why
         operator = cls(columns, rtol=rtol, memory=memory)
@@ -133,9 +131,8 @@ class Nufft(Operator):
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
         sums = np.empty(weights.shape)
-        for columns in _batches(weights.shape[1], self.pieces, self.grid):
-            modes = _modes(self._to_modes, weights[:, columns], scale[columns])
-            self._evaluate(modes, scale[columns], sums[:, columns])
+        for columns, modes in self._transforms.modes(weights, scale):
+            self._transforms.evaluate(modes, scale[columns], sums[:, columns])
         return sums
 
     def complement(self, weights: Floats) -> Floats:
@@ -150,21 +147,19 @@ class Nufft(Operator):
         if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
             promise = rtol
         order = self._order  # not the operator itself, which keeps plans
-        return LazyExpansion(lambda: _expanded(kernel, rows, order, weights, promise))
+
+        def expanded() -> FourierExpansion:
+            grid = _roomy_grid(kernel, rows, promise)
+            transforms = _Transforms(grid, _Pieces.of(grid, len(rows)), rows, order, keep=False)
+            scale = _column_sums(weights)
+            modes = np.concatenate([modes for _, modes in transforms.modes(weights, scale)])
+            return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
+
+        return LazyExpansion(expanded)
 
     @property
     def working_memory(self) -> int:
         return _memory(self.grid, self.columns.n_training)
-
-    def _evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
-        """The values of a Fourier series at the rows."""
-
-        def evaluate(plan: Any, piece: int, index: Index) -> None:
-            for pair, coefficients in enumerate(modes):
-                columns = slice(2 * pair, 2 * pair + 2)
-                _unpack(plan.execute(coefficients), scale[columns], sums[:, columns], index)
-
-        self._to_rows.run(evaluate)
 
 
 @dataclass(frozen=True)
@@ -254,13 +249,11 @@ class _Pieces:
 
 
 @dataclass(frozen=True, eq=False)
-class _Transform:
-    """Transforms of one type over the rows, piece by piece; plans of few rows are kept.
+class _Transforms:
+    """Transforms of both types over the rows, piece by piece; plans of few rows are kept.
 
     Parameters
     ----------
-    kind : {1, 2}
-        From rows to modes, or from modes to rows.
     grid : FourierGrid
         The modes.
     pieces : _Pieces
@@ -273,15 +266,41 @@ class _Transform:
         Whether plans are kept for the next product, which takes memory for all rows.
     """
 
-    kind: int
     grid: FourierGrid
     pieces: _Pieces
     rows: Floats
     order: NDArray[np.integer] | None
     keep: bool
-    kept: dict[int, Any] = field(default_factory=dict)
+    kept: dict[tuple[int, int], Any] = field(default_factory=dict)
 
-    def run(self, act: Callable[[Any, int, Index], None]) -> None:
+    def modes(self, weights: Floats, scale: Floats) -> Iterator[tuple[slice, Complex]]:
+        """Some columns at a time, with the Fourier coefficients of their sums, two columns each."""
+        n_columns, slots = weights.shape[1], self.pieces.n_slots
+        step = 2 * max(1, _BYTES_OF_MODES // (slots * self.grid.n_bytes))
+        for first in range(0, n_columns, step):
+            batch = slice(first, min(first + step, n_columns))
+            yield batch, self._modes(weights[:, batch], scale[batch])
+
+    def _modes(self, weights: Floats, scale: Floats) -> Complex:
+        n_pairs, slots = -(-weights.shape[1] // 2), self.pieces.n_slots
+        partial = np.zeros((slots, n_pairs, *self.grid.shape), complex)
+
+        def add(plan: Any, piece: int, index: Index) -> None:
+            for pair in range(n_pairs):
+                columns = slice(2 * pair, 2 * pair + 2)
+                strengths = _packed(weights[:, columns], scale[columns], index)
+                partial[piece % slots, pair] += plan.execute(strengths)
+
+        self._run(1, add)
+        modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
+        self.grid.weigh(modes)
+        return modes
+
+    def evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
+        """The values of a Fourier series at the rows."""
+        self._run(2, lambda plan, piece, index: _fill(plan, modes, scale, sums, index))
+
+    def _run(self, kind: int, act: Callable[[Any, int, Index], None]) -> None:
         """Call `act(plan, piece, index of its rows)` for all pieces."""
 
         def over(first: int, last: int) -> None:
@@ -289,19 +308,19 @@ class _Transform:
             for piece in range(first, last):
                 place = self.pieces.rows(piece)
                 index = place if self.order is None else self.order[place]
-                plan = self._planned(piece, index, plan)
+                plan = self._planned(kind, piece, index, plan)
                 act(plan, piece, index)
 
         self.pieces.run(over)
 
-    def _planned(self, piece: int, index: Index, before: Any) -> Any:
+    def _planned(self, kind: int, piece: int, index: Index, before: Any) -> Any:
         """A plan with the rows of a piece set: one that is kept, or the one before."""
-        if piece in self.kept:
-            return self.kept[piece]
-        plan = self.pieces.plan(self.kind, self.grid) if self.keep or before is None else before
+        if (kind, piece) in self.kept:
+            return self.kept[kind, piece]
+        plan = self.pieces.plan(kind, self.grid) if self.keep or before is None else before
         plan.setpts(*self.grid.coordinates(_gathered(self.rows, index)))
         if self.keep:
-            self.kept[piece] = plan
+            self.kept[kind, piece] = plan
         return plan
 
 
@@ -350,7 +369,7 @@ class FourierExpansion:
             plan = pieces.plan(2, self.grid)
             for piece in range(first, last):
                 rows = pieces.rows(piece)
-                self._fill(plan, points[rows], sums[rows])
+                self._evaluate(plan, points[rows], sums[rows])
 
         pieces.run(evaluate)
         return sums
@@ -359,53 +378,13 @@ class FourierExpansion:
         complement: Floats = self.total - self.at(points)
         return complement
 
-    def _fill(self, plan: Any, points: Floats, sums: Floats) -> None:
+    def _evaluate(self, plan: Any, points: Floats, sums: Floats) -> None:
         grid = self.grid
         near = (points >= grid.low - grid.reach) & (points <= grid.high + grid.reach)
         reached = np.flatnonzero(near.all(axis=1))
-        if not len(reached):
-            return
-        plan.setpts(*grid.coordinates(points[reached]))
-        for pair, coefficients in enumerate(self.modes):
-            columns = slice(2 * pair, 2 * pair + 2)
-            _unpack(plan.execute(coefficients), self.scale[columns], sums[:, columns], reached)
-
-
-def _modes(to_modes: _Transform, weights: Floats, scale: Floats) -> Complex:
-    """Fourier coefficients of the sums, a pair of columns each."""
-    grid, slots = to_modes.grid, to_modes.pieces.n_slots
-    n_pairs = -(-weights.shape[1] // 2)
-    partial = np.zeros((slots, n_pairs, *grid.shape), complex)
-
-    def add(plan: Any, piece: int, index: Index) -> None:
-        for pair in range(n_pairs):
-            columns = slice(2 * pair, 2 * pair + 2)
-            strengths = _packed(weights[:, columns], scale[columns], index)
-            partial[piece % slots, pair] += plan.execute(strengths)
-
-    to_modes.run(add)
-    modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
-    grid.weigh(modes)
-    return modes
-
-
-def _expanded(
-    kernel: Gaussian,
-    rows: Floats,
-    order: NDArray[np.integer] | None,
-    weights: Floats,
-    rtol: float,
-) -> FourierExpansion:
-    """Fourier coefficients of the sums over the rows, for any points."""
-    grid = _roomy_grid(kernel, rows, rtol)
-    pieces = _Pieces.of(grid, len(rows))
-    to_modes = _Transform(1, grid, pieces, rows, order, keep=False)
-    scale = _column_sums(weights)
-    modes = [
-        _modes(to_modes, weights[:, columns], scale[columns])
-        for columns in _batches(weights.shape[1], pieces, grid)
-    ]
-    return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
+        if len(reached):
+            plan.setpts(*grid.coordinates(points[reached]))
+            _fill(plan, self.modes, self.scale, sums, reached)
 
 
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
@@ -443,14 +422,13 @@ def _packed(pair: Floats, scale: Floats, index: Index) -> Complex:
     return packed
 
 
-def _unpack(values: Complex, scale: Floats, pair: Floats, index: Index) -> None:
-    for column, part in enumerate((values.real, values.imag)[: len(scale)]):
-        pair[index, column] = part * scale[column]
-
-
-def _batches(n_columns: int, pieces: _Pieces, grid: FourierGrid) -> Iterator[slice]:
-    step = 2 * max(1, _BYTES_OF_MODES // (pieces.n_slots * grid.n_bytes))
-    return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
+def _fill(plan: Any, modes: Complex, scale: Floats, sums: Floats, index: Index) -> None:
+    """The values of a Fourier series at the points of a plan, two columns a transform."""
+    for pair, coefficients in enumerate(modes):
+        values = plan.execute(coefficients)
+        columns = range(2 * pair, min(2 * pair + 2, len(scale)))
+        for column, part in zip(columns, (values.real, values.imag), strict=False):
+            sums[index, column] = part * scale[column]
 
 
 def _box(rows: Floats) -> tuple[Floats, Floats]:

@@ -11,7 +11,6 @@ from scipy.linalg.lapack import dpstrf
 
 from typicality.kernels import Stationary
 from typicality.operators.base import (
-    EXACT_SUMS_WANTED,
     Candidate,
     Expansion,
     Operator,
@@ -142,9 +141,8 @@ class Nystroem(Operator):
         """It looks at a sample of the rows; the operator itself looks at all of them."""
         columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
         on_sphere = isinstance(columns, KernelColumns) and columns.on_sphere
-        if on_sphere and problem.tolerance.is_exact:
-            return EXACT_SUMS_WANTED
-        why = _plain_refusal(columns, rtol)
+        why = problem.no_approximation if on_sphere else None
+        why = why or _plain_refusal(columns, rtol)
         if why is not None:
             return why
         n_rows, n_features = problem.rows.shape
@@ -246,22 +244,21 @@ class _Room(NamedTuple):
         limit = memory_limit(memory)
         pivoted = math.isqrt(limit // _BYTES_OF_A_PAIR)
         candidates = min(_NEW_CANDIDATES, pivoted // 2)
-        fits = (limit - _bytes_of_rows(n_rows)) // _bytes_of_a_landmark(n_rows)
+        of_rows, of_a_landmark = _n_bytes(n_rows)
+        fits = (limit - of_rows) // of_a_landmark
         rank = max(0, min(n_rows, LARGEST_RANK, fits, pivoted - candidates))
         return cls(limit, rank, candidates)
 
 
 def memory_for(n_rows: int, rank: int) -> int:
     """Bytes of landmarks and of their products with all rows."""
-    return _bytes_of_rows(n_rows) + rank * _bytes_of_a_landmark(n_rows)
+    of_rows, of_a_landmark = _n_bytes(n_rows)
+    return of_rows + rank * of_a_landmark
 
 
-def _bytes_of_rows(n_rows: int) -> int:
-    return 32 * n_rows  # what the landmarks leave of the rows, and their order
-
-
-def _bytes_of_a_landmark(n_rows: int) -> int:
-    return 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
+def _n_bytes(n_rows: int) -> tuple[int, int]:
+    """Of what the landmarks leave of the rows and of their order; and of each landmark."""
+    return 32 * n_rows, 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
 
 
 def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor | None:

@@ -115,7 +115,6 @@ def reduced_set(
     weights: Floats,
     *,
     rtol: float,
-    at_most: int | None = None,
     operator: Operator | None = None,
 ) -> ReducedSet:
     r"""A few of the rows, with new weights, whose sums are those of all rows under a promise.
@@ -145,8 +144,6 @@ def reduced_set(
         The weights.
     rtol : float
         The promise.
-    at_most : int, optional
-        The largest number of rows; half of those there are by default.
     operator : Operator, optional
         What computes K @ W; exact sums by default. From one that promises e, nothing below
         2 sqrt(e) can be proven.
@@ -160,10 +157,17 @@ def reduced_set(
         raise ValueError(
             "A model can be reduced for kernels of a distance only (gaussian, laplacian, cauchy)."
         )
-    _check_promise(rtol, 0.0 if operator is None else operator.rtol)
+    smallest = 2.0 * float(np.sqrt(_ROUNDING if operator is None else operator.rtol + _ROUNDING))
+    if not rtol > smallest:
+        raise ValueError(
+            f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the "
+            "error is the root of a difference of sums of products, and rounding of these (or the "
+            "promise of the operator that computed them) hides what is smaller. Keep all rows, or "
+            "ask for a larger rtol."
+        )
     sums = _sums_to_reduce(columns, weights, operator)
     n_rows = columns.n_training
-    limit = min(n_rows // 2, LARGEST_SET, n_rows if at_most is None else at_most)
+    limit = min(n_rows // 2, LARGEST_SET)
     total: Float64s = weights.sum(axis=0, dtype=np.float64)
     few = _few_rows(sums, rtol, limit)
     if few is not None:
@@ -173,20 +177,8 @@ def reduced_set(
         return ReducedSet(KernelColumns(sums.kernel, sums.rows), sums.weights, total, 0.0)
     raise ValueError(
         f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
-        "be made as small as that. Ask for a larger rtol"
-        + (", or a larger at_most." if limit < min(n_rows // 2, LARGEST_SET) else ".")
+        "be made as small as that. Ask for a larger rtol."
     )
-
-
-def _check_promise(rtol: float, inexact: float) -> None:
-    smallest = 2.0 * float(np.sqrt(inexact + _ROUNDING))
-    if not rtol > smallest:
-        raise ValueError(
-            f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the "
-            "error is the root of a difference of sums of products, and rounding of these (or the "
-            "promise of the operator that computed them) hides what is smaller. Keep all rows, or "
-            "ask for a larger rtol."
-        )
 
 
 def _sums_to_reduce(columns: KernelColumns, weights: Floats, operator: Operator | None) -> _Sums:

@@ -117,56 +117,34 @@ class RowTree:
 
     def in_double(self) -> Blocks:
         """Blocks for sums in double precision."""
-        nowhere = np.zeros((self.n_leaves, 0, 0), dtype=np.float32)
-        return self._blocks(nowhere, np.zeros(self.n_leaves, dtype=np.bool_), 0.0, 1.0)
+        lower, upper = (box[-self.n_leaves :] for box in (self.lower, self.upper))
+        return Blocks(
+            self.columns,
+            self.counts,
+            self.lower,
+            self.upper,
+            centres=0.5 * lower + 0.5 * upper,
+            columns_32=np.zeros((self.n_leaves, 0, 0), dtype=np.float32),
+            narrow=np.zeros(self.n_leaves, dtype=np.bool_),
+            single_reach=0.0,
+            root=1.0,
+        )
 
     def in_single(self, root: float, *, widest: float, norm: int, single_reach: float) -> Blocks:
         """Blocks for sums in single precision, but for leaves wider than `widest`.
 
         That is the length of half the diagonal of a leaf by the norm of that order, times `root`.
         """
+        blocks = self.in_double()
         with np.errstate(over="ignore"):  # infinite is too wide
-            scaled = (self.columns - self._centres[:, :, None]) * root
-            half = 0.5 * root * (self._upper_of_leaves - self._lower_of_leaves)
+            scaled = (self.columns - blocks.centres[:, :, None]) * root
+            half = 0.5 * root * (self.upper[-self.n_leaves :] - self.lower[-self.n_leaves :])
             narrow = np.linalg.norm(half, ord=norm, axis=1) <= widest
         scaled[~narrow] = 0.0
-        return self._blocks(scaled.astype(np.float32), narrow, single_reach, root)
-
-    def _blocks(
-        self,
-        columns_32: NDArray[np.float32],
-        narrow: NDArray[np.bool_],
-        single_reach: float,
-        root: float,
-    ) -> Blocks:
-        return Blocks(
-            self.columns,
-            self.counts,
-            self.lower,
-            self.upper,
-            self._centres,
-            columns_32,
-            narrow,
-            single_reach,
-            root,
+        columns_32 = scaled.astype(np.float32)
+        return blocks._replace(
+            columns_32=columns_32, narrow=narrow, single_reach=single_reach, root=root
         )
-
-    @property
-    def _lower_of_leaves(self) -> NDArray[np.float64]:
-        return self.lower[-self.n_leaves :]
-
-    @property
-    def _upper_of_leaves(self) -> NDArray[np.float64]:
-        return self.upper[-self.n_leaves :]
-
-    @property
-    def _centres(self) -> NDArray[np.float64]:
-        return 0.5 * self._lower_of_leaves + 0.5 * self._upper_of_leaves
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-        return sum(array.nbytes for array in (self.slots, self.columns, self.lower, self.upper))
 
 
 def _slots(

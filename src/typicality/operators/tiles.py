@@ -12,14 +12,7 @@ from scipy.spatial import cKDTree
 from typicality._threads import over_ranges
 from typicality.kernels import Stationary
 from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
-from typicality.operators.base import (
-    EXACT_SUMS_WANTED,
-    Candidate,
-    Expansion,
-    Operator,
-    Problem,
-    seconds_for,
-)
+from typicality.operators.base import Candidate, Expansion, Operator, Problem, seconds_for
 from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.columns import Floats, KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.row_tree import Blocks, RowTree
@@ -142,11 +135,8 @@ class Tiles(Operator):
     def _sums(self, weights: Floats, *, complement: bool) -> Floats:
         from typicality.compiled import sum_pairs  # numba takes a second to load
 
-        kernel, reach = (
-            self.columns.kernel_function,
-            _reach(self.columns.kernel_function, self.skip_rtol),
-        )
-        tree = self.columns.tree
+        kernel, tree = self.columns.kernel_function, self.columns.tree
+        reach = _reach(kernel, self.skip_rtol)
         placed = _placed(tree, weights, single=self.single)
         sums = np.zeros_like(placed.placed)
         near = np.zeros((tree.n_leaves, weights.shape[1] + 1))
@@ -214,8 +204,8 @@ class Truncated(Tiles):
     def offer(cls, problem: Problem) -> Candidate | str:
         if not problem.compiled:
             return "it is for the kernels gaussian, laplacian and cauchy"
-        if problem.tolerance.is_exact:
-            return EXACT_SUMS_WANTED
+        if problem.no_approximation is not None:
+            return problem.no_approximation
         single = _single_is_enough(problem)
         rtol = problem.tolerance.absolute - SINGLE_RTOL * single
         operator = cls(problem.columns, rtol=rtol, single=single)
