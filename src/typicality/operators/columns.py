@@ -17,7 +17,9 @@ from typicality.operators.row_tree import RowTree
 Floats = NDArray[np.floating]
 
 _ROUNDING = 64.0  # in units of the last place
-_SMALLEST = float(np.finfo(np.float64).tiny)  # a kernel value below has no logarithm to speak of
+_SMALLEST = float(
+    np.finfo(np.float64).tiny
+)  # smaller kernel values count as this one in a logarithm
 
 
 def evenly_spaced(n: int, at_most: int) -> NDArray[np.intp]:
@@ -26,7 +28,7 @@ def evenly_spaced(n: int, at_most: int) -> NDArray[np.intp]:
 
 
 def _error_by_definition(diagonal: Floats) -> float:
-    """How far distances by the definition, K(x, x) + K(y, y) - 2 K(x, y), may be off."""
+    """The rounding error of distances computed as K(x, x) + K(y, y) - 2 K(x, y)."""
     return float(_ROUNDING * np.finfo(diagonal.dtype).eps * np.abs(diagonal).max())
 
 
@@ -48,11 +50,11 @@ class Columns(Protocol):
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether rows are the values themselves, so that there is nothing to compute."""
+        """Whether a row already holds its kernel values or distances."""
 
     @property
     def distance_error(self) -> float:
-        """The rounding error of `half_sqdist`: smaller values may be zero in truth."""
+        """The rounding error of `half_sqdist`: smaller values may be exactly zero."""
 
     @property
     def order(self) -> int:
@@ -170,7 +172,7 @@ class KernelColumns:
 
     @cached_property
     def _widths(self) -> NDArray[np.float64]:
-        """The widths of a local kernel at the training rows, which every block needs."""
+        """The widths of a local kernel at the training rows; every block needs them."""
         widths: NDArray[np.float64] = self.kernel_function.widths(self.training)
         return widths
 

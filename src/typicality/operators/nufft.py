@@ -30,10 +30,10 @@ from typicality.operators.fourier_grid import (
 Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
-_CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
+_CELLS = 2**16 - 1  # that rows are ordered by; numbers of sixteen bits are sorted quickly
 _BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
 _BYTES_OF_PLANS = 2**26
-_FEW_ROWS = 2**17  # plans of so many are kept: elsewhere their memory matters, and not their time
+_FEW_ROWS = 2**17  # plans are kept up to this number; beyond, their memory matters more than time
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
 _FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms

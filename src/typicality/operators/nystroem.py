@@ -24,13 +24,13 @@ from typicality.operators.tiles import exact_expansion
 Index = NDArray[np.intp]
 
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
-LARGEST_RANK = 4096  # the factor of so many landmarks takes seconds
+LARGEST_RANK = 4096  # the factor of 4096 landmarks takes seconds
 _STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
-_ESTIMATE = 1024  # rows; their rank, and that of a half and a quarter of them, tells that of all
+_ESTIMATE = 1024  # rows; the rank of these, of a half and of a quarter predicts that of all
 _NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
 _MOST_ROUNDS = 16  # of looking for rows that break the promise
 _MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
-_HOPELESS = 0.8  # of a sample; where so many rows are landmarks, most others are too
+_HOPELESS = 0.8  # of a sample; if so large a share are landmarks, most other rows are too
 _ROWS_OF_A_BLOCK = 1024
 _BYTES_OF_A_PAIR = 32  # of candidates: their kernel value, and what is passed on the way
 
@@ -88,6 +88,8 @@ class Nystroem(Operator):
 
     An error of the size of the promise can be all there is of a small sum: rows in the tails need
     sums of another kind.
+
+    BLAS computes the products: the number of threads may change the last bits.
 
     Costs O(n m d + n m^2) once and O(n m c) a product for m landmarks; O(n m) memory, and a
     refusal where that is too much.
@@ -282,7 +284,7 @@ def _covering(
 ) -> _Factor | None:
     """Landmarks and what they leave of the rows looked at; more of them where that is too much.
 
-    Rows that break the promise become candidates, and pivoting starts anew with the landmarks and
+    Rows that break the promise become candidates, and pivoting restarts with the landmarks and
     these: in the order of falling pivots rounding errors do not grow.
     """
     for _ in range(_MOST_ROUNDS):
@@ -301,7 +303,7 @@ def _covering(
 
 
 def _pivoted(columns: KernelColumns, candidates: Index, tolerance: float) -> _Landmarks:
-    """Landmarks among candidates: ever the row farthest from the span of those before."""
+    """Landmarks among candidates: each is the row farthest from the span of those before."""
     rows = columns.training[candidates]
     matrix = np.asarray(columns.kernel_function(rows, rows), dtype=np.float64)
     # The transpose of a symmetric matrix in the order of NumPy is the matrix in that of LAPACK.

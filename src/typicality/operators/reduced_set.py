@@ -23,7 +23,7 @@ from typicality.operators.tiles import Tiles, exact_expansion
 Index = NDArray[np.intp]
 Float64s = NDArray[np.float64]
 
-LARGEST_SET = 4096  # rows; the choice of so many takes minutes
+LARGEST_SET = 4096  # rows; to choose 4096 takes minutes
 _POOL = 4096  # rows to choose from at a time
 _ROWS_OF_A_ROUND = 512  # chosen out of one pool at the most
 _ANOTHER_POOL = 0.01  # of what was lacking at the worst row, squared: time for another pool
@@ -173,7 +173,7 @@ def reduced_set(
     if few is not None:
         chosen, new_weights, proven = few
         return ReducedSet(KernelColumns(sums.kernel, sums.rows[chosen]), new_weights, total, proven)
-    if len(sums.rows) <= limit:  # copies and rows without weight are spared, and nothing is lost
+    if len(sums.rows) <= limit:  # without copies and rows of no weight nothing is lost
         return ReducedSet(KernelColumns(sums.kernel, sums.rows), sums.weights, total, 0.0)
     raise ValueError(
         f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
@@ -242,7 +242,7 @@ class _Few(NamedTuple):
 class _Choice:
     r"""Rows chosen one by one out of a pool, each where the error falls most.
 
-    Of a row x, let g(x) be what the sums still lack there, and r(x) its squared distance from the
+    Let g(x) be the error of the sums at a row x, and r(x) the squared distance of the row from the
     span of the rows chosen before; to choose it lowers the squared error by g(x)^2 / r(x). Rows
     with r below the promise are counted as if it were the promise: they lower the error only by
     large weights of both signs, which cost digits.
@@ -274,7 +274,7 @@ class _Choice:
         self.residual[:n_before] = 0.0
 
     def lower_to(self, error: float) -> bool:
-        """Choose rows until the error of every column is as small; say whether it is."""
+        """Choose rows until the error of every column is that small; return whether it is."""
         while self.sqerror.max() > error**2 or not self.chosen:
             free = self.residual > _SPANNED
             gain = np.sum(self.lacking**2, axis=1)

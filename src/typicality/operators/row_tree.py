@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
-# At the least, where there are so many; at most twice as many. Few rows make small boxes, more of
-# which can be skipped; in many dimensions hardly any can, and long loops are quicker.
+# A leaf has at least this number of rows, and at most twice as many. Few rows make small boxes, of
+# which more can be skipped; in many dimensions hardly any can, and long loops are quicker.
 _LEAF_ROWS = 32
 _LEAF_ROWS_OF_MANY_DIMENSIONS = 64
 _MANY_DIMENSIONS = 5

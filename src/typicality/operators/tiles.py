@@ -31,7 +31,7 @@ _FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
 _GROUP_ROWS = 2048  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
-_SAMPLE = 32  # blocks that tell how much work the others will be
+_SAMPLE = 32  # blocks, from which the work of all is estimated
 
 
 class _Single(NamedTuple):
@@ -239,7 +239,7 @@ def _single_is_enough(problem: Problem) -> bool:
 class TileExpansion:
     """Kernel sums at any points, each point by itself against the blocks of the training rows.
 
-    The blocks are made at the first use, and anew by a copy that was pickled or read from a file:
+    The blocks are made at the first use, and again by a copy that was pickled or read from a file:
     they follow from the rows.
 
     Parameters

@@ -10,7 +10,7 @@ SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
-_FAR_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_FAR_BELOW = 1e-4  # of the height of a low row: then few rows need a second, exact sum
 _SHARE_OF_VARIANCE = 1e-3  # that heights may be off by, however low rows may be
 _FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as the others together
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
@@ -49,7 +49,7 @@ class Tolerance(NamedTuple):
         """For squared distances known to `rtol` times the variance in the induced space.
 
         The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
-        need to be summed anew. Variance and heights are those of a sample.
+        need a second, exact sum. Variance and heights are those of a sample.
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
         if rtol == 0 or few or not columns.on_sphere:
