@@ -60,6 +60,7 @@ def test_promise_is_kept_beyond_the_sample(rng):
     columns, W = KernelColumns(Gaussian(2.0), X), rng.random((20007, 1))
     operator = Nystroem(columns, rtol=1e-8)
     assert set(operator.landmarks) & set(range(20000, 20007))
+    assert operator.rtol <= 1e-8
     some = np.r_[:100, 20000:20007]
     exact = columns.kernel(X[some]) @ W
     assert np.abs((operator @ W)[some] - exact).max() <= operator.rtol * W.sum()
