@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.operators import Evaluated, Nufft, Nystroem, Tiles
+from typicality.operators import KernelColumns, Nufft, Nystroem, Tiles, Truncated
 
 __all__ = ["METHODS", "build"]
 
 _MEMORY = 2**26  # bytes: where more are needed, methods refuse, so that products stay short
 
 METHODS: dict[str, Any] = {
-    "blocked": partial(Tiles, skip=False, single=False),
-    "blocked, single precision": partial(Tiles, skip=False, single=True),
-    "truncated": partial(Tiles, skip=True, single=False),
-    "truncated, single precision": partial(Tiles, skip=True, single=True),
+    "blocked": lambda columns, rtol: Tiles(columns, single=False),
+    "blocked, single precision": lambda columns, rtol: Tiles(columns, single=True),
+    "truncated": partial(Truncated, single=False),
+    "truncated, single precision": partial(Truncated, single=True),
     "nufft": partial(Nufft, memory=_MEMORY),
     "nystroem": partial(Nystroem, memory=_MEMORY),
 }
@@ -24,4 +24,4 @@ METHODS: dict[str, Any] = {
 
 def build(method: str, kernel: Any, X: NDArray[np.floating], *, rtol: float) -> Any:
     """The operator of a kernel on the rows of X."""
-    return METHODS[method](Evaluated(kernel, X), rtol=rtol)
+    return METHODS[method](KernelColumns(kernel, X), rtol=rtol)

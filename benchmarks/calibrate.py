@@ -20,13 +20,12 @@ from threadpoolctl import threadpool_limits
 import typicality.operators
 from _report import machine
 from typicality.kernels import Gaussian
-from typicality.operators import Dense, Evaluated, Nufft, Nystroem, Tiles, nufft, nystroem
-from typicality.operators.blocked import Blocked
-from typicality.operators.calibration import TABLE
-from typicality.operators.methods import Problem
+from typicality.operators import Blocked, Dense, KernelColumns, Nufft, Nystroem, Tiles
+from typicality.operators.base import CALIBRATION, Problem
+from typicality.operators.nystroem import cost_units
 from typicality.operators.tolerance import EXACT
 
-_TABLE = Path(typicality.operators.__file__).parent / TABLE
+_TABLE = Path(typicality.operators.__file__).parent / CALIBRATION
 _ROUNDS = 3
 
 Units = dict[str, float]
@@ -65,18 +64,18 @@ def quickest(act: Callable[[], object]) -> float:
 
 Product = Callable[[Any], Any]
 
-PAIR_WORK: dict[str, Callable[[Evaluated], Product]] = {
+PAIR_WORK: dict[str, Callable[[KernelColumns], Product]] = {
     "numpy": lambda columns: Blocked(columns, columns.training).complement,
     "dense": lambda columns: Dense(columns, columns.training).complement,
-    "tiles, single": lambda columns: Tiles(columns, rtol=0.0, skip=False, single=True).complement,
-    "tiles, double": lambda columns: Tiles(columns, rtol=0.0, skip=False, single=False).complement,
+    "tiles, single": lambda columns: Tiles(columns, single=True).complement,
+    "tiles, double": lambda columns: Tiles(columns, single=False).complement,
 }
 
 
-def pair_samples(product: Callable[[Evaluated], Product]) -> list[Sample]:
+def pair_samples(product: Callable[[KernelColumns], Product]) -> list[Sample]:
     samples = []
     for n_rows, n_features, n_columns in iter_product((2_000, 5_000), (2, 8, 32), (1, 8)):
-        columns = Evaluated(Gaussian(np.sqrt(n_features)), draw(n_rows, n_features))
+        columns = KernelColumns(Gaussian(np.sqrt(n_features)), draw(n_rows, n_features))
         problem = Problem(columns, columns.training, EXACT, 0, n_columns)
         act = partial(product(columns), np.ones((n_rows, n_columns)))
         samples.append((problem.pairs(), quickest(act)))
@@ -91,11 +90,10 @@ def fourier_samples() -> list[Sample]:
     for n_rows, n_features, sigma, rtol in iter_product(
         (20_000, 200_000), (1, 2, 3), (1.0, 0.1), (1e-4, 1e-7, 1e-10)
     ):
-        columns = Evaluated(Gaussian(sigma), draw(n_rows, n_features))
+        columns = KernelColumns(Gaussian(sigma), draw(n_rows, n_features))
         operator = Nufft(columns, rtol=rtol, memory=2**32)
-        units = nufft.cost_units(n_rows, n_features, rtol, operator.grid.n_modes)
         act = partial(operator.__matmul__, np.ones((n_rows, 1)))
-        samples.append((units._asdict(), quickest(act)))
+        samples.append((operator.cost_units(), quickest(act)))
     return samples
 
 
@@ -103,9 +101,9 @@ def landmark_samples() -> list[Sample]:
     """Set-ups and products of several ranks, apart from one another."""
     samples = []
     for n_rows, n_features, rtol in iter_product((10_000, 40_000), (2, 5), (1e-2, 1e-4)):
-        columns = Evaluated(Gaussian(2.0 * np.sqrt(n_features)), draw(n_rows, n_features))
+        columns = KernelColumns(Gaussian(2.0 * np.sqrt(n_features)), draw(n_rows, n_features))
         operator = Nystroem(columns, rtol=rtol)
-        units = nystroem.cost_units(n_rows, n_features, operator.rank)._asdict()
+        units = cost_units(n_rows, n_features, operator.rank)
         setup = quickest(partial(Nystroem, columns, rtol=rtol))
         product = quickest(partial(operator.__matmul__, np.ones((n_rows, 1))))
         samples.append((units | {"product": 0.0}, setup))

@@ -58,7 +58,6 @@ PUBLIC_MODULES = [
     "typicality.membership",
     "typicality.membership.spread",
     "typicality.metrics",
-    "typicality.operators",
     "typicality.persistence",
     "typicality.plan",
     "typicality.plot",

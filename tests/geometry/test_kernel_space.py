@@ -10,7 +10,7 @@ from reference import kernel_space as reference
 from typicality.geometry import InputSpace, KernelSpace
 from typicality.kernels import Cosine, Gaussian, Linear
 from typicality.membership import Entropic, Fuzzy, Possibilistic1993, Possibilistic1996
-from typicality.operators import GivenKernel, GivenSqdist
+from typicality.operators import PrecomputedKernel, PrecomputedSqdist
 
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -180,8 +180,8 @@ def test_sweep_is_the_same_when_matrices_are_given(rng):
     kernel, rule = Gaussian(1.0), Entropic(5.0)
     spaces = [
         KernelSpace(kernel, X, weight),
-        KernelSpace(*GivenKernel.of(kernel(X, X)), weight),
-        KernelSpace(*GivenSqdist.of(kernel.sqdist(X, X)), weight),
+        KernelSpace(*PrecomputedKernel.of(kernel(X, X)), weight),
+        KernelSpace(*PrecomputedSqdist.of(kernel.sqdist(X, X)), weight),
     ]
     sweeps = [space.sweep(rule, space.prototypes(start)) for space in spaces]
     for sweep in sweeps[1:]:
@@ -218,7 +218,7 @@ def test_at_places_points_at_the_means_of_their_nearest_rows(rng):
     assert_allclose(ours.weights[:, :3], expected.weights, rtol=1e-12)
     counted = np.where(weight > 0, Gaussian(1.0).sqdist(X, far)[:, 0], np.inf)
     assert ours.weights[counted.argmin(), 3] == 1.0
-    matrix = KernelSpace(*GivenKernel.of(Gaussian(1.0)(X, X)))
+    matrix = KernelSpace(*PrecomputedKernel.of(Gaussian(1.0)(X, X)))
     with pytest.raises(TypeError, match="have none"):
         matrix.at(reached)
 
@@ -239,7 +239,7 @@ def test_candidates_are_distinct_rows_of_positive_weight(rng):
     weight[:3] = 0.0
     for space in (
         KernelSpace(Gaussian(1.0), X, weight),
-        KernelSpace(*GivenKernel.of(Gaussian(1.0)(X, X)), weight),
+        KernelSpace(*PrecomputedKernel.of(Gaussian(1.0)(X, X)), weight),
     ):
         candidates = space.candidates(2)
         assert len(candidates.index) == 4
@@ -258,8 +258,8 @@ def test_dimension_is_the_effective_dimension(rng):
 def test_kernel_space_measures_indefinite_kernels(rng):
     X = rng.normal(size=(30, 2))
     definite, indefinite = Gaussian(1.0)(X, X), -(np.abs(Linear().sqdist(X, X)) ** 2)
-    assert KernelSpace(*GivenKernel.of(definite)).negative_share < 1e-12
-    space = KernelSpace(*GivenKernel.of(indefinite))
+    assert KernelSpace(*PrecomputedKernel.of(definite)).negative_share < 1e-12
+    space = KernelSpace(*PrecomputedKernel.of(indefinite))
     assert 0.01 < space.negative_share < 1.0
     assert space.total_variance > 0
     prototypes = space.prototypes(np.ones((30, 1)))

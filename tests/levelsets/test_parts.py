@@ -20,7 +20,7 @@ from typicality.levelsets.landscape import (
     segment_lengths,
 )
 from typicality.levelsets.spanning import Forest, spanning_tree
-from typicality.operators import Evaluated, Tiles
+from typicality.operators import KernelColumns, Truncated
 
 BY_STEP = {"labelling": "neighbours"}
 BY_COUNT = {"labelling": "complete"}
@@ -30,8 +30,8 @@ def landscape(X, kernel, rtol=1e-12):
     weights = np.full(len(X), 1 / len(X))
     K = kernel(X, X)
     energy = 1 - weights @ K @ weights
-    columns = Evaluated(kernel, X)
-    sums = Tiles(columns, rtol=rtol, skip=True, single=False).expansion(weights[:, None])
+    columns = KernelColumns(kernel, X)
+    sums = Truncated(columns, rtol=rtol, single=False).expansion(weights[:, None])
     return Landscape(columns, weights, energy, eta=energy, sums=sums)
 
 

@@ -18,7 +18,7 @@ from typicality.levelsets.selection import (
     critical_value,
     select_clusters,
 )
-from typicality.operators import Evaluated, Tiles
+from typicality.operators import KernelColumns, Truncated
 
 
 def uniform(rng):
@@ -160,9 +160,9 @@ def test_contrasts_are_complete_above_a_level(name):
 
 def test_dimension_around_a_row_is_the_effective_dimension(rng):
     def around_the_middle(X):
-        columns = Evaluated(Gaussian(0.5), X)
+        columns = KernelColumns(Gaussian(0.5), X)
         weights = np.full(len(X), 1 / len(X))
-        sums = Tiles(columns, rtol=1e-12, skip=True, single=False).expansion(weights[:, None])
+        sums = Truncated(columns, rtol=1e-12, single=False).expansion(weights[:, None])
         landscape = Landscape(columns, weights, 0.5, eta=0.5, sums=sums)
         middle = np.argmin(np.sum(X**2, axis=1))
         return _dimension_around(middle, landscape, np.ones(len(X)))

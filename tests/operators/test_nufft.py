@@ -12,9 +12,10 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality.kernels import Cauchy, Gaussian
-from typicality.operators import BlockedSums, Dense, Evaluated
-from typicality.operators.deferred import Deferred
-from typicality.operators.nufft import FourierGrid, Nufft, cost_units, refusal
+from typicality.operators import BlockedSums, KernelColumns
+from typicality.operators.base import LazyExpansion
+from typicality.operators.fourier_grid import FourierGrid
+from typicality.operators.nufft import Nufft, refusal
 
 ROWS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -66,10 +67,10 @@ def exact(kernel, points, X, W):
 
 
 @pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_promise_is_kept(kind, seed):
     rng, X, W, kernel, rtol = random_case(kind, seed)
-    operator = Nufft(Evaluated(kernel, X), rtol=rtol)
+    operator = Nufft(KernelColumns(kernel, X), rtol=rtol)
     allowed = (rtol + 1e-15) * np.abs(W).sum(axis=0)
     assert (np.abs(operator @ W - exact(kernel, X, X, W)) <= allowed).all()
     points = points_everywhere(rng, X, kernel, rtol)
@@ -78,12 +79,11 @@ def test_promise_is_kept(kind, seed):
     assert (operator @ W).dtype == expansion.at(points).dtype == np.float64
 
 
-@pytest.mark.parametrize("rtol", [1e-2, 1e-6, 1e-11])
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize(("d", "rtol"), [(1, 1e-11), (2, 1e-6), (3, 1e-2)])
 def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
     X, W = rng.normal(size=(40_000, d)), rng.random((40_000, 3))
     kernel = Gaussian(0.5)
-    operator = Nufft(Evaluated(kernel, X), rtol=rtol)
+    operator = Nufft(KernelColumns(kernel, X), rtol=rtol)
     some = rng.permutation(len(X))[:50]
     allowed = rtol * W.sum(axis=0)
     assert (np.abs((operator @ W)[some] - exact(kernel, X[some], X, W)) <= allowed).all()
@@ -91,31 +91,10 @@ def test_promise_is_kept_for_many_rows_in_pieces(rng, d, rtol):
     assert (np.abs(at - exact(kernel, X[some], X, W)) <= allowed).all()
 
 
-def test_complement(rng):
-    X, W = rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
-    columns = Evaluated(Gaussian(1.0), X)
-    operator = Nufft(columns, rtol=1e-9)
-    expected = Dense(columns, X).complement(W)
-    assert_allclose(operator.complement(W), expected, atol=1e-9 * np.abs(W).sum())
-    far = np.full((1, 2), 1e9)
-    assert_array_equal(operator.expansion(W).complement_at(far), W.sum(axis=0)[None])
-    at = operator.expansion(W).complement_at(X)
-    assert_allclose(at, expected, atol=1e-9 * np.abs(W).sum())
-
-
-def test_products_are_linear_and_symmetric(rng):
-    X, u, v = rng.normal(size=(200, 2)), rng.normal(size=(200, 1)), rng.normal(size=(200, 1))
-    operator = Nufft(Evaluated(Gaussian(0.3), X), rtol=1e-4)
-    assert_allclose(operator @ (2 * u - v), 2 * (operator @ u) - operator @ v, atol=1e-11)
-    assert_allclose((v * (operator @ u)).sum(), (u * (operator @ v)).sum(), atol=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("d", "sigma"), [(1, 0.001), (1, 1.0), (2, 0.1), (2, 2.0), (3, 0.6), (3, 3.0)]
-)
+@pytest.mark.parametrize(("d", "sigma"), [(1, 0.001), (2, 0.1), (3, 3.0)])
 def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
     X, W = rng.normal(size=(100_000, d)), rng.random((100_000, 3))
-    operator = Nufft(Evaluated(Gaussian(sigma), X), rtol=1e-5)
+    operator = Nufft(KernelColumns(Gaussian(sigma), X), rtol=1e-5)
     assert operator.pieces.at_once
     assert operator.pieces.n_pieces > 1
     with threadpool_limits(1):
@@ -124,25 +103,9 @@ def test_threads_do_not_matter_where_modes_are_few(rng, d, sigma):
         assert_array_equal(operator @ W, alone)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("sigma", [0.15, 2.0])
-def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, d, sigma):
-    X, W = rng.normal(size=(5000, d)), rng.random((5000, 3))
-    points = rng.normal(size=(40_000, d))
-    expansion = Nufft(Evaluated(Gaussian(sigma), X), rtol=1e-6).expansion(W)
-    with threadpool_limits(1):
-        together = expansion.at(points)
-    some = rng.permutation(len(points))[:500]
-    assert_array_equal(expansion.at(points[some]), together[some])
-    assert_array_equal(expansion.at(points[7:8]), together[7:8])
-    with threadpool_limits(4):
-        assert_array_equal(expansion.at(points), together)
-    assert expansion.at(points[:0]).shape == (0, 3)
-
-
 def test_an_expansion_travels_without_the_rows(rng):
     X, W = rng.normal(size=(20_000, 2)), rng.random((20_000, 1))
-    expansion = Nufft(Evaluated(Gaussian(1.0), X), rtol=1e-6).expansion(W)
+    expansion = Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6).expansion(W)
     sent = pickle.dumps(expansion)
     assert len(sent) < 1.5 * expansion.n_bytes + 2000 < X.nbytes
     assert_array_equal(pickle.loads(sent).at(X[:9]), expansion.at(X[:9]))
@@ -152,9 +115,9 @@ def test_an_expansion_travels_without_the_rows(rng):
 
 def test_more_columns_than_are_held_at_once(rng, monkeypatch):
     X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
-    operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-8)
+    operator = Nufft(KernelColumns(Gaussian(0.5), X), rtol=1e-8)
     together, at = operator @ W, operator.expansion(W).at(X)
-    monkeypatch.setattr("typicality.operators.fourier_pieces.BYTES_OF_MODES", 1)
+    monkeypatch.setattr("typicality.operators.nufft._BYTES_OF_MODES", 1)
     assert_array_equal(operator @ W, together)
     assert_array_equal(operator.expansion(W).at(X), at)
 
@@ -199,30 +162,27 @@ def test_what_is_refused_and_why(rng):
     with config_context(working_memory=0):
         assert "MiB allowed" in refusal(Gaussian(1.0), X, 1e-6)
     with pytest.raises(ValueError, match="is Cauchy, not Gaussian"):
-        Nufft(Evaluated(Cauchy(1.0), X), rtol=1e-6)
+        Nufft(KernelColumns(Cauchy(1.0), X), rtol=1e-6)
 
 
 def test_extreme_widths_are_refused_or_right():
     X = np.array([[-1e100], [1e100], [0.0]])
     assert "widths of the kernel" in refusal(Gaussian(1e-100), X, 1e-6)
     assert refusal(Gaussian(1e150), X, 1e-6) is None
-    sums = Nufft(Evaluated(Gaussian(1e150), X), rtol=1e-6) @ np.ones((3, 1))
+    sums = Nufft(KernelColumns(Gaussian(1e150), X), rtol=1e-6) @ np.ones((3, 1))
     assert_allclose(sums, 3.0, rtol=1e-6)
 
 
-def test_costs_grow_with_rows_digits_and_modes():
-    few = cost_units(10_000, 2, 1e-6, 1000)
-    assert cost_units(20_000, 2, 1e-6, 1000).spread == 2 * few.spread
-    assert cost_units(10_000, 2, 1e-9, 1000).spread > few.spread
-    assert cost_units(10_000, 2, 1e-6, 10**6).fft > 100 * few.fft
-    assert few.rows == 20_000
+def test_costs_grow_with_rows_digits_and_modes(rng):
+    def units(n, sigma, rtol):
+        return Nufft(KernelColumns(Gaussian(sigma), X[:n]), rtol=rtol, memory=2**30).cost_units()
 
-
-def test_memory_is_what_it_says(rng):
-    X = rng.normal(size=(50_000, 2))
-    operator = Nufft(Evaluated(Gaussian(0.5), X), rtol=1e-6)
-    assert 0 < operator.working_memory < 8 * 25 * len(X)
-    assert operator.method == "nufft"
+    X = np.vstack([[[0.0, 0.0], [1.0, 1.0]], rng.random((1998, 2))])
+    few = units(1000, 0.1, 1e-6)
+    assert units(2000, 0.1, 1e-6)["spread"] == 2 * few["spread"]
+    assert units(1000, 0.1, 1e-9)["spread"] > few["spread"]
+    assert units(1000, 0.01, 1e-6)["fft"] > 20 * few["fft"]
+    assert few["rows"] == 2000
 
 
 def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
@@ -230,10 +190,10 @@ def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
 
     def make():
         calls.append(1)
-        return Nufft(Evaluated(Gaussian(1.0), X), rtol=1e-6).expansion(np.ones((500, 1)))
+        return Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6).expansion(np.ones((500, 1)))
 
     X = rng.normal(size=(500, 2))
-    sums = Deferred(make)
+    sums = LazyExpansion(make)
     with ThreadPoolExecutor(4) as pool:
         values = list(pool.map(sums.at, [X] * 8))
     assert len(calls) == 1
@@ -241,12 +201,14 @@ def test_sums_at_points_are_prepared_once_by_threads_that_ask_at_once(rng):
 
 
 def test_a_failure_to_prepare_sums_can_be_tried_again(rng):
-    answers = iter([MemoryError("no"), BlockedSums(Evaluated(Gaussian(1.0), np.ones((1, 1))), 1.0)])
+    answers = iter(
+        [MemoryError("no"), BlockedSums(KernelColumns(Gaussian(1.0), np.ones((1, 1))), 1.0)]
+    )
 
     def make():
         return _raised(next(answers))
 
-    sums = Deferred(make)
+    sums = LazyExpansion(make)
     with pytest.raises(MemoryError):
         _ = sums.rtol
     assert sums.rtol == 0.0

@@ -6,9 +6,16 @@ from sklearn import config_context
 
 from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import EXACT, Evaluated, Nystroem, Tolerance, choose_operator, plan
-from typicality.operators.calibration import seconds_for
-from typicality.operators.methods import METHODS, Problem
+from typicality.operators import (
+    ALGORITHMS,
+    EXACT,
+    KernelColumns,
+    Nystroem,
+    Tolerance,
+    choose_operator,
+    plan,
+)
+from typicality.operators.base import Problem, seconds_for
 from typicality.operators.nystroem import NotLowRankError
 
 CASES = [
@@ -48,7 +55,7 @@ def test_the_memory_limit_is_kept(rng, mebibytes, d, sigma):
 
 def test_the_limit_of_scikit_learn(rng):
     X = rng.normal(size=(2000, 2))
-    columns = Evaluated(Gaussian(1.0), X)
+    columns = KernelColumns(Gaussian(1.0), X)
     for mebibytes, method in ((1024, "dense"), (64, "blocked"), (123, "dense")):
         with config_context(working_memory=mebibytes):
             chosen = choose_operator(columns, X)[1]
@@ -57,10 +64,10 @@ def test_the_limit_of_scikit_learn(rng):
         assert "set_config(working_memory=123)" in str(choose_operator(columns, X)[1])
 
 
-@pytest.mark.parametrize("algorithm", METHODS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
 def test_methods_by_name_keep_the_promise(rng, algorithm):
     X, W = rng.normal(size=(700, 2)), rng.random((700, 3))
-    columns = Evaluated(Gaussian(1.5), X)
+    columns = KernelColumns(Gaussian(1.5), X)
     operator, chosen = choose_operator(columns, X, Tolerance(1e-5, 1e-5, 1e-5), algorithm=algorithm)
     assert operator.method == chosen.method == algorithm
     exact = columns.kernel(X) @ W
@@ -84,14 +91,16 @@ def test_methods_by_name_keep_the_promise(rng, algorithm):
 def test_what_cannot_be_used_is_refused(rng, kernel, d, algorithm, why):
     X = rng.normal(size=(6000, d))
     with pytest.raises(ValueError, match=rf"algorithm='{algorithm}' cannot .*{why}"):
-        choose_operator(Evaluated(kernel, X), X, Tolerance(1e-6, 1e-6, 1e-6), algorithm=algorithm)
+        choose_operator(
+            KernelColumns(kernel, X), X, Tolerance(1e-6, 1e-6, 1e-6), algorithm=algorithm
+        )
 
 
 @pytest.mark.parametrize("algorithm", ["truncated", "nufft", "nystroem"])
 def test_exact_sums_are_not_promised_by_approximations(rng, algorithm):
     X = rng.normal(size=(100, 2))
     with pytest.raises(ValueError, match="rtol=0 asks for exact sums"):
-        choose_operator(Evaluated(Gaussian(1.0), X), X, EXACT, algorithm=algorithm)
+        choose_operator(KernelColumns(Gaussian(1.0), X), X, EXACT, algorithm=algorithm)
 
 
 def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
@@ -101,7 +110,7 @@ def test_a_sample_that_promised_too_much_is_no_disaster(rng, monkeypatch):
         raise NotLowRankError("no")
 
     monkeypatch.setattr(Nystroem, "__init__", not_after_all)
-    columns = Evaluated(Gaussian(30.0), X)
+    columns = KernelColumns(Gaussian(30.0), X)
     operator, chosen = choose_operator(columns, X, Tolerance(1e-4, 1e-4, 1e-4))
     assert operator.method == chosen.method != "nystroem"
 
@@ -110,7 +119,7 @@ def test_tolerances_follow_the_variance_and_the_heights(rng):
     X = rng.normal(size=(5000, 2))
 
     def of(sigma, rtol=1e-6, algorithm="auto", rows=X):
-        return Tolerance.of_distances(Evaluated(Gaussian(sigma), rows), None, rtol, algorithm)
+        return Tolerance.of_distances(KernelColumns(Gaussian(sigma), rows), None, rtol, algorithm)
 
     wide, middle, narrow = of(100.0), of(1.0), of(0.001)
     assert wide.absolute == pytest.approx(1e-6 * 2 / 100**2, rel=0.1)
@@ -124,7 +133,7 @@ def test_tolerances_follow_the_variance_and_the_heights(rng):
 
 def test_rows_of_no_weight_do_not_count_in_tolerances(rng):
     X = np.vstack([rng.normal(size=(3000, 2)), rng.normal(500.0, 1.0, size=(3000, 2))])
-    columns, weight = Evaluated(Gaussian(1.0), X), np.repeat([1.0, 0.0], 3000)
+    columns, weight = KernelColumns(Gaussian(1.0), X), np.repeat([1.0, 0.0], 3000)
     weighted = Tolerance.of_distances(columns, weight, 1e-6, "auto")
     assert 0 < weighted.absolute < 1e-6
 
@@ -137,13 +146,13 @@ def test_a_row_that_stands_alone():
 
 def test_costs_grow_with_the_work(rng):
     X = rng.normal(size=(100, 4))
-    few, many = (Problem(Evaluated(Linear(), X), X, EXACT, 0, c).pairs() for c in (1, 9))
+    few, many = (Problem(KernelColumns(Linear(), X), X, EXACT, 0, c).pairs() for c in (1, 9))
     assert 0 < seconds_for("numpy", **few) <= seconds_for("numpy", **many)
 
 
 def test_columns_count_in_the_memory(rng):
     X = rng.normal(size=(20_000, 2))
-    columns, tolerance = Evaluated(Laplacian(1e-3), X), Tolerance(1e-6, 1e-6, 1e-6)
+    columns, tolerance = KernelColumns(Laplacian(1e-3), X), Tolerance(1e-6, 1e-6, 1e-6)
     few, many = (
         choose_operator(columns, X, tolerance, memory=2**22, n_columns=c)[1] for c in (1, 50)
     )
@@ -156,7 +165,7 @@ def test_the_promise_follows_the_variance_that_was_found(rng):
     """Nearly all weight is in one place, which no sample of the rows can see."""
     X = np.vstack([0.05 * rng.normal(size=(20, 2)), 4 * rng.normal(size=(5000, 2))])
     weight = np.repeat([1e6, 1.0], [20, 5000])
-    columns = Evaluated(Gaussian(1.0), X)
+    columns = KernelColumns(Gaussian(1.0), X)
     tolerance = Tolerance.of_distances(columns, weight, 1e-6, "auto")
     for algorithm in ("auto", "truncated"):
         space = KernelSpace(columns, X, weight, tolerance=tolerance, algorithm=algorithm)
@@ -165,7 +174,7 @@ def test_the_promise_follows_the_variance_that_was_found(rng):
 
 def test_coarse_promises_are_fast_ones(rng):
     X = rng.normal(size=(20_000, 2))
-    columns = Evaluated(Gaussian(1.0), X)
+    columns = KernelColumns(Gaussian(1.0), X)
     space = KernelSpace(columns, X, tolerance=Tolerance.of_distances(columns, None, 0.01, "auto"))
     assert space.operator.method == "nufft"
 
@@ -176,9 +185,9 @@ def test_refusals_name_the_kernel_before_the_promise(rng):
 
     X = rng.normal(size=(100, 2))
     with pytest.raises(ValueError, match="Steep, not Gaussian"):
-        choose_operator(Evaluated(Steep(1.0), X), X, EXACT, algorithm="nufft")
+        choose_operator(KernelColumns(Steep(1.0), X), X, EXACT, algorithm="nufft")
     with pytest.raises(ValueError, match="kernels of a distance"):
-        choose_operator(Evaluated(Linear(), X), X, EXACT, algorithm="nystroem")
+        choose_operator(KernelColumns(Linear(), X), X, EXACT, algorithm="nystroem")
 
 
 def test_methods_by_name_stay_within_the_memory(rng):
@@ -186,4 +195,4 @@ def test_methods_by_name_stay_within_the_memory(rng):
     with pytest.raises(
         ValueError, match=r"needs 69 MiB, and 16 MiB are allowed.*working_memory=69"
     ):
-        choose_operator(Evaluated(Gaussian(1.0), X), X, algorithm="dense", memory=2**24)
+        choose_operator(KernelColumns(Gaussian(1.0), X), X, algorithm="dense", memory=2**24)

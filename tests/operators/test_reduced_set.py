@@ -1,15 +1,12 @@
 """A few rows that stand for all: the promise is proven at any point, and kept."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from reference.nystroem import projection
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import Evaluated, Tiles
+from typicality.operators import KernelColumns, Truncated
 from typicality.operators.reduced_set import reduced_set
 
 KINDS = [Gaussian, Laplacian, Cauchy]
@@ -25,28 +22,28 @@ def random_case(seed):
     W = rng.normal(size=(3 * n, 2)) * rng.choice([1.0, 1e-9, 1e9]) + rng.choice([0.0, 2.0])
     points = np.vstack([X[::7], offset + 3 * rng.normal(size=(40, d))])
     kernel = KINDS[seed % 3](10.0 ** rng.uniform(-1, 2))
-    return Evaluated(kernel, X), W, 10.0 ** rng.uniform(-6, -1), points
+    return KernelColumns(kernel, X), W, 10.0 ** rng.uniform(-6, -1), points
 
 
-@pytest.mark.parametrize("seed", range(180))
+@pytest.mark.parametrize("seed", range(45))
 def test_promise_is_kept_at_any_point(seed):
     columns, W, rtol, points = random_case(seed)
     reduced = reduced_set(columns, W, rtol=rtol)
     assert reduced.rtol <= rtol
     assert 1 <= len(reduced.rows) <= len(W) // 2
-    exact = columns.kernel_object(points, columns.training)
+    exact = columns.kernel_function(points, columns.training)
     allowed = (reduced.rtol + 1e-15) * np.abs(W).sum(axis=0)
     assert (np.abs(reduced.at(points) - exact @ W) <= allowed).all()
     assert (np.abs(reduced.complement_at(points) - (1 - exact) @ W) <= allowed).all()
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("log_rtol", [-1, -2, -3, -5, -6.5])
 def test_few_rows_suffice_for_smooth_kernels(seed, log_rtol):
     rng = np.random.default_rng(seed)
     X, W, points = rng.normal(size=(900, 2)), rng.random((900, 3)), 4 * rng.normal(size=(99, 2))
     kernel = Gaussian(rng.uniform(1.0, 4.0))
-    reduced = reduced_set(Evaluated(kernel, X), W, rtol=10.0**log_rtol)
+    reduced = reduced_set(KernelColumns(kernel, X), W, rtol=10.0**log_rtol)
     assert len(reduced.rows) < 300
     error = np.abs(reduced.at(points) - kernel(points, X) @ W)
     assert (error <= 10.0**log_rtol * W.sum(axis=0)).all()
@@ -55,7 +52,7 @@ def test_few_rows_suffice_for_smooth_kernels(seed, log_rtol):
 def test_weights_are_those_of_the_projection_and_the_bound_is_its_distance(rng):
     X, W = rng.normal(size=(200, 3)), rng.random((200, 2))
     kernel = Gaussian(1.5)
-    reduced = reduced_set(Evaluated(kernel, X), W, rtol=1e-2)
+    reduced = reduced_set(KernelColumns(kernel, X), W, rtol=1e-2)
     z = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in reduced.rows])
     weights, distance = projection(kernel(X, X), W, z)
     assert_allclose(reduced.weights, weights, rtol=1e-6, atol=1e-9)
@@ -63,7 +60,7 @@ def test_weights_are_those_of_the_projection_and_the_bound_is_its_distance(rng):
 
 
 def test_a_looser_promise_takes_fewer_rows(rng):
-    columns, W = Evaluated(Gaussian(0.7), rng.normal(size=(2000, 2))), rng.random((2000, 1))
+    columns, W = KernelColumns(Gaussian(0.7), rng.normal(size=(2000, 2))), rng.random((2000, 1))
     sizes = [len(reduced_set(columns, W, rtol=rtol).rows) for rtol in (1e-1, 1e-2, 1e-4)]
     assert sizes[0] < sizes[1] < sizes[2] < 400
 
@@ -71,43 +68,35 @@ def test_a_looser_promise_takes_fewer_rows(rng):
 def test_rows_outside_the_first_pool_are_found(rng):
     X = np.vstack([rng.normal(size=(9000, 1)), 100 + np.arange(5)[:, None]])
     W = np.where(X > 50, 100.0, 1.0)
-    reduced = reduced_set(Evaluated(Gaussian(0.5), X), W, rtol=1e-4)
+    reduced = reduced_set(KernelColumns(Gaussian(0.5), X), W, rtol=1e-4)
     assert_allclose(reduced.at(X[-5:]), Gaussian(0.5)(X[-5:], X) @ W, atol=1e-4 * W.sum())
     assert len(reduced.rows) < 200
 
 
-def test_it_is_the_same_each_time_and_can_be_stored(rng):
-    columns, W = Evaluated(Cauchy(3.0), rng.normal(size=(300, 2))), rng.random((300, 2))
-    reduced = reduced_set(columns, W, rtol=1e-3)
-    for other in (
-        reduced_set(columns, W, rtol=1e-3),
-        pickle.loads(pickle.dumps(reduced)),
-        copy.deepcopy(reduced),
-    ):
-        assert_array_equal(other.rows, reduced.rows)
-        assert_array_equal(other.weights, reduced.weights)
-    points = rng.normal(size=(50, 2))
-    alone = np.vstack([reduced.at(points[[i]]) for i in range(50)])
-    assert_array_equal(alone, reduced.at(points))
+def test_it_is_small_and_the_same_each_time(rng):
+    columns, W = KernelColumns(Cauchy(3.0), rng.normal(size=(300, 2))), rng.random((300, 2))
+    reduced, again = (reduced_set(columns, W, rtol=1e-3) for _ in range(2))
+    assert_array_equal(again.rows, reduced.rows)
+    assert_array_equal(again.weights, reduced.weights)
     assert reduced.n_bytes < W.nbytes
 
 
 def test_copies_and_rows_without_weight_are_spared_and_nothing_is_lost(rng):
     X, W = np.repeat(rng.normal(size=(40, 4)), 2, axis=0), rng.random((80, 1))
     W[40:] = 0.0
-    reduced = reduced_set(Evaluated(Laplacian(0.01), X), W, rtol=1e-6)
+    reduced = reduced_set(KernelColumns(Laplacian(0.01), X), W, rtol=1e-6)
     assert len(reduced.rows) == 20
     assert_allclose(reduced.weights.sum(), W.sum())
-    nothing = reduced_set(Evaluated(Gaussian(1.0), X), 0 * W, rtol=1e-3)
+    nothing = reduced_set(KernelColumns(Gaussian(1.0), X), 0 * W, rtol=1e-3)
     assert_array_equal(nothing.at(X), 0 * W)
 
 
 def test_sums_of_another_operator_count_with_their_promise(rng):
-    columns, W = Evaluated(Gaussian(1.0), rng.normal(size=(500, 2))), rng.random((500, 1))
-    truncated = Tiles(columns, rtol=1e-10, skip=True, single=False)
+    columns, W = KernelColumns(Gaussian(1.0), rng.normal(size=(500, 2))), rng.random((500, 1))
+    truncated = Truncated(columns, rtol=1e-10, single=False)
     reduced = reduced_set(columns, W, rtol=1e-3, operator=truncated)
     points = rng.normal(size=(60, 2))
-    error = np.abs(reduced.at(points) - columns.kernel_object(points, columns.training) @ W)
+    error = np.abs(reduced.at(points) - columns.kernel_function(points, columns.training) @ W)
     assert error.max() <= reduced.rtol * W.sum()
     with pytest.raises(ValueError, match=r"more than 2\.0e-05: .* promise of the operator"):
         reduced_set(columns, W, rtol=1e-5, operator=truncated)
@@ -115,14 +104,12 @@ def test_sums_of_another_operator_count_with_their_promise(rng):
 
 def test_what_cannot_be_reduced_is_refused(rng):
     X, W = rng.normal(size=(100, 5)), rng.random((100, 1))
-    columns = Evaluated(Laplacian(0.1), X)
+    columns = KernelColumns(Laplacian(0.1), X)
     with pytest.raises(ValueError, match=r"more than 50 of the 100 rows.* larger rtol\.$"):
         reduced_set(columns, W, rtol=1e-4)
-    with pytest.raises(ValueError, match=r"more than 3 of the 100 rows.* larger at_most"):
-        reduced_set(columns, W, rtol=1e-4, at_most=3)
     with pytest.raises(ValueError, match="more than 0 of the 1 rows"):
-        reduced_set(Evaluated(Gaussian(1.0), X[:1]), W[:1], rtol=1e-4)
+        reduced_set(KernelColumns(Gaussian(1.0), X[:1]), W[:1], rtol=1e-4)
     with pytest.raises(ValueError, match=r"cannot promise .* only more than 1\.7e-07"):
         reduced_set(columns, W, rtol=1e-9)
     with pytest.raises(ValueError, match="kernels of a distance"):
-        reduced_set(Evaluated(Linear(), X), W, rtol=1e-3)
+        reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from threadpoolctl import threadpool_limits
 
 from reference.kernel_sums import coincidences, log_sums
 from typicality.kernels import Cauchy, Gaussian, Laplacian
-from typicality.operators import Evaluated
+from typicality.operators import KernelColumns
 from typicality.operators.tails import ExactTails
 
 KINDS = [Gaussian, Laplacian, Cauchy]
@@ -17,7 +16,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def tails(kernel, X, weights, sample_weight, nearest):
-    return ExactTails(Evaluated(kernel, X), weights, sample_weight, nearest)
+    return ExactTails(KernelColumns(kernel, X), weights, sample_weight, nearest)
 
 
 @given(
@@ -73,14 +72,3 @@ def test_everything_coincides_where_the_limit_is_one(rng, kind):
     log_others, own, _ = tails(kind(1.0), X, np.full(100, 0.01), np.ones(100), 2.0).log_sums(X)
     assert_array_equal(log_others, -np.inf)
     assert_allclose(own, 1.0)
-
-
-@every_kind
-def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, kind):
-    X = rng.normal(size=(3000, 3))
-    points = np.vstack([X[:100], 30 * rng.normal(size=(100, 3))])
-    ours = tails(kind(0.3), X, np.full(3000, 1 / 3000), np.ones(3000), 1e-18)
-    together = np.column_stack(ours.log_sums(points))
-    with threadpool_limits(limits=1):
-        alone = [np.column_stack(ours.log_sums(point[None])) for point in points]
-    assert_array_equal(np.vstack(alone), together)

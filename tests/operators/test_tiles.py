@@ -1,26 +1,25 @@
 """Compiled kernel sums: the promise, the digits, and the same numbers in any order of work."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from threadpoolctl import threadpool_limits
 
 from reference.kernel_sums import sums_at
 from typicality.geometry import KernelSpace
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
-from typicality.operators import Evaluated, Tiles, Tolerance
+from typicality.operators import KernelColumns, Tiles, Tolerance, Truncated, has_compiled_sums
 from typicality.operators.row_tree import RowTree
-from typicality.operators.tiles import SINGLE_RTOL, has_compiled_sums
+from typicality.operators.tiles import SINGLE_RTOL
 
 KINDS = [Gaussian, Laplacian, Cauchy]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_precision = pytest.mark.parametrize("single", [False, True])
-every_skip = pytest.mark.parametrize("skip", [False, True])
+TILES = {
+    False: lambda columns, rtol, single: Tiles(columns, single=single),
+    True: lambda columns, rtol, single: Truncated(columns, rtol=rtol, single=single),
+}
 
 
 def of_unit_spread(kind, d):
@@ -50,7 +49,7 @@ def test_promise_is_kept(
     points = np.vstack([X[:10], rng.normal(size=(10, d)) + offset])
     W = rng.normal(size=(n, c)) * rng.random((n, c)) ** 8
     kernel = kind(10.0**log_sigma)
-    operator = Tiles(Evaluated(kernel, X), rtol=10.0**log_rtol, skip=skip, single=single)
+    operator = TILES[skip](KernelColumns(kernel, X), 10.0**log_rtol, single)
     assert operator.rtol == 10.0**log_rtol * skip + SINGLE_RTOL * operator.single
     allowed = (operator.rtol + 1e-14) * np.abs(W).sum(axis=0)
     expansion = operator.expansion(W)
@@ -72,8 +71,7 @@ def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offse
     X, W = rng.normal(size=(500, d)) + offset, rng.random((500, 3))
     points = rng.normal(size=(70, d)) + offset
     kernel = of_unit_spread(kind, d)
-    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=False)
-    assert operator.share_of_work() == 1.0
+    operator = Tiles(KernelColumns(kernel, X), single=False)
     assert_allclose(operator @ W, sums_at(kernel, X, W, X), rtol=1e-13)
     assert_allclose(operator.expansion(W).at(points), sums_at(kernel, X, W, points), rtol=1e-13)
 
@@ -83,7 +81,7 @@ def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offse
 def test_complements_keep_their_digits_for_wide_kernels(rng, kind, sigma):
     X, W = rng.normal(size=(300, 3)), rng.random((300, 2))
     kernel = kind(sigma)
-    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=False)
+    operator = Tiles(KernelColumns(kernel, X), single=False)
     exact = sums_at(kernel, X, W, X, complement=True)
     assert_allclose(operator.complement(W), exact, rtol=1e-13)
     assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-13)
@@ -94,7 +92,7 @@ def test_complements_keep_their_digits_for_wide_kernels(rng, kind, sigma):
 def test_complements_in_single_precision_keep_their_digits_too(rng, kind, sigma):
     X, W = rng.normal(size=(300, 3)), rng.random((300, 2))
     kernel = kind(sigma)
-    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True)
+    operator = Tiles(KernelColumns(kernel, X), single=True)
     exact = sums_at(kernel, X, W, X, complement=True)
     assert_allclose(operator.complement(W), exact, rtol=1e-6)
     assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-6)
@@ -109,7 +107,7 @@ def test_sums_in_single_precision_have_six_digits(rng, kind, d, width, offset):
     X, W = rng.normal(size=(600, d)) + offset, rng.random((600, 1)) ** 4
     kernel = kind(width * of_unit_spread(kind, d).sigma)
     points = rng.normal(size=(100, d)) * rng.uniform(0.1, 4, size=(100, 1)) + offset
-    expansion = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True).expansion(W)
+    expansion = Tiles(KernelColumns(kernel, X), single=True).expansion(W)
     exact = sums_at(kernel, X, W, points)
     known = exact[:, 0] > 1e-30 * W.sum()
     digits = 1e-6 * np.maximum(1.0, -np.log(exact[known] / W.sum()) / 6)
@@ -120,14 +118,14 @@ def test_small_weights_are_not_lost_in_single_precision(rng):
     X, W = rng.normal(size=(300, 2)), 10.0 ** rng.uniform(-300, -270, size=(300, 1))
     kernel = Gaussian(1e-3)  # every row sees itself alone
     for scale in (1.0, 1e270):
-        ours = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True) @ (scale * W)
+        ours = Tiles(KernelColumns(kernel, X), single=True) @ (scale * W)
         assert_allclose(ours, scale * W, rtol=1e-6)
 
 
 def test_a_column_of_zeros(rng):
     X = rng.normal(size=(100, 2))
     for single in (False, True):
-        operator = Tiles(Evaluated(Gaussian(1.0), X), rtol=0.0, skip=False, single=single)
+        operator = Tiles(KernelColumns(Gaussian(1.0), X), single=single)
         assert_array_equal(operator @ np.zeros((100, 2)), 0.0)
 
 
@@ -135,7 +133,7 @@ def test_a_column_of_zeros(rng):
 def test_values_that_overflow_are_zero(kind):
     X = np.array([[1e150], [-1e150], [0.0]])
     for single in (False, True):
-        operator = Tiles(Evaluated(kind(1e-150), X), rtol=0.0, skip=False, single=single)
+        operator = Tiles(KernelColumns(kind(1e-150), X), single=single)
         assert_allclose(operator @ np.ones((3, 1)), 1.0, rtol=1e-6)
         assert_allclose(operator.complement(np.ones((3, 1))), 2.0, rtol=1e-6)
 
@@ -145,7 +143,7 @@ def test_values_that_overflow_are_zero(kind):
 def test_rows_far_off_do_not_overflow(rng, kind, single):
     X = np.vstack([rng.normal(size=(500, 8)), np.full((1, 8), 5e4), np.full((1, 8), 1e18)])
     W, kernel = rng.random((502, 1)), kind(4.0)  # wide enough for single precision
-    operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=single)
+    operator = Tiles(KernelColumns(kernel, X), single=single)
     exact = sums_at(kernel, X, W, X, complement=True)
     assert_allclose(operator.complement(W), exact, rtol=1e-6)
     assert_allclose(operator.expansion(W).complement_at(X), exact, rtol=1e-6)
@@ -161,59 +159,9 @@ def test_support_radius(kind):
 
 
 @every_precision
-@every_skip
-@pytest.mark.parametrize("product", ["__matmul__", "complement"])
-def test_products_do_not_depend_on_threads(rng, single, skip, product):
-    X, W = rng.normal(size=(20000, 2)), rng.random((20000, 2))
-    operator = Tiles(Evaluated(Gaussian(0.1), X), rtol=1e-9, skip=skip, single=single)
-    with threadpool_limits(limits=1):
-        alone = getattr(operator, product)(W)
-    with threadpool_limits(limits=4):
-        assert_array_equal(getattr(operator, product)(W), alone)
-    some = np.array([0, 17, 4711])
-    exact = sums_at(operator.columns.kernel_object, X, W, X[some])
-    close = {"__matmul__": exact, "complement": W.sum(axis=0) - exact}[product]
-    assert_allclose(alone[some], close, rtol=1e-5)
-
-
-@every_kind
-@every_precision
-@every_skip
-@pytest.mark.parametrize("product", ["at", "complement_at"])
-def test_a_point_gets_the_same_in_any_batch_and_with_any_threads(rng, kind, single, skip, product):
-    X, W = rng.normal(size=(3000, 2)), rng.random((3000, 3))
-    points = np.vstack([X[:700], 3 * rng.normal(size=(400, 2))])
-    operator = Tiles(Evaluated(kind(0.1), X), rtol=1e-3, skip=skip, single=single)
-    sums = getattr(operator.expansion(W), product)
-    together = sums(points)
-    some = rng.permutation(len(points))[:150]
-    assert_array_equal(sums(points[some]), together[some])
-    assert_array_equal(np.vstack([sums(points[i : i + 1]) for i in some]), together[some])
-    with threadpool_limits(limits=1):
-        assert_array_equal(sums(points), together)
-
-
-@every_precision
-def test_an_expansion_can_be_kept(rng, single):
-    X, W, points = rng.normal(size=(500, 3)), rng.random((500, 2)), rng.normal(size=(20, 3))
-    operator = Tiles(Evaluated(Laplacian(1.0), X), rtol=1e-9, skip=True, single=single)
-    expansion = operator.expansion(W)
-    for kept in (pickle.loads(pickle.dumps(expansion)), copy.deepcopy(expansion)):
-        assert_array_equal(kept.at(points), expansion.at(points))
-        assert (kept.rtol, kept.n_bytes) == (operator.rtol, expansion.n_bytes)
-    assert expansion.n_bytes >= X.nbytes + W.nbytes
-
-
-def test_no_points(rng):
-    X = rng.normal(size=(50, 3))
-    expansion = Tiles(Evaluated(Gaussian(1.0), X), rtol=1e-9, skip=True, single=True).expansion(X)
-    assert expansion.at(X[:0]).shape == (0, 3)
-
-
-@every_precision
 def test_many_columns_are_as_one_at_a_time(rng, single):
     X, W = rng.normal(size=(400, 5)), rng.random((400, 32))
-    operator = Tiles(Evaluated(Gaussian(1.0), X), rtol=0.0, skip=False, single=single)
+    operator = Tiles(KernelColumns(Gaussian(1.0), X), single=single)
     alone = np.hstack([operator @ W[:, k : k + 1] for k in range(32)])
     assert_allclose(operator @ W, alone, rtol=1e-6 if single else 1e-13)
 
@@ -231,7 +179,6 @@ def test_the_tree_has_every_row_once_and_within_its_box(rng, n):
         assert (inside <= tree.upper[first_leaf + leaf]).all()
     assert_array_equal(tree.gathered(tree.placed(X)), X)
     assert_allclose(tree.sums_of_nodes(tree.counts[:, None])[0], n)
-    assert tree.n_bytes > X.nbytes
 
 
 @every_kind
@@ -240,7 +187,7 @@ def test_the_share_of_work_falls_with_the_width_of_the_kernel(rng, kind):
     shares = []
     for sigma in (1e-4, 1e-2, 1.0, 1e4):
         kernel = kind(sigma)
-        operator = Tiles(Evaluated(kernel, X), rtol=1e-3, skip=True, single=False)
+        operator = Truncated(KernelColumns(kernel, X), rtol=1e-3, single=False)
         near = (kernel(X[::100], X) >= 1e-3).mean()
         assert operator.share_of_work() >= 0.9 * near
         shares.append(operator.share_of_work())
@@ -254,9 +201,9 @@ def test_kernels_without_compiled_sums(rng):
         """A profile of its own, perhaps."""
 
     X = rng.normal(size=(5, 2))
-    assert has_compiled_sums(Evaluated(Gaussian(1.0), X))
-    assert not has_compiled_sums(Evaluated(Steep(1.0), X))
-    assert not has_compiled_sums(Evaluated(Linear(), X))
+    assert has_compiled_sums(KernelColumns(Gaussian(1.0), X))
+    assert not has_compiled_sums(KernelColumns(Steep(1.0), X))
+    assert not has_compiled_sums(KernelColumns(Linear(), X))
 
 
 def test_kernel_spaces_keep_their_digits_under_heavy_weights(rng):
@@ -276,5 +223,5 @@ def test_features_that_are_all_alike_do_not_break_the_promise(rng, d):
     W = np.eye(300)[:, :40]
     for share in (0.05, 0.5, 5.0):
         kernel = Gaussian(share * np.sqrt(d))
-        operator = Tiles(Evaluated(kernel, X), rtol=0.0, skip=False, single=True)
+        operator = Tiles(KernelColumns(kernel, X), single=True)
         assert np.abs(operator @ W - kernel(X, X) @ W).max() <= operator.rtol + 1e-13

@@ -26,7 +26,7 @@ from typicality.kernels import (
     LocalGaussian,
     Polynomial,
 )
-from typicality.operators.deferred import Deferred
+from typicality.operators.base import LazyExpansion
 from typicality.preprocessing import ColumnScaler
 
 RNG = np.random.default_rng(7)
@@ -152,7 +152,7 @@ def fitted(name):
 
 
 def parts_of(value):
-    if isinstance(value, Deferred):
+    if isinstance(value, LazyExpansion):
         return [value.prepared()]
     if isinstance(value, dict):
         return list(value.values())
@@ -172,4 +172,4 @@ def classes_in(model):
         seen[id(value)] = value
         found.add(type(value))
         waiting.extend([] if known else parts_of(value))
-    return {kind for kind in found if kind.__module__.startswith("typicality.")} - {Deferred}
+    return {kind for kind in found if kind.__module__.startswith("typicality.")} - {LazyExpansion}

@@ -206,7 +206,7 @@ HOSTILE = {
     ),
     "class of Python": (change_objects(lambda o, a: o[0].update({"class": "eval"})), "'eval'"),
     "no fields": (change_objects(lambda o, a: o[0].pop("fields")), "has no fields"),
-    "field too many": (set_field("Evaluated", "__class__", 1), "see '__class__'"),
+    "field too many": (set_field("KernelColumns", "__class__", 1), "see '__class__'"),
     "field missing": (
         change_objects(lambda o, a: object_of({"objects": o}, "Gaussian")["fields"].clear()),
         "Gaussian has not the fields it must have: see 'sigma'",
@@ -215,7 +215,7 @@ HOSTILE = {
     "field of wrong value": (set_field("Gaussian", "sigma", -1.0), "Gaussian cannot be made"),
     "object of wrong class": (set_field("Landscape", "columns", {"object": 0}), "columns has"),
     "refers to itself": (
-        set_field("Evaluated", "kernel_object", {"object": 1}),
+        set_field("KernelColumns", "kernel_function", {"object": 1}),
         "object 1, which does not come before",
     ),
     "refers ahead": (set_field("Landscape", "columns", {"object": 99}), "does not come before"),

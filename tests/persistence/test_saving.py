@@ -21,7 +21,7 @@ from persistence.configurations import CONFIGURATIONS, ROWS, classes_in, fitted
 from typicality import FuzzyCMeans, OneClusterPCM, load, save
 from typicality.exceptions import ModelFileError
 from typicality.kernels import Function, Gaussian
-from typicality.operators.deferred import Deferred
+from typicality.operators.base import LazyExpansion
 from typicality.persistence import MODEL_FILES, _registry
 from typicality.persistence._entries import class_of
 
@@ -43,7 +43,7 @@ ANSWERS = (
 def same(one, other):
     """Whether two values are of one type and have the same bits, whatever they hold."""
     if type(one) is not type(other):
-        return isinstance(one, Deferred) and same(one.prepared(), other)
+        return isinstance(one, LazyExpansion) and same(one.prepared(), other)
     if isinstance(one, np.ndarray) and one.dtype != object:
         return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
     if issparse(one):

@@ -33,7 +33,7 @@ from typicality.kernels import (
     named_kernel,
 )
 from typicality.minimax import MinimaxPaths
-from typicality.operators import Evaluated, GivenKernel, GivenSqdist, Tolerance
+from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
 
 Floats = NDArray[np.floating]
 
@@ -97,7 +97,7 @@ class SumOptions(NamedTuple):
             rtol = min(rtol, 0.1 * estimator.tol)
         return cls(estimator.algorithm, rtol, of_a_row, n_columns)
 
-    def tolerance(self, columns: Evaluated, sample_weight: Floats | None) -> Tolerance:
+    def tolerance(self, columns: KernelColumns, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
         if self.of_a_row:
             return Tolerance.of_a_row(len(columns.training), sample_weight, self.rtol)
@@ -171,7 +171,7 @@ def open_space(
         return _open_box(reader, rows, sample_weight, built)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
-    columns = Evaluated(built, rows.copy())  # a model must not see X change
+    columns = KernelColumns(built, rows.copy())  # a model must not see X change
     space = KernelSpace(
         columns,
         columns.training,
@@ -218,11 +218,11 @@ def _width(
 def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:
     if kernel == "precomputed":
         check_kernel_matrix(matrix)
-        columns, rows = GivenKernel.of(matrix)
+        columns, rows = PrecomputedKernel.of(matrix)
         space = KernelSpace(columns, rows, sample_weight)
         return OpenSpace(space, KernelValues.of(matrix), kernel)
     check_dissimilarities(matrix, square=True)
-    sqdist, squares = GivenSqdist.of(matrix**2)
+    sqdist, squares = PrecomputedSqdist.of(matrix**2)
     return OpenSpace(
         KernelSpace(sqdist, squares, sample_weight), Dissimilarities(matrix.dtype), kernel
     )
@@ -234,7 +234,7 @@ def _open_paths(
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
     paths = reader.read(rows, None)
-    columns, sqdist = GivenSqdist.of(paths, positive_semidefinite=True, order=1)
+    columns, sqdist = PrecomputedSqdist.of(paths, positive_semidefinite=True, order=1)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)
 

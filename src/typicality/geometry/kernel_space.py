@@ -25,8 +25,8 @@ from typicality.membership.hard import Hard
 from typicality.operators import (
     EXACT,
     Columns,
-    Evaluated,
     Expansion,
+    KernelColumns,
     Operator,
     Tolerance,
     choose_operator,
@@ -55,7 +55,7 @@ class ExpandedPrototypes:
         :math:`w_k^\top E w_k`.
     dtype : dtype
         The type of the data, and of what is given back.
-    source : pair of Evaluated and array of shape (n, c), optional
+    source : pair of KernelColumns and array of shape (n, c), optional
         The training rows and the weights, of which a smaller model can be made.
     """
 
@@ -265,7 +265,7 @@ class KernelSpace:
         algorithm: str = "auto",
         n_columns: int = 1,
     ) -> None:
-        self.columns: Columns = Evaluated(kernel, X) if isinstance(kernel, Kernel) else kernel
+        self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
         self.tolerance = tolerance
@@ -278,7 +278,7 @@ class KernelSpace:
 
     @property
     def _has_coordinates(self) -> bool:
-        return isinstance(self.columns, Evaluated)
+        return isinstance(self.columns, KernelColumns)
 
     @cached_property
     def _row_weight(self) -> NDArray[np.float64]:
@@ -355,7 +355,7 @@ class KernelSpace:
     @property
     def lost_share(self) -> float:
         """How much of the variance may be rounding, where distances are differences of kernels."""
-        rounding = self.columns.rounding
+        rounding = self.columns.distance_error
         return rounding / self.total_variance if self.total_variance > 0 else 0.0
 
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
@@ -379,13 +379,13 @@ class KernelSpace:
             order = np.argsort(self.mean.products[data.index, 0], kind="stable")
             every = np.linspace(0, len(order) - 1, min(at_most, len(order))).astype(np.intp)
             index, weight = data.index[order[every]], data.weight[order[every]]
-        return KernelCandidates(index, weight, self.columns.among(self.X[index], index))
+        return KernelCandidates(index, weight, self.columns.half_sqdist_among(self.X[index], index))
 
     def at(self, points: Floats) -> KernelPrototypes:
         """The means of the rows nearest to each point; of the nearest row, where it has none."""
-        if not isinstance(self.columns, Evaluated):
+        if not isinstance(self.columns, KernelColumns):
             raise TypeError("points have coordinates, the rows of this space have none")
-        distances = Evaluated(self.columns.kernel_object, points).half_sqdist(self.X)
+        distances = KernelColumns(self.columns.kernel_function, points).half_sqdist(self.X)
         distances[self._row_weight == 0] = np.inf
         weights = Hard().memberships(distances)
         empty = np.flatnonzero((weights * self._row_weight[:, None]).sum(axis=0) == 0)
@@ -490,10 +490,12 @@ class KernelSpace:
         return KernelGaps(self.columns, self.X, distinct.index, all_rows)
 
     def subsample(self, at_most: int) -> Subsample[KernelPrototypes] | None:
-        if not isinstance(self.columns, Evaluated) or len(self.X) <= at_most:
+        if not isinstance(self.columns, KernelColumns) or len(self.X) <= at_most:
             return None
         few = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
-        sample = KernelSpace(self.columns.kernel_object, few.rows, few.weight.astype(self.X.dtype))
+        sample = KernelSpace(
+            self.columns.kernel_function, few.rows, few.weight.astype(self.X.dtype)
+        )
         own = self._row_weight[few.index]
 
         def to_full(prototypes: KernelPrototypes) -> KernelPrototypes:

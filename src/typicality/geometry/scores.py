@@ -14,7 +14,7 @@ from typicality.geometry.kernel_space import (
     KernelPrototypes,
     sqdist_from_products,
 )
-from typicality.operators import Blocked, Columns, Dense, has_compiled_sums
+from typicality.operators import Blocked, Columns, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
 
@@ -309,10 +309,10 @@ def leave_one_out(
     else:
         copies = sample_weight.astype(np.float64)
     share = _SAME_PLACE[np.dtype(mean.dtype).itemsize] ** columns.order
-    nearest = share * total_variance + columns.rounding
+    nearest = share * total_variance + columns.distance_error
     known = KnownRows(columns, mean.weights[:, 0], copies, nearest)
     expanded = mean.for_prediction(rtol=rtol)
     operator = mean.operator
-    if isinstance(operator, Dense | Blocked) or not has_compiled_sums(columns):
+    if operator.exact_at_rows or not has_compiled_sums(columns):
         return LeaveOneOut(expanded, known)
     return FastLeaveOneOut(expanded, known, operator.rtol)

@@ -13,7 +13,7 @@ from typicality.geometry.kernel_space import KernelPrototypes
 from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Doubles, Floats, Pairs
 from typicality.levelsets.tree import Cut, Labels
-from typicality.operators import Evaluated, Expansion, Tiles, Tolerance, has_compiled_sums
+from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated, has_compiled_sums
 
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
@@ -43,7 +43,7 @@ class Landscape:
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel of a distance against the training rows.
     weights : array of shape (n,), float64
         The weights of the training rows; they sum to one.
@@ -55,7 +55,7 @@ class Landscape:
         The heights of any points, with the error bound of an operator.
     """
 
-    columns: Evaluated
+    columns: KernelColumns
     weights: Doubles
     energy: float
     eta: float
@@ -68,8 +68,8 @@ class Landscape:
         Where the iterations went over all pairs, other points than rows have sums over near rows.
         """
         operator: Any = mean.operator
-        if operator.method in ("dense", "blocked") and has_compiled_sums(operator.columns):
-            operator = Tiles(operator.columns, rtol=tolerance.absolute, skip=True, single=False)
+        if operator.over_all_pairs and has_compiled_sums(operator.columns):
+            operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
         return cls(operator.columns, weights, energy, eta, sums)
@@ -92,7 +92,7 @@ class Landscape:
     @property
     def kernel(self) -> Any:
         """The kernel."""
-        return self.columns.kernel_object
+        return self.columns.kernel_function
 
     def heights(self, points: Floats) -> Doubles:
         """Heights of points; each gets the same number in any batch."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Doubles, Pairs, components
-from typicality.operators import Blocked, Evaluated
+from typicality.operators import Blocked, KernelColumns
 
 Labels = NDArray[np.int32]
 
@@ -93,7 +93,7 @@ def deepest_valley(values: Doubles, weight: Doubles) -> Valley:
     if width == 0:
         return Valley(float(values[0]), 0.0)
     at = np.linspace(values.min(), values.max(), _GRID)
-    density = (Blocked(Evaluated(Gaussian(width), column), at[:, None]) @ weight[:, None])[:, 0]
+    density = (Blocked(KernelColumns(Gaussian(width), column), at[:, None]) @ weight[:, None])[:, 0]
     left = np.maximum.accumulate(density)
     right = np.maximum.accumulate(density[::-1])[::-1]
     depths = np.minimum(left, right) - density

@@ -2,13 +2,19 @@
 
 from typicality.operators.base import Expansion, Operator
 from typicality.operators.blocked import Blocked, BlockedSums
-from typicality.operators.columns import Columns, Evaluated, GivenKernel, GivenSqdist
-from typicality.operators.compression import compressed
+from typicality.operators.columns import (
+    Columns,
+    KernelColumns,
+    PrecomputedKernel,
+    PrecomputedSqdist,
+    has_compiled_sums,
+)
 from typicality.operators.dense import Dense
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
 from typicality.operators.planning import ALGORITHMS, choose_operator, plan
-from typicality.operators.tiles import Tiles, has_compiled_sums
+from typicality.operators.reduced_set import compressed
+from typicality.operators.tiles import Tiles, Truncated
 from typicality.operators.tolerance import EXACT, Tolerance
 
 __all__ = [
@@ -18,15 +24,16 @@ __all__ = [
     "BlockedSums",
     "Columns",
     "Dense",
-    "Evaluated",
     "Expansion",
-    "GivenKernel",
-    "GivenSqdist",
+    "KernelColumns",
     "Nufft",
     "Nystroem",
     "Operator",
+    "PrecomputedKernel",
+    "PrecomputedSqdist",
     "Tiles",
     "Tolerance",
+    "Truncated",
     "choose_operator",
     "compressed",
     "has_compiled_sums",

@@ -5,19 +5,26 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from sklearn import get_config
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
-from typicality.operators.base import Floats, row_sums
-from typicality.operators.columns import Columns
+from typicality.operators.base import (
+    Candidate,
+    Operator,
+    Problem,
+    memory_limit,
+    row_sums,
+    seconds_for,
+)
+from typicality.operators.columns import Columns, Floats
 
+MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
 _ROUNDING = 1e-14  # of a sum
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
-class Blocked:
+class Blocked(Operator):
     """Exact products, a few rows of the matrix at a time; never n x n in memory.
 
     Blocks are as large as the cache, or as scikit-learn's `working_memory` where that is less, and
@@ -34,13 +41,30 @@ class Blocked:
         The most bytes that blocks may take; scikit-learn's `working_memory` when left out.
     """
 
-    rtol: ClassVar[float] = 0.0
-    method: ClassVar[str] = "blocked"
+    method = "blocked"
+    over_all_pairs = True
+    exact_at_rows = True
+    rtol = 0.0
 
     def __init__(self, columns: Columns, rows: Floats, *, memory: int | None = None) -> None:
         self.columns = columns
         self.rows = rows
         self.memory = memory
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate:
+        operator = cls(problem.columns, problem.rows, memory=problem.memory)
+        reason = f"{problem.matrix} is in memory already; an iteration is one product with it."
+        if not problem.columns.is_precomputed:
+            n_rows = len(problem.rows)
+            enough = -(-MATRIX_SPARE * 8 * n_rows**2 // 2**20)
+            reason = (
+                f"{problem.matrix} is computed anew in each iteration, a few rows at a time; to "
+                f"keep it instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
+                f"sklearn.set_config(working_memory={enough})."
+            )
+        product = seconds_for("numpy", **problem.pairs())
+        return Candidate(cls.method, reason, product, operator.working_memory, lambda: operator)
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.kernel(rows), weights))
@@ -65,7 +89,13 @@ class Blocked:
                 out[rows] = of_rows(self.rows[rows])
 
         over_ranges(fill, -(-n_rows // step) - 1)
-        _check_finite(out)
+        if not np.isfinite(out).all():
+            row = int(np.flatnonzero(~np.isfinite(out).reshape(n_rows, -1).all(axis=1))[0])
+            raise ValueError(
+                f"The kernel is not finite for row {row}: some of its values overflow or are not "
+                "defined. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, "
+                "or check the kernel."
+            )
         return out
 
     @property
@@ -76,8 +106,7 @@ class Blocked:
         return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
 
     def _rows_of_a_block(self) -> int:
-        limit = get_config()["working_memory"] * 2**20 if self.memory is None else self.memory
-        allowed = limit / effective_n_threads()
+        allowed = memory_limit(self.memory) / effective_n_threads()
         return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))
 
 
@@ -109,13 +138,3 @@ class BlockedSums:
     @property
     def n_bytes(self) -> int:
         return self.columns.n_bytes + self.weights.nbytes
-
-
-def _check_finite(out: Floats) -> None:
-    if not np.isfinite(out).all():
-        row = int(np.flatnonzero(~np.isfinite(out).reshape(len(out), -1).all(axis=1))[0])
-        raise ValueError(
-            f"The kernel is not finite for row {row}: some of its values overflow or are not "
-            "defined. Rescale the features, e.g. with sklearn.preprocessing.StandardScaler, or "
-            "check the kernel."
-        )

@@ -17,17 +17,24 @@ from typicality.operators.row_tree import RowTree
 Floats = NDArray[np.floating]
 
 _ROUNDING = 64.0  # in units of the last place
-_SMALLEST = float(np.finfo(np.float64).tiny)  # a kernel value below has no logarithm to speak of
+_SMALLEST = float(
+    np.finfo(np.float64).tiny
+)  # smaller kernel values count as this one in a logarithm
 
 
-def rounding_of(diagonal: Floats) -> float:
-    """How far distances by the definition, K(x, x) + K(y, y) - 2 K(x, y), may be off."""
+def evenly_spaced(n: int, at_most: int) -> NDArray[np.intp]:
+    """Numbers below n at equal steps: a sample of rows."""
+    return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)
+
+
+def _error_by_definition(diagonal: Floats) -> float:
+    """The rounding error of distances computed as K(x, x) + K(y, y) - 2 K(x, y)."""
     return float(_ROUNDING * np.finfo(diagonal.dtype).eps * np.abs(diagonal).max())
 
 
 def is_constant(diagonal: Floats) -> bool:
     """Whether K(x, x) is the same for all rows, but for rounding."""
-    return bool(np.ptp(diagonal) <= rounding_of(diagonal))
+    return bool(np.ptp(diagonal) <= _error_by_definition(diagonal))
 
 
 class Columns(Protocol):
@@ -42,12 +49,12 @@ class Columns(Protocol):
         """Whether the kernel is known to be a scalar product."""
 
     @property
-    def is_given(self) -> bool:
-        """Whether rows are the values themselves, so that there is nothing to compute."""
+    def is_precomputed(self) -> bool:
+        """Whether a row already holds its kernel values or distances."""
 
     @property
-    def rounding(self) -> float:
-        """Half a squared distance that may be zero in truth."""
+    def distance_error(self) -> float:
+        """The rounding error of `half_sqdist`: smaller values may be exactly zero."""
 
     @property
     def order(self) -> int:
@@ -77,25 +84,25 @@ class Columns(Protocol):
     def log_kernel(self, rows: Floats) -> Floats:
         """The logarithms of kernel values on the sphere."""
 
-    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
-        """Half the squared distances of training rows among each other, given those rows."""
+    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        """Half the squared distances between some training rows, given those rows."""
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
+class KernelColumns:
     """Columns of a kernel that is a function of coordinates.
 
     Parameters
     ----------
-    kernel_object : Kernel
+    kernel_function : Kernel
         The kernel.
     training : array of shape (n, d)
         The training rows.
     """
 
-    kernel_object: Any
+    kernel_function: Any
     training: Floats
-    is_given = False
+    is_precomputed = False
 
     @property
     def n_training(self) -> int:
@@ -107,20 +114,20 @@ class Evaluated:
 
     @property
     def positive_semidefinite(self) -> bool:
-        return bool(self.kernel_object.positive_semidefinite)
+        return bool(self.kernel_function.positive_semidefinite)
 
     @property
     def on_sphere(self) -> bool:
-        return bool(getattr(self.kernel_object, "on_sphere", False))
+        return bool(getattr(self.kernel_function, "on_sphere", False))
 
     @property
-    def rounding(self) -> float:
-        by_definition = isinstance(self.kernel_object, ByDefinition)
-        return rounding_of(self._own) if by_definition else 0.0
+    def distance_error(self) -> float:
+        by_definition = isinstance(self.kernel_function, ByDefinition)
+        return _error_by_definition(self._own) if by_definition else 0.0
 
     @property
     def order(self) -> int:
-        return int(getattr(self.kernel_object, "order", 2))
+        return int(getattr(self.kernel_function, "order", 2))
 
     @cached_property
     def tree(self) -> RowTree:
@@ -136,45 +143,53 @@ class Evaluated:
         return self.sqnorm(self.training)
 
     def sqnorm(self, rows: Floats) -> Floats:
-        return np.asarray(self.kernel_object.diag(rows), dtype=np.float64)
+        return np.asarray(self.kernel_function.diag(rows), dtype=np.float64)
 
     def kernel(self, rows: Floats) -> Floats:
-        if isinstance(self.kernel_object, LocalGaussian):
+        if isinstance(self.kernel_function, LocalGaussian):
             values = self.log_kernel(rows)
             return np.exp(values, out=values)
-        return np.asarray(self.kernel_object(rows, self.training), dtype=np.float64)
+        return np.asarray(self.kernel_function(rows, self.training), dtype=np.float64)
 
     def half_sqdist(self, rows: Floats) -> Floats:
-        if isinstance(self.kernel_object, LocalGaussian):
+        if isinstance(self.kernel_function, LocalGaussian):
             values = self.log_kernel(rows)
             return np.negative(np.expm1(values, out=values), out=values)
-        if isinstance(self.kernel_object, Stationary):
-            distances = self.kernel_object.distances(rows, self.training)
-            return self.kernel_object.complement(distances, out=distances)
-        if isinstance(self.kernel_object, ByDefinition):
+        if isinstance(self.kernel_function, Stationary):
+            distances = self.kernel_function.distances(rows, self.training)
+            return self.kernel_function.complement(distances, out=distances)
+        if isinstance(self.kernel_function, ByDefinition):
             with np.errstate(invalid="ignore"):  # the operator looks at the result
                 return 0.5 * (self.sqnorm(rows)[:, None] + self._own) - self.kernel(rows)
-        kernel: Kernel = self.kernel_object
+        kernel: Kernel = self.kernel_function
         return 0.5 * np.asarray(kernel.sqdist(rows, self.training), dtype=np.float64)
 
     def log_kernel(self, rows: Floats) -> Floats:
-        if isinstance(self.kernel_object, LocalGaussian):
-            return self.kernel_object.log(rows, self.training, widths=self._widths)
-        kernel: Stationary = self.kernel_object
+        if isinstance(self.kernel_function, LocalGaussian):
+            return self.kernel_function.log(rows, self.training, widths=self._widths)
+        kernel: Stationary = self.kernel_function
         return kernel.log(rows, self.training)
 
     @cached_property
     def _widths(self) -> NDArray[np.float64]:
-        """The widths of a local kernel at the training rows, which every block needs."""
-        widths: NDArray[np.float64] = self.kernel_object.widths(self.training)
+        """The widths of a local kernel at the training rows; every block needs them."""
+        widths: NDArray[np.float64] = self.kernel_function.widths(self.training)
         return widths
 
-    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
-        return Evaluated(self.kernel_object, self.training[index]).half_sqdist(rows)
+    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+        return KernelColumns(self.kernel_function, self.training[index]).half_sqdist(rows)
+
+
+def has_compiled_sums(columns: Columns) -> bool:
+    """Whether there are compiled sums for the kernel."""
+    if not isinstance(columns, KernelColumns):
+        return False
+    kernel: Any = columns.kernel_function
+    return isinstance(kernel, Stationary) and kernel.twin is not None
 
 
 @dataclass(frozen=True, eq=False)
-class GivenKernel:
+class PrecomputedKernel:
     """Columns of a precomputed kernel; the last entry of a row is its kernel with itself.
 
     Parameters
@@ -188,12 +203,12 @@ class GivenKernel:
     diagonal: Floats
     on_sphere: bool
     positive_semidefinite = False
-    is_given = True
+    is_precomputed = True
     order = 2
 
     @property
-    def rounding(self) -> float:
-        return rounding_of(self.diagonal)
+    def distance_error(self) -> float:
+        return _error_by_definition(self.diagonal)
 
     @property
     def n_training(self) -> int:
@@ -231,12 +246,12 @@ class GivenKernel:
         logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
         return logarithms
 
-    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         return 0.5 * (rows[:, -1:] + self.diagonal[index]) - rows[:, index]
 
 
 @dataclass(frozen=True, eq=False)
-class GivenSqdist:
+class PrecomputedSqdist:
     r"""Columns of squared dissimilarities: what double centring makes of them is the kernel.
 
     .. math:: K(x, x_r) = -\tfrac12 \Big( \Delta(x, x_r) - \overline{\Delta(x, \cdot)} -
@@ -260,8 +275,8 @@ class GivenSqdist:
     positive_semidefinite: bool = False
     order: int = 2
     on_sphere = False
-    is_given = True
-    rounding = 0.0
+    is_precomputed = True
+    distance_error = 0.0
 
     @property
     def n_training(self) -> int:
@@ -291,5 +306,5 @@ class GivenSqdist:
     def log_kernel(self, rows: Floats) -> Floats:
         raise TypeError("double-centred kernels can be negative")
 
-    def among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
         return 0.5 * rows[:, index].astype(np.float64)

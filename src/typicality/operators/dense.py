@@ -1,14 +1,13 @@
 """The whole matrix in memory: the oracle of all other operators, and the quickest for few rows."""
 
 from functools import cached_property
-from typing import ClassVar
 
-from typicality.operators.base import Floats, row_sums
-from typicality.operators.blocked import Blocked, BlockedSums
-from typicality.operators.columns import Columns
+from typicality.operators.base import Candidate, Operator, Problem, row_sums, seconds_for
+from typicality.operators.blocked import MATRIX_SPARE, Blocked, BlockedSums
+from typicality.operators.columns import Columns, Floats
 
 
-class Dense:
+class Dense(Operator):
     """Exact products with a matrix that is computed once; memory grows with n squared.
 
     Costs O(n^2 d) once and O(n^2 c) a product.
@@ -21,12 +20,29 @@ class Dense:
         The rows.
     """
 
-    rtol: ClassVar[float] = 0.0
-    method: ClassVar[str] = "dense"
+    method = "dense"
+    over_all_pairs = True
+    exact_at_rows = True
+    rtol = 0.0
 
     def __init__(self, columns: Columns, rows: Floats) -> None:
         self.columns = columns
         self.rows = rows
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        if problem.columns.is_precomputed:
+            return "the matrix is in memory already"
+        operator = cls(problem.columns, problem.rows)
+        return Candidate(
+            cls.method,
+            f"{problem.matrix} is computed once and kept; an iteration is one product with it.",
+            seconds_for("dense", **problem.pairs()),
+            operator.working_memory,
+            lambda: operator,
+            setup=seconds_for("numpy", **problem.pairs()),
+            spare=MATRIX_SPARE,
+        )
 
     @cached_property
     def _half_sqdist(self) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcinv
 
 from typicality.kernels import Gaussian
-from typicality.operators.base import Floats
+from typicality.operators.columns import Floats
 
 _MOST_FEATURES = 3
 _SMALLEST_RTOL = 1e-12
@@ -145,17 +145,14 @@ class FourierMethod:
 
     @classmethod
     def of(cls, grid: FourierGrid, n_rows: int) -> Self:
-        return cls.for_modes(n_rows, len(grid.half), grid.share, grid.n_modes)
-
-    @classmethod
-    def for_modes(cls, n_rows: int, n_features: int, share: float, n_modes: float) -> Self:
-        wide_size = _WIDE_GRID**n_features * n_modes
+        n_features, share = len(grid.half), grid.share
+        wide_size = _WIDE_GRID**n_features * grid.n_modes
         tight = wide_size > n_rows and _TIGHT_SHARES[0] <= share <= _TIGHT_SHARES[1]
         upsampling = _TIGHT_GRID if tight else _WIDE_GRID
         tolerance = (share / _TIGHT_FACTOR) ** (1 / _TIGHT_POWER) if tight else share
         digits_of_a_point = math.pi * math.sqrt(1 - 1 / upsampling)
         width = math.ceil(-math.log(tolerance) / digits_of_a_point) + 1
-        return cls(upsampling, tolerance, upsampling**n_features * n_modes, width)
+        return cls(upsampling, tolerance, upsampling**n_features * grid.n_modes, width)
 
     def spread_units(self, n_rows: int, n_features: int) -> float:
         """What the rows cost in one transform: points of the grid touched, and weights of them."""

@@ -3,38 +3,50 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 
 from typicality._compat import effective_n_threads
+from typicality._threads import over_ranges
 from typicality.kernels import Gaussian
-from typicality.operators import fourier_pieces
-from typicality.operators.base import Floats
-from typicality.operators.columns import Evaluated
-from typicality.operators.deferred import Deferred
+from typicality.operators.base import (
+    Candidate,
+    LazyExpansion,
+    Operator,
+    Problem,
+    memory_limit,
+    seconds_for,
+)
+from typicality.operators.columns import Floats, KernelColumns
 from typicality.operators.fourier_grid import (
     LARGEST_RTOL,
     FourierGrid,
+    FourierMethod,
     no_grid_because,
 )
-from typicality.operators.fourier_pieces import Pieces, Units, cost_units
-
-__all__ = ["FourierExpansion", "FourierGrid", "Nufft", "Units", "cost_units", "refusal"]
 
 Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
-_CELLS = 2**16 - 1  # the rows are ordered by so many cells; sixteen bits are sorted quickly
+_CELLS = 2**16 - 1  # that rows are ordered by; numbers of sixteen bits are sorted quickly
 _BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
 _BYTES_OF_PLANS = 2**26
-_FEW_ROWS = 2**17  # plans of so many are kept: elsewhere their memory matters, and not their time
+_FEW_ROWS = 2**17  # plans are kept up to this number; beyond, their memory matters more than time
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
+_FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
+_PIECES = 16  # enough for the threads of most machines
+_FEWEST_AT_ONCE = 2
+_IN_TURN = 2.5  # times as many may run one after the other, which spares memory
+_SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
+_ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
+_SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
+_BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
 
-class Nufft:
+
+class Nufft(Operator):
     r"""Products with a Gaussian kernel matrix by nonuniform fast Fourier transforms.
 
     With the Fourier coefficients :math:`g_k` of the kernel made periodic (see `FourierGrid`),
@@ -56,7 +68,7 @@ class Nufft:
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A Gaussian kernel against the training rows.
     rtol : float
         The promise.
@@ -64,10 +76,10 @@ class Nufft:
         The bytes it may use; by default scikit-learn's `working_memory`.
     """
 
-    method: ClassVar[str] = "nufft"
+    method = "nufft"
 
-    def __init__(self, columns: Evaluated, *, rtol: float, memory: int | None = None) -> None:
-        kernel, rows = columns.kernel_object, columns.training
+    def __init__(self, columns: KernelColumns, *, rtol: float, memory: int | None = None) -> None:
+        kernel, rows = columns.kernel_function, columns.training
         reason = refusal(kernel, rows, rtol, memory)
         if reason is not None:
             raise ValueError(f"nufft cannot compute these sums: {reason}. Use algorithm='auto'.")
@@ -75,20 +87,52 @@ class Nufft:
         self.rtol = rtol
         self.memory = memory
         self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
-        self.pieces = Pieces.of(self.grid, len(rows))
+        self.pieces = _Pieces.of(self.grid, len(rows))
         in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
         self._order = None if in_cache else _cell_order(self.grid, rows)
         keep = _keeps_plans(self.pieces)
-        self._to_modes, self._to_rows = (
-            _Transform(kind, self.grid, self.pieces, rows, self._order, keep) for kind in (1, 2)
+        self._transforms = _Transforms(self.grid, self.pieces, rows, self._order, keep)
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
+        if not isinstance(columns, KernelColumns):
+            return "the rows have no coordinates"
+        n_rows, n_features = problem.rows.shape
+        why = (
+            no_grid_because(columns.kernel_function, n_features, max(rtol, 0.1))
+            or problem.no_approximation
+            or refusal(columns.kernel_function, problem.rows, rtol, memory)
         )
+        if why is not None:
+            return why
+        operator = cls(columns, rtol=rtol, memory=memory)
+        reason = (
+            f"sums over {n_rows:,} rows go through a Fourier series of {operator.grid.n_modes:,} "
+            f"terms, off by at most {rtol:.0e} of the total weight; an iteration is two transforms."
+        )
+        n_pairs = -(-problem.n_columns // 2)
+        product = n_pairs * seconds_for("nufft", **operator.cost_units())
+        memory = operator.working_memory
+        return Candidate(cls.method, reason, product, memory, lambda: operator, rtol)
+
+    def cost_units(self) -> dict[str, float]:
+        """Work of a product of one or two columns, for the table of measured seconds.
+
+        Rows are gathered and scattered, points of finufft's grid are touched, and the grid is
+        transformed for each piece; all of it for both transforms.
+        """
+        n_rows, n_features = self.columns.training.shape
+        method = self.pieces.method
+        spread = 2 * method.spread_units(n_rows, n_features)
+        fft = 2 * self.pieces.n_pieces * method.fft_units
+        return {"rows": 2.0 * n_rows, "spread": spread, "fft": fft}
 
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
         sums = np.empty(weights.shape)
-        for columns in _batches(weights.shape[1], self.pieces, self.grid):
-            modes = _modes(self._to_modes, weights[:, columns], scale[columns])
-            self._evaluate(modes, scale[columns], sums[:, columns])
+        for columns, modes in self._transforms.modes(weights, scale):
+            self._transforms.evaluate(modes, scale[columns], sums[:, columns])
         return sums
 
     def complement(self, weights: Floats) -> Floats:
@@ -96,41 +140,123 @@ class Nufft:
         np.subtract(weights.sum(axis=0), sums, out=sums)
         return sums
 
-    def expansion(self, weights: Floats, *, rtol: float | None = None) -> Deferred:
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> LazyExpansion:
         """The same sums at any points, from a grid with room around the rows; at the first use."""
-        kernel, rows = self.columns.kernel_object, self.columns.training
+        kernel, rows = self.columns.kernel_function, self.columns.training
         promise = self.rtol
         if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
             promise = rtol
         order = self._order  # not the operator itself, which keeps plans
-        return Deferred(lambda: _expanded(kernel, rows, order, weights, promise))
+
+        def expanded() -> FourierExpansion:
+            grid = _roomy_grid(kernel, rows, promise)
+            transforms = _Transforms(grid, _Pieces.of(grid, len(rows)), rows, order, keep=False)
+            scale = _column_sums(weights)
+            modes = np.concatenate([modes for _, modes in transforms.modes(weights, scale)])
+            return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
+
+        return LazyExpansion(expanded)
 
     @property
     def working_memory(self) -> int:
         return _memory(self.grid, self.columns.n_training)
 
-    def _evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
-        """The values of a Fourier series at the rows."""
 
-        def evaluate(plan: Any, piece: int, index: Index) -> None:
-            for pair, coefficients in enumerate(modes):
-                columns = slice(2 * pair, 2 * pair + 2)
-                _unpack(plan.execute(coefficients), scale[columns], sums[:, columns], index)
+@dataclass(frozen=True)
+class _Pieces:
+    """The rows in pieces: each for one thread, or one after the other for all threads.
 
-        self._to_rows.run(evaluate)
-
-
-@dataclass(frozen=True, eq=False)
-class _Transform:
-    """Transforms of one type over the rows, piece by piece; plans of few rows are kept.
+    So the number of threads does not change the results.
 
     Parameters
     ----------
-    kind : {1, 2}
-        From rows to modes, or from modes to rows.
+    n_rows, n_pieces : int
+        The number of rows and of pieces.
+    at_once : bool
+        Whether pieces run in threads of ours; if not, each runs in all threads of finufft.
+    method : FourierMethod
+        How finufft is called.
+    sort : int
+        0 where rows are in the order of space already, 2 where finufft is to see to that.
+    """
+
+    n_rows: int
+    n_pieces: int
+    at_once: bool
+    method: FourierMethod
+    sort: int
+
+    @classmethod
+    def of(cls, grid: FourierGrid, n_rows: int) -> Self:
+        """Pieces of the training rows: their number must not follow that of the threads.
+
+        They run at once where that costs little more: each piece has a Fourier transform of its
+        own, and modes of its own to be added.
+        """
+        method = FourierMethod.of(grid, n_rows)
+        smallest, largest = _ROWS_OF_A_PIECE
+        in_memory = -(-n_rows // largest)
+        wanted = max(1, in_memory, min(n_rows // smallest, _PIECES))
+        spreading = method.spread_units(n_rows, len(grid.half))
+        affordable = int(_FFT_SHARE * spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
+        holdable = int(max(_BYTES_OF_MODES, 8 * n_rows) / grid.n_bytes)
+        if method.fine_size <= _SMALL_FINE_SIZE or min(affordable, holdable) >= _FEWEST_AT_ONCE:
+            at_once = min(wanted, max(_FEWEST_AT_ONCE, affordable), holdable)
+            return cls(n_rows, max(1, at_once), True, method, 0)
+        return cls(n_rows, max(1, min(in_memory, int(_IN_TURN * affordable))), False, method, 0)
+
+    @classmethod
+    def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
+        """Pieces of points, which are independent: as many as there are threads, or more."""
+        # The modes alone decide how finufft is called, else a point would follow its batch.
+        method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
+        smallest, largest = _ROWS_OF_A_PIECE
+        for_threads = min(effective_n_threads(), -(-n_points // smallest))
+        spreading = method.spread_units(n_points, len(grid.half))
+        affordable = int(spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
+        in_memory = min(-(-n_points // largest), affordable)
+        return cls(n_points, max(1, for_threads, in_memory), True, method, 2)
+
+    @property
+    def n_slots(self) -> int:
+        """How many sums are held at once: one a piece, where pieces run at once."""
+        return self.n_pieces if self.at_once else 1
+
+    def rows(self, piece: int) -> slice:
+        bounds = [self.n_rows * i // self.n_pieces for i in (piece, piece + 1)]
+        return slice(*bounds)
+
+    def run(self, task: Callable[[int, int], None]) -> None:
+        if self.at_once:
+            over_ranges(task, self.n_pieces)
+        else:
+            task(0, self.n_pieces)
+
+    def plan(self, kind: int, grid: FourierGrid) -> Any:
+        """A plan of finufft of type 1 (rows to modes) or 2 (modes to rows)."""
+        from finufft import Plan  # loads a library of OpenMP
+
+        return Plan(
+            kind,
+            grid.shape,
+            eps=self.method.tolerance,
+            isign=-1 if kind == 1 else 1,
+            upsampfac=self.method.upsampling,
+            nthreads=1 if self.at_once else int(effective_n_threads()),
+            spread_sort=self.sort,
+            showwarn=0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Transforms:
+    """Transforms of both types over the rows, piece by piece; plans of few rows are kept.
+
+    Parameters
+    ----------
     grid : FourierGrid
         The modes.
-    pieces : Pieces
+    pieces : _Pieces
         How the rows are cut.
     rows : array of shape (n, d)
         The rows.
@@ -140,15 +266,41 @@ class _Transform:
         Whether plans are kept for the next product, which takes memory for all rows.
     """
 
-    kind: int
     grid: FourierGrid
-    pieces: Pieces
+    pieces: _Pieces
     rows: Floats
     order: NDArray[np.integer] | None
     keep: bool
-    kept: dict[int, Any] = field(default_factory=dict)
+    kept: dict[tuple[int, int], Any] = field(default_factory=dict)
 
-    def run(self, act: Callable[[Any, int, Index], None]) -> None:
+    def modes(self, weights: Floats, scale: Floats) -> Iterator[tuple[slice, Complex]]:
+        """Some columns at a time, with the Fourier coefficients of their sums, two columns each."""
+        n_columns, slots = weights.shape[1], self.pieces.n_slots
+        step = 2 * max(1, _BYTES_OF_MODES // (slots * self.grid.n_bytes))
+        for first in range(0, n_columns, step):
+            batch = slice(first, min(first + step, n_columns))
+            yield batch, self._modes(weights[:, batch], scale[batch])
+
+    def _modes(self, weights: Floats, scale: Floats) -> Complex:
+        n_pairs, slots = -(-weights.shape[1] // 2), self.pieces.n_slots
+        partial = np.zeros((slots, n_pairs, *self.grid.shape), complex)
+
+        def add(plan: Any, piece: int, index: Index) -> None:
+            for pair in range(n_pairs):
+                columns = slice(2 * pair, 2 * pair + 2)
+                strengths = _packed(weights[:, columns], scale[columns], index)
+                partial[piece % slots, pair] += plan.execute(strengths)
+
+        self._run(1, add)
+        modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
+        self.grid.weigh(modes)
+        return modes
+
+    def evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
+        """The values of a Fourier series at the rows."""
+        self._run(2, lambda plan, piece, index: _fill(plan, modes, scale, sums, index))
+
+    def _run(self, kind: int, act: Callable[[Any, int, Index], None]) -> None:
         """Call `act(plan, piece, index of its rows)` for all pieces."""
 
         def over(first: int, last: int) -> None:
@@ -156,19 +308,19 @@ class _Transform:
             for piece in range(first, last):
                 place = self.pieces.rows(piece)
                 index = place if self.order is None else self.order[place]
-                plan = self._planned(piece, index, plan)
+                plan = self._planned(kind, piece, index, plan)
                 act(plan, piece, index)
 
         self.pieces.run(over)
 
-    def _planned(self, piece: int, index: Index, before: Any) -> Any:
+    def _planned(self, kind: int, piece: int, index: Index, before: Any) -> Any:
         """A plan with the rows of a piece set: one that is kept, or the one before."""
-        if piece in self.kept:
-            return self.kept[piece]
-        plan = self.pieces.plan(self.kind, self.grid) if self.keep or before is None else before
+        if (kind, piece) in self.kept:
+            return self.kept[kind, piece]
+        plan = self.pieces.plan(kind, self.grid) if self.keep or before is None else before
         plan.setpts(*self.grid.coordinates(_gathered(self.rows, index)))
         if self.keep:
-            self.kept[piece] = plan
+            self.kept[kind, piece] = plan
         return plan
 
 
@@ -211,13 +363,13 @@ class FourierExpansion:
 
     def at(self, points: Floats) -> Floats:
         sums = np.zeros((len(points), len(self.scale)))
-        pieces = Pieces.in_threads(self.grid, len(points))
+        pieces = _Pieces.in_threads(self.grid, len(points))
 
         def evaluate(first: int, last: int) -> None:
             plan = pieces.plan(2, self.grid)
             for piece in range(first, last):
                 rows = pieces.rows(piece)
-                self._fill(plan, points[rows], sums[rows])
+                self._evaluate(plan, points[rows], sums[rows])
 
         pieces.run(evaluate)
         return sums
@@ -226,62 +378,17 @@ class FourierExpansion:
         complement: Floats = self.total - self.at(points)
         return complement
 
-    def _fill(self, plan: Any, points: Floats, sums: Floats) -> None:
+    def _evaluate(self, plan: Any, points: Floats, sums: Floats) -> None:
         grid = self.grid
         near = (points >= grid.low - grid.reach) & (points <= grid.high + grid.reach)
         reached = np.flatnonzero(near.all(axis=1))
-        if not len(reached):
-            return
-        plan.setpts(*grid.coordinates(points[reached]))
-        for pair, coefficients in enumerate(self.modes):
-            columns = slice(2 * pair, 2 * pair + 2)
-            _unpack(plan.execute(coefficients), self.scale[columns], sums[:, columns], reached)
-
-
-def _modes(to_modes: _Transform, weights: Floats, scale: Floats) -> Complex:
-    """Fourier coefficients of the sums, a pair of columns each."""
-    grid, slots = to_modes.grid, to_modes.pieces.n_slots
-    n_pairs = -(-weights.shape[1] // 2)
-    partial = np.zeros((slots, n_pairs, *grid.shape), complex)
-
-    def add(plan: Any, piece: int, index: Index) -> None:
-        for pair in range(n_pairs):
-            columns = slice(2 * pair, 2 * pair + 2)
-            strengths = _packed(weights[:, columns], scale[columns], index)
-            partial[piece % slots, pair] += plan.execute(strengths)
-
-    to_modes.run(add)
-    modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
-    grid.weigh(modes)
-    return modes
-
-
-def _expanded(
-    kernel: Gaussian,
-    rows: Floats,
-    order: NDArray[np.integer] | None,
-    weights: Floats,
-    rtol: float,
-) -> FourierExpansion:
-    """Fourier coefficients of the sums over the rows, for any points."""
-    grid = _roomy_grid(kernel, rows, rtol)
-    pieces = Pieces.of(grid, len(rows))
-    to_modes = _Transform(1, grid, pieces, rows, order, keep=False)
-    scale = _column_sums(weights)
-    modes = [
-        _modes(to_modes, weights[:, columns], scale[columns])
-        for columns in _batches(weights.shape[1], pieces, grid)
-    ]
-    return FourierExpansion(grid, np.concatenate(modes), scale, weights.sum(axis=0))
+        if len(reached):
+            plan.setpts(*grid.coordinates(points[reached]))
+            _fill(plan, self.modes, self.scale, sums, reached)
 
 
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
-    order = np.argsort(_cells(grid, rows), kind="stable")
-    return order.astype(np.int32) if len(rows) < 2**31 else order
-
-
-def _cells(grid: FourierGrid, rows: Floats) -> NDArray[np.uint16]:
     n_features = rows.shape[1]
     n_cells = int(_CELLS ** (1 / n_features))
     width = np.where(grid.high > grid.low, grid.high - grid.low, 1.0)
@@ -290,7 +397,8 @@ def _cells(grid: FourierGrid, rows: Floats) -> NDArray[np.uint16]:
         place = (rows[:, axis] - grid.low[axis]) * ((n_cells - 1) / width[axis])
         cell *= np.uint16(n_cells)
         cell += place.astype(np.uint16)
-    return cell
+    order = np.argsort(cell, kind="stable")
+    return order.astype(np.int32) if len(rows) < 2**31 else order
 
 
 def _column_sums(weights: Floats) -> NDArray[np.float64]:
@@ -314,14 +422,13 @@ def _packed(pair: Floats, scale: Floats, index: Index) -> Complex:
     return packed
 
 
-def _unpack(values: Complex, scale: Floats, pair: Floats, index: Index) -> None:
-    for column, part in enumerate((values.real, values.imag)[: len(scale)]):
-        pair[index, column] = part * scale[column]
-
-
-def _batches(n_columns: int, pieces: Pieces, grid: FourierGrid) -> Iterator[slice]:
-    step = 2 * max(1, fourier_pieces.BYTES_OF_MODES // (pieces.n_slots * grid.n_bytes))
-    return (slice(first, min(first + step, n_columns)) for first in range(0, n_columns, step))
+def _fill(plan: Any, modes: Complex, scale: Floats, sums: Floats, index: Index) -> None:
+    """The values of a Fourier series at the points of a plan, two columns a transform."""
+    for pair, coefficients in enumerate(modes):
+        values = plan.execute(coefficients)
+        columns = range(2 * pair, min(2 * pair + 2, len(scale)))
+        for column, part in zip(columns, (values.real, values.imag), strict=False):
+            sums[index, column] = part * scale[column]
 
 
 def _box(rows: Floats) -> tuple[Floats, Floats]:
@@ -334,7 +441,7 @@ def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
     return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
 
 
-def _keeps_plans(pieces: Pieces) -> bool:
+def _keeps_plans(pieces: _Pieces) -> bool:
     """Whether plans are kept for the next product: those of few rows and a small grid."""
     small = 2 * pieces.n_pieces * _BYTES_OF_A_POINT * pieces.method.fine_size <= _BYTES_OF_PLANS
     return pieces.at_once and pieces.n_rows <= _FEW_ROWS and small
@@ -342,7 +449,7 @@ def _keeps_plans(pieces: Pieces) -> bool:
 
 def _memory(grid: FourierGrid, n_rows: int) -> int:
     """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
-    pieces = Pieces.of(grid, n_rows)
+    pieces = _Pieces.of(grid, n_rows)
     at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
     if _keeps_plans(pieces):
         at_once = 2 * pieces.n_pieces
@@ -376,7 +483,7 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
             f"rtol={rtol:.1g} is below the rounding of Fourier sums over "
             f"{float(grid.period.max() / grid.sigma):.1g} widths of the kernel"
         )
-    allowed = get_config()["working_memory"] * 2**20 if memory is None else memory
+    allowed = memory_limit(memory)
     needed = _memory(grid, len(rows))
     if needed > allowed:
         return (

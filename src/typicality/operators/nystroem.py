@@ -2,53 +2,41 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
-from sklearn import get_config
 
 from typicality.kernels import Stationary
-from typicality.operators.base import Expansion, Floats, spread_over
-from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.base import (
+    Candidate,
+    Expansion,
+    Operator,
+    Problem,
+    memory_limit,
+    seconds_for,
+)
+from typicality.operators.columns import Columns, Floats, KernelColumns, evenly_spaced
 from typicality.operators.tiles import exact_expansion
 
 Index = NDArray[np.intp]
 
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
-LARGEST_RANK = 4096  # the factor of so many landmarks takes seconds
+LARGEST_RANK = 4096  # the factor of 4096 landmarks takes seconds
 _STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
-_ESTIMATE = 1024  # rows; their rank, and that of a half and a quarter of them, tells that of all
+_ESTIMATE = 1024  # rows; the rank of these, of a half and of a quarter predicts that of all
 _NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
 _MOST_ROUNDS = 16  # of looking for rows that break the promise
 _MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
-_HOPELESS = 0.8  # of a sample; where so many rows are landmarks, most others are too
+_HOPELESS = 0.8  # of a sample; if so large a share are landmarks, most other rows are too
 _ROWS_OF_A_BLOCK = 1024
 _BYTES_OF_A_PAIR = 32  # of candidates: their kernel value, and what is passed on the way
 
 
 class NotLowRankError(ValueError):
     """The kernel matrix is not that of a few landmarks under the promise."""
-
-
-class CostUnits(NamedTuple):
-    """Work to be multiplied by measured seconds a unit.
-
-    Parameters
-    ----------
-    kernel_values : float
-        Kernel values of NumPy blocks, times the number of features, at the set-up.
-    flops : float
-        Multiplications and additions of dense linear algebra, at the set-up.
-    product : float
-        Numbers read from memory for a product; those of one column and of a few are the same.
-    """
-
-    kernel_values: float
-    flops: float
-    product: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +51,13 @@ class _Landmarks:
     def rank(self) -> int:
         return len(self.index)
 
-    def coordinates(self, columns: Evaluated, looked_at: Index) -> NDArray[np.float64]:
+    def coordinates(self, columns: KernelColumns, looked_at: Index) -> NDArray[np.float64]:
         """Mapped rows along an orthonormal basis of the span of the landmarks."""
         out = np.empty((len(looked_at), self.rank))
         for start in range(0, len(looked_at), _ROWS_OF_A_BLOCK):
             block = slice(start, start + _ROWS_OF_A_BLOCK)
             rows = columns.training[looked_at[block]]
-            against = np.asarray(columns.kernel_object(rows, self.rows), dtype=np.float64)
+            against = np.asarray(columns.kernel_function(rows, self.rows), dtype=np.float64)
             out[block] = solve_triangular(
                 self.triangle, against.T, lower=True, overwrite_b=True, check_finite=False
             ).T
@@ -84,7 +72,7 @@ class _Factor(NamedTuple):
     residual: NDArray[np.float64]
 
 
-class Nystroem:
+class Nystroem(Operator):
     r"""Products with a matrix of low rank, from landmarks among the rows.
 
     With landmarks z and the Cholesky factor C of their kernel matrix,
@@ -101,6 +89,8 @@ class Nystroem:
     An error of the size of the promise can be all there is of a small sum: rows in the tails need
     sums of another kind.
 
+    BLAS computes the products: the number of threads may change the last bits.
+
     Costs O(n m d + n m^2) once and O(n m c) a product for m landmarks; O(n m) memory, and a
     refusal where that is too much.
 
@@ -109,7 +99,7 @@ class Nystroem:
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel of a distance against the training rows.
     rtol : float
         The promise asked for.
@@ -128,12 +118,12 @@ class Nystroem:
     Raises
     ------
     NotLowRankError
-        Where the promise takes more landmarks than allowed; `refusal` knows most cases beforehand.
+        Where the promise takes more landmarks than allowed; `offer` knows most cases beforehand.
     """
 
-    method: ClassVar[str] = "nystroem"
+    method = "nystroem"
 
-    def __init__(self, columns: Evaluated, *, rtol: float, memory: int | None = None) -> None:
+    def __init__(self, columns: KernelColumns, *, rtol: float, memory: int | None = None) -> None:
         why = _plain_refusal(columns, rtol)
         if why is not None:
             raise ValueError(_cannot(rtol, why))
@@ -147,6 +137,38 @@ class Nystroem:
         self.residual = found.residual
         self.rtol = max(0.0, float(found.residual.max())) + _rounding(self.rank)
         self._factor = found.coordinates
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        """It looks at a sample of the rows; the operator itself looks at all of them."""
+        columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
+        on_sphere = isinstance(columns, KernelColumns) and columns.on_sphere
+        why = problem.no_approximation if on_sphere else None
+        why = why or _plain_refusal(columns, rtol)
+        if why is not None:
+            return why
+        n_rows, n_features = problem.rows.shape
+        rank, room = estimated_rank(columns, rtol), _Room.of(n_rows, memory)
+        if rank > room.rank:
+            return _too_many(n_rows, rtol, room)
+        units = cost_units(n_rows, n_features, rank)
+        setup = {name: units[name] for name in ("kernel_values", "flops")}
+        # Scores and labels at the end of a fit are exact sums over all rows.
+        last = seconds_for("tiles, double", **problem.pairs()) if problem.compiled else 0.0
+        return Candidate(
+            cls.method,
+            f"{problem.matrix} is that of about {rank:,} landmarks, but for {rtol:.0e}; an "
+            "iteration is one product with their columns.",
+            seconds_for("nystroem", product=units["product"] * problem.n_columns),
+            memory_for(n_rows, rank),
+            lambda: cls(columns, rtol=rtol, memory=memory),
+            rtol,
+            setup=seconds_for("nystroem", **setup) + last,
+        )
+
+    @staticmethod
+    def seconds_to_ask(n_rows: int) -> float:
+        return 0.1
 
     @property
     def rank(self) -> int:
@@ -163,8 +185,7 @@ class Nystroem:
 
     @property
     def working_memory(self) -> int:
-        n_rows = self.columns.n_training
-        return memory_for(n_rows, self.rank)
+        return memory_for(self.columns.n_training, self.rank)
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> Expansion:
         """Exact sums over all rows, for points anywhere.
@@ -176,29 +197,17 @@ class Nystroem:
         return exact_expansion(self.columns, weights)
 
 
-def refusal(columns: Columns, *, rtol: float, memory: int | None = None) -> str | None:
-    """Why there are no landmarks under this promise, as a clause; None where there may be some.
+def estimated_rank(columns: KernelColumns, rtol: float) -> int:
+    """How many landmarks the promise takes, from samples of doubling size.
 
-    Costs less than a tenth of a second: it looks at a sample. `Nystroem` looks at all rows.
-    """
-    plain = _plain_refusal(columns, rtol)
-    if plain is not None:
-        return plain
-    room = _Room.of(columns.n_training, memory)
-    if estimated_rank(columns, rtol, at_most=room.rank) > room.rank:  # type: ignore[arg-type]
-        return _too_many(columns.n_training, rtol, room)
-    return None
-
-
-def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK) -> int:
-    """How many landmarks the promise takes, from samples of doubling size; `at_most` + 1 for more.
+    One more than `LARGEST_RANK` stands for all larger numbers.
 
     The rank of a smooth kernel grows ever more slowly with the rows. Let a be the power with which
     it grew from each sample to the next; it is taken to shrink on as it did. Costs the
     factorisation of a matrix of 1024 rows.
     """
     n_rows = columns.n_training
-    sample = spread_over(n_rows, _ESTIMATE)
+    sample = evenly_spaced(n_rows, _ESTIMATE)
     rank = float(_pivoted(columns, sample, _MARGIN * rtol).rank)
     if len(sample) < n_rows:
         before = [_pivoted(columns, sample[::step], _MARGIN * rtol).rank for step in (4, 2)]
@@ -206,21 +215,23 @@ def estimated_rank(columns: Evaluated, rtol: float, at_most: int = LARGEST_RANK)
         shrinking = min(1.0, power / earlier) if earlier > 0 else 1.0
         n_doublings = int(np.log2(n_rows / len(sample))) + 1
         rank *= 2.0 ** (power * np.sum(shrinking ** np.arange(1, n_doublings)))
-    return int(min(np.ceil(rank), n_rows, at_most + 1))
+    return int(min(np.ceil(rank), n_rows, LARGEST_RANK + 1))
 
 
-def cost_units(n_rows: int, n_features: int, rank: int) -> CostUnits:
-    """What `Nystroem` does, in units to be multiplied by measured seconds.
+def cost_units(n_rows: int, n_features: int, rank: int) -> dict[str, float]:
+    """Work of the set-up and of a product of one or a few columns, for the measured seconds.
 
-    All rows are looked at about twice: once to find those that break the promise of the landmarks
-    of a sample, and once more with landmarks among these.
+    `kernel_values` are those of NumPy blocks, times the number of features; `flops` are those of
+    dense linear algebra; `product` counts numbers read from memory. The set-up looks at all rows
+    about twice: once to find those that break the promise of the landmarks of a sample, and once
+    more with landmarks among these.
     """
     looks = 2.0
-    return CostUnits(
-        kernel_values=looks * n_rows * rank * (n_features + 4.0),
-        flops=looks * n_rows * rank**2 + 2.0 * rank**3,
-        product=2.0 * n_rows * rank,
-    )
+    return {
+        "kernel_values": looks * n_rows * rank * (n_features + 4.0),
+        "flops": looks * n_rows * rank**2 + 2.0 * rank**3,
+        "product": 2.0 * n_rows * rank,
+    }
 
 
 class _Room(NamedTuple):
@@ -232,37 +243,36 @@ class _Room(NamedTuple):
 
     @classmethod
     def of(cls, n_rows: int, memory: int | None) -> Self:
-        limit = int(get_config()["working_memory"] * 2**20) if memory is None else memory
+        limit = memory_limit(memory)
         pivoted = math.isqrt(limit // _BYTES_OF_A_PAIR)
         candidates = min(_NEW_CANDIDATES, pivoted // 2)
-        fits = (limit - _bytes_of_rows(n_rows)) // _bytes_of_a_landmark(n_rows)
+        of_rows, of_a_landmark = _n_bytes(n_rows)
+        fits = (limit - of_rows) // of_a_landmark
         rank = max(0, min(n_rows, LARGEST_RANK, fits, pivoted - candidates))
         return cls(limit, rank, candidates)
 
 
 def memory_for(n_rows: int, rank: int) -> int:
     """Bytes of landmarks and of their products with all rows."""
-    return _bytes_of_rows(n_rows) + rank * _bytes_of_a_landmark(n_rows)
+    of_rows, of_a_landmark = _n_bytes(n_rows)
+    return of_rows + rank * of_a_landmark
 
 
-def _bytes_of_rows(n_rows: int) -> int:
-    return 32 * n_rows  # what the landmarks leave of the rows, and their order
+def _n_bytes(n_rows: int) -> tuple[int, int]:
+    """Of what the landmarks leave of the rows and of their order; and of each landmark."""
+    return 32 * n_rows, 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
 
 
-def _bytes_of_a_landmark(n_rows: int) -> int:
-    return 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
-
-
-def _find_landmarks(columns: Evaluated, rtol: float, room: _Room) -> _Factor | None:
+def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor | None:
     """Landmarks that keep the promise for all rows; None where that takes too many."""
     n_rows = columns.n_training
     sizes = [*(size for size in _STAGES if size < n_rows), n_rows]
-    sample = spread_over(n_rows, min(sizes[0], 2 * room.candidates))
+    sample = evenly_spaced(n_rows, min(sizes[0], 2 * room.candidates))
     landmarks = _pivoted(columns, sample, _MARGIN * rtol)
     if landmarks.rank > _HOPELESS * len(sample) and _HOPELESS * n_rows > room.rank:
         return None
     for size in sizes:
-        factor = _covering(columns, landmarks, spread_over(n_rows, size), rtol, room)
+        factor = _covering(columns, landmarks, evenly_spaced(n_rows, size), rtol, room)
         if factor is None:
             return None
         landmarks = factor.landmarks
@@ -270,11 +280,11 @@ def _find_landmarks(columns: Evaluated, rtol: float, room: _Room) -> _Factor | N
 
 
 def _covering(
-    columns: Evaluated, landmarks: _Landmarks, looked_at: Index, rtol: float, room: _Room
+    columns: KernelColumns, landmarks: _Landmarks, looked_at: Index, rtol: float, room: _Room
 ) -> _Factor | None:
     """Landmarks and what they leave of the rows looked at; more of them where that is too much.
 
-    Rows that break the promise become candidates, and pivoting starts anew with the landmarks and
+    Rows that break the promise become candidates, and pivoting restarts with the landmarks and
     these: in the order of falling pivots rounding errors do not grow.
     """
     for _ in range(_MOST_ROUNDS):
@@ -286,16 +296,16 @@ def _covering(
             return _Factor(landmarks, coordinates, residual)
         del coordinates  # the next ones need the room
         worst = np.argsort(-residual, kind="stable")[: np.sum(residual > _MARGIN * rtol)]
-        added = looked_at[worst[spread_over(len(worst), room.candidates)]]
+        added = looked_at[worst[evenly_spaced(len(worst), room.candidates)]]
         candidates = np.concatenate([landmarks.index, added])
         landmarks = _pivoted(columns, candidates, _MARGIN * rtol)
     return None
 
 
-def _pivoted(columns: Evaluated, candidates: Index, tolerance: float) -> _Landmarks:
-    """Landmarks among candidates: ever the row farthest from the span of those before."""
+def _pivoted(columns: KernelColumns, candidates: Index, tolerance: float) -> _Landmarks:
+    """Landmarks among candidates: each is the row farthest from the span of those before."""
     rows = columns.training[candidates]
-    matrix = np.asarray(columns.kernel_object(rows, rows), dtype=np.float64)
+    matrix = np.asarray(columns.kernel_function(rows, rows), dtype=np.float64)
     # The transpose of a symmetric matrix in the order of NumPy is the matrix in that of LAPACK.
     triangle, pivots, rank, _ = dpstrf(matrix.T, tol=tolerance, lower=1, overwrite_a=1)
     chosen = pivots[:rank] - 1
@@ -313,7 +323,7 @@ def _rounding(rank: int) -> float:
 
 def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
-    if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
+    if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         return "landmarks are for kernels of a distance (gaussian, laplacian, cauchy)"
     if not columns.positive_semidefinite:
         return "landmarks are for kernels that are scalar products"

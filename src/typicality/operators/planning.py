@@ -4,19 +4,23 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn import get_config
 
 from typicality.kernels import Kernel
-from typicality.operators.base import Floats, Operator
-from typicality.operators.columns import Columns, Evaluated
-from typicality.operators.methods import DENSE_SHARE, METHODS, Candidate, Problem, blocks
-from typicality.operators.nystroem import NotLowRankError
+from typicality.operators.base import Candidate, Operator, Problem, memory_limit
+from typicality.operators.blocked import Blocked
+from typicality.operators.columns import Columns, Floats, KernelColumns
+from typicality.operators.dense import Dense
+from typicality.operators.nufft import Nufft
+from typicality.operators.nystroem import NotLowRankError, Nystroem
+from typicality.operators.tiles import Tiles, Truncated
 from typicality.operators.tolerance import EXACT, SMALL, Tolerance
 from typicality.plan import Plan
 
-ALGORITHMS = ("auto", *METHODS)
+# Asked for offers in this order; `Tiles` offers `Blocked` where a kernel has no compiled sums.
+OPERATORS: list[type[Operator]] = [Dense, Tiles, Nufft, Truncated, Nystroem]
+ALGORITHMS = ("auto", *(operator.method for operator in OPERATORS))
 
-_WORTH_ASKING = 20.0  # times the seconds that it takes to ask what a way costs
+_WORTH_ASKING = 20.0  # times the seconds of an offer: what the best fit so far must take
 
 
 def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = None) -> Plan:
@@ -48,9 +52,9 @@ def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = Non
     >>> plan(Gaussian(0.5), X).method
     'nufft'
     """
-    columns = Evaluated(kernel, np.asarray(X))
+    columns = KernelColumns(kernel, np.asarray(X))
     tolerance = Tolerance.of_distances(columns, None, rtol, "auto")
-    return _ranked(Problem(columns, columns.training, tolerance, _limit(memory), 1))[0].plan
+    return _ranked(Problem(columns, columns.training, tolerance, memory_limit(memory), 1))[0].plan
 
 
 def choose_operator(
@@ -79,7 +83,7 @@ def choose_operator(
     n_columns : int, default=1
         How many sums each product is of.
     """
-    problem = Problem(columns, rows, tolerance, _limit(memory), n_columns)
+    problem = Problem(columns, rows, tolerance, memory_limit(memory), n_columns)
     if algorithm != "auto":
         return _named(problem, algorithm)
     *quicker, surest = _ranked(problem)
@@ -92,7 +96,7 @@ def choose_operator(
 
 
 def _named(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:
-    offer = METHODS[algorithm](problem)
+    offer = {operator.method: operator for operator in OPERATORS}[algorithm].offer(problem)
     if isinstance(offer, str):
         raise ValueError(f"algorithm={algorithm!r} cannot be used: {offer}. Use algorithm='auto'.")
     if offer.n_bytes > problem.memory:
@@ -105,34 +109,22 @@ def _named(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:
 
 
 def _ranked(problem: Problem) -> list[Candidate]:
-    """The methods that keep the promise within the memory, the quickest first.
+    """The operators that keep the promise within the memory, the quickest first.
 
     The last one always works, whatever the kernel and the memory.
     """
-    return [*sorted(_offers(problem), key=lambda one: one.seconds), blocks(problem)]
+    return [*sorted(_offers(problem), key=lambda one: one.seconds), Blocked.offer(problem)]
 
 
 def _offers(problem: Problem) -> Iterator[Candidate]:
-    few = len(problem.rows) <= SMALL or not problem.compiled
-    quickest = math.inf
-    for name in ["dense"] if few else METHODS:
-        if quickest < _WORTH_ASKING * _seconds_to_ask(name, len(problem.rows)):
+    n_rows, quickest = len(problem.rows), math.inf
+    plain_sums_will_do = n_rows <= SMALL or not problem.compiled
+    for operator in OPERATORS:
+        if plain_sums_will_do and not operator.exact_at_rows:
             continue
-        offer = METHODS[name](problem)
-        if isinstance(offer, Candidate) and _fits(offer, problem.memory):
+        if quickest < _WORTH_ASKING * operator.seconds_to_ask(n_rows):
+            continue
+        offer = operator.offer(problem)
+        if isinstance(offer, Candidate) and offer.spare * offer.n_bytes <= problem.memory:
             quickest = min(quickest, offer.seconds)
             yield offer
-
-
-def _seconds_to_ask(method: str, n_rows: int) -> float:
-    """Some look at the rows to know what they cost: for near pairs, or landmarks in a sample."""
-    return {"truncated": 1e-6 * n_rows, "nystroem": 0.1}.get(method, 0.0)
-
-
-def _fits(candidate: Candidate, memory: int) -> bool:
-    share = DENSE_SHARE if candidate.method == "dense" else 1
-    return share * candidate.n_bytes <= memory
-
-
-def _limit(memory: int | None) -> int:
-    return int(get_config()["working_memory"] * 2**20) if memory is None else memory

@@ -1,4 +1,4 @@
-"""Fewer rows that stand for all of them in sums: small models for prediction."""
+"""Sums over many training rows, made small for prediction."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,15 +8,22 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from typicality.kernels import Stationary
-from typicality.operators.base import Floats, Operator, row_sums
+from typicality.operators import nufft
+from typicality.operators.base import Expansion, Operator, row_sums
 from typicality.operators.blocked import Blocked
-from typicality.operators.columns import Columns, Evaluated
-from typicality.operators.tiles import Tiles, exact_expansion, has_compiled_sums
+from typicality.operators.columns import (
+    Columns,
+    Floats,
+    KernelColumns,
+    evenly_spaced,
+    has_compiled_sums,
+)
+from typicality.operators.tiles import Tiles, exact_expansion
 
 Index = NDArray[np.intp]
 Float64s = NDArray[np.float64]
 
-LARGEST_SET = 4096  # rows; the choice of so many takes minutes
+LARGEST_SET = 4096  # rows; to choose 4096 takes minutes
 _POOL = 4096  # rows to choose from at a time
 _ROWS_OF_A_ROUND = 512  # chosen out of one pool at the most
 _ANOTHER_POOL = 0.01  # of what was lacking at the worst row, squared: time for another pool
@@ -25,13 +32,35 @@ _SPANNED = 1e-12  # squared distances from the span of the chosen rows; what is 
 _HARDER = (1.0, 0.5, 0.1)  # parts of the promise aimed at, until it is proven
 
 
+def compressed(columns: KernelColumns, weights: Floats, *, rtol: float) -> Expansion:
+    """Sums with a promise that need no training rows, or only a few.
+
+    Gaussian sums in up to three dimensions become Fourier coefficients where these are fewer
+    numbers than the rows; all others a reduced set of rows.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        A kernel of a distance against the training rows.
+    weights : array of shape (n, c)
+        The weights.
+    rtol : float
+        The promise.
+    """
+    if nufft.refusal(columns.kernel_function, columns.training, rtol) is None:
+        small = nufft.Nufft(columns, rtol=rtol).expansion(weights)
+        if small.n_bytes < columns.training.nbytes:
+            return small
+    return reduced_set(columns, weights, rtol=rtol)
+
+
 @dataclass(frozen=True, eq=False)
 class ReducedSet:
     """Sums over a few rows that stand for sums over all rows, at any point.
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         The kernel against the few rows.
     weights : array of shape (m, c)
         Their weights, which need not sum to those of all rows.
@@ -41,7 +70,7 @@ class ReducedSet:
         The promise that was proven.
     """
 
-    columns: Evaluated
+    columns: KernelColumns
     weights: Float64s
     total: Float64s
     rtol: float
@@ -86,7 +115,6 @@ def reduced_set(
     weights: Floats,
     *,
     rtol: float,
-    at_most: int | None = None,
     operator: Operator | None = None,
 ) -> ReducedSet:
     r"""A few of the rows, with new weights, whose sums are those of all rows under a promise.
@@ -116,8 +144,6 @@ def reduced_set(
         The weights.
     rtol : float
         The promise.
-    at_most : int, optional
-        The largest number of rows; half of those there are by default.
     operator : Operator, optional
         What computes K @ W; exact sums by default. From one that promises e, nothing below
         2 sqrt(e) can be proven.
@@ -127,30 +153,11 @@ def reduced_set(
     ReducedSet
         The rows, their weights, and the promise that was proven.
     """
-    if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
+    if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         raise ValueError(
             "A model can be reduced for kernels of a distance only (gaussian, laplacian, cauchy)."
         )
-    _check_promise(rtol, 0.0 if operator is None else operator.rtol)
-    sums = _sums_to_reduce(columns, weights, operator)
-    n_rows = columns.n_training
-    limit = min(n_rows // 2, LARGEST_SET, n_rows if at_most is None else at_most)
-    total: Float64s = weights.sum(axis=0, dtype=np.float64)
-    few = _few_rows(sums, rtol, limit)
-    if few is not None:
-        chosen, new_weights, proven = few
-        return ReducedSet(Evaluated(sums.kernel, sums.rows[chosen]), new_weights, total, proven)
-    if len(sums.rows) <= limit:  # copies and rows without weight are spared, and nothing is lost
-        return ReducedSet(Evaluated(sums.kernel, sums.rows), sums.weights, total, 0.0)
-    raise ValueError(
-        f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
-        "be made as small as that. Ask for a larger rtol"
-        + (", or a larger at_most." if limit < min(n_rows // 2, LARGEST_SET) else ".")
-    )
-
-
-def _check_promise(rtol: float, inexact: float) -> None:
-    smallest = 2.0 * float(np.sqrt(inexact + _ROUNDING))
+    smallest = 2.0 * float(np.sqrt(_ROUNDING if operator is None else operator.rtol + _ROUNDING))
     if not rtol > smallest:
         raise ValueError(
             f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the "
@@ -158,9 +165,23 @@ def _check_promise(rtol: float, inexact: float) -> None:
             "promise of the operator that computed them) hides what is smaller. Keep all rows, or "
             "ask for a larger rtol."
         )
+    sums = _sums_to_reduce(columns, weights, operator)
+    n_rows = columns.n_training
+    limit = min(n_rows // 2, LARGEST_SET)
+    total: Float64s = weights.sum(axis=0, dtype=np.float64)
+    few = _few_rows(sums, rtol, limit)
+    if few is not None:
+        chosen, new_weights, proven = few
+        return ReducedSet(KernelColumns(sums.kernel, sums.rows[chosen]), new_weights, total, proven)
+    if len(sums.rows) <= limit:  # without copies and rows of no weight nothing is lost
+        return ReducedSet(KernelColumns(sums.kernel, sums.rows), sums.weights, total, 0.0)
+    raise ValueError(
+        f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
+        "be made as small as that. Ask for a larger rtol."
+    )
 
 
-def _sums_to_reduce(columns: Evaluated, weights: Floats, operator: Operator | None) -> _Sums:
+def _sums_to_reduce(columns: KernelColumns, weights: Floats, operator: Operator | None) -> _Sums:
     """Leave out rows without weight, add up those of copies, and compute the sums on the rest."""
     weighty = np.flatnonzero((weights != 0).any(axis=1))
     kept = weighty if len(weighty) else np.arange(1)
@@ -170,20 +191,20 @@ def _sums_to_reduce(columns: Evaluated, weights: Floats, operator: Operator | No
     merged = np.zeros((len(rows), weights.shape[1]))
     np.add.at(merged, copy_of.ravel(), weights[kept].astype(np.float64))
     if operator is None:
-        products = _exact_products(Evaluated(columns.kernel_object, rows), merged)
+        products = _exact_products(KernelColumns(columns.kernel_function, rows), merged)
         inexact = _ROUNDING
     else:
         products = np.asarray(operator @ weights, dtype=np.float64)[kept[first]]
         inexact = operator.rtol + _ROUNDING
     scale = np.abs(weights).sum(axis=0, dtype=np.float64)
     positive = np.where(scale > 0, scale, 1.0)
-    return _Sums(columns.kernel_object, rows, merged, products, positive, inexact)
+    return _Sums(columns.kernel_function, rows, merged, products, positive, inexact)
 
 
-def _exact_products(columns: Evaluated, weights: Float64s) -> Float64s:
+def _exact_products(columns: KernelColumns, weights: Float64s) -> Float64s:
     """K @ W, each column added up in pairs: all digits of the sums are needed here."""
     if has_compiled_sums(columns):
-        return np.asarray(Tiles(columns, rtol=0.0, skip=False, single=False) @ weights)
+        return np.asarray(Tiles(columns, single=False) @ weights)
 
     def of_rows(rows: Floats) -> Floats:
         block = columns.kernel(rows)
@@ -221,7 +242,7 @@ class _Few(NamedTuple):
 class _Choice:
     r"""Rows chosen one by one out of a pool, each where the error falls most.
 
-    Of a row x, let g(x) be what the sums still lack there, and r(x) its squared distance from the
+    Let g(x) be the error of the sums at a row x, and r(x) the squared distance of the row from the
     span of the rows chosen before; to choose it lowers the squared error by g(x)^2 / r(x). Rows
     with r below the promise are counted as if it were the promise: they lower the error only by
     large weights of both signs, which cost digits.
@@ -253,7 +274,7 @@ class _Choice:
         self.residual[:n_before] = 0.0
 
     def lower_to(self, error: float) -> bool:
-        """Choose rows until the error of every column is as small; say whether it is."""
+        """Choose rows until the error of every column is that small; return whether it is."""
         while self.sqerror.max() > error**2 or not self.chosen:
             free = self.residual > _SPANNED
             gain = np.sum(self.lacking**2, axis=1)
@@ -288,23 +309,22 @@ def _lacking(sums: _Sums, few: _Few) -> Float64s:
     """The squared difference between the sums and those over the chosen rows, at all rows."""
     lacking = sums.products
     if len(few.chosen):
-        columns = Evaluated(sums.kernel, sums.rows[few.chosen])
+        columns = KernelColumns(sums.kernel, sums.rows[few.chosen])
         lacking = lacking - Blocked(columns, sums.rows) @ few.weights
     return np.asarray(np.sum((lacking / sums.scale) ** 2, axis=1))
 
 
 def _pool(lacking: Float64s, chosen: Index) -> Index:
     """Rows to choose from, after those chosen already."""
-    n_rows = len(lacking)
     most = np.argsort(-lacking, kind="stable")[: _POOL // 2]
-    from_all_over = np.linspace(0, n_rows - 1, min(n_rows, _POOL // 2)).astype(np.intp)
+    from_all_over = evenly_spaced(len(lacking), _POOL // 2)
     return np.concatenate([chosen, np.setdiff1d(np.union1d(most, from_all_over), chosen)])
 
 
 def _proven(sums: _Sums, chosen: Index, weights: Float64s) -> float:
     """The largest error of any column at any point, in units of the scale."""
     rows = sums.rows[chosen]
-    own = np.sum(weights * _exact_products(Evaluated(sums.kernel, rows), weights), axis=0)
+    own = np.sum(weights * _exact_products(KernelColumns(sums.kernel, rows), weights), axis=0)
     sqerror = sums.energy - 2.0 * np.sum(weights * sums.products[chosen], axis=0) + own
     unsure = sums.inexact * (sums.scale + np.abs(weights).sum(axis=0)) ** 2
     return float(np.sqrt((sqerror.clip(min=0.0) + unsure) / sums.scale**2).max())

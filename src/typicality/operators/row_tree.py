@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
-from typicality.operators.base import Floats
-
-# At the least, where there are so many; at most twice as many. Few rows make small boxes, more of
-# which can be skipped; in many dimensions hardly any can, and long loops are quicker.
+# A leaf has at least this number of rows, and at most twice as many. Few rows make small boxes, of
+# which more can be skipped; in many dimensions hardly any can, and long loops are quicker.
 _LEAF_ROWS = 32
 _LEAF_ROWS_OF_MANY_DIMENSIONS = 64
 _MANY_DIMENSIONS = 5
@@ -73,7 +71,7 @@ class RowTree:
     upper: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: Floats) -> Self:
+    def of(cls, rows: NDArray[np.floating]) -> Self:
         """Sort the rows into leaves. Costs O(n log n)."""
         many = rows.shape[1] >= _MANY_DIMENSIONS
         leaf_rows = _LEAF_ROWS_OF_MANY_DIMENSIONS if many else _LEAF_ROWS
@@ -98,19 +96,19 @@ class RowTree:
         """The number of rows of each leaf."""
         return np.asarray((self.slots >= 0).sum(axis=1), dtype=np.int64)
 
-    def placed(self, values: Floats) -> NDArray[np.float64]:
+    def placed(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
         """Values of shape (n, c) in the slots of their rows, shape (n_leaves, c, leaf_rows)."""
         placed = np.where(self.slots[:, :, None] >= 0, values[self.slots], 0.0)
         return np.ascontiguousarray(placed.transpose(0, 2, 1))
 
-    def gathered(self, placed: Floats) -> NDArray[np.float64]:
+    def gathered(self, placed: NDArray[np.floating]) -> NDArray[np.float64]:
         """The inverse of `placed`."""
         taken = self.slots >= 0
         values = np.empty((self.n_rows, placed.shape[1]))
         values[self.slots[taken]] = placed.transpose(0, 2, 1)[taken]
         return values
 
-    def sums_of_nodes(self, of_leaves: Floats) -> NDArray[np.float64]:
+    def sums_of_nodes(self, of_leaves: NDArray[np.floating]) -> NDArray[np.float64]:
         """What nodes have in sum, given what leaves have; shape (n_nodes, ...)."""
         levels = [of_leaves]
         while len(levels[-1]) > 1:
@@ -119,56 +117,34 @@ class RowTree:
 
     def in_double(self) -> Blocks:
         """Blocks for sums in double precision."""
-        nowhere = np.zeros((self.n_leaves, 0, 0), dtype=np.float32)
-        return self._blocks(nowhere, np.zeros(self.n_leaves, dtype=np.bool_), 0.0, 1.0)
+        lower, upper = (box[-self.n_leaves :] for box in (self.lower, self.upper))
+        return Blocks(
+            self.columns,
+            self.counts,
+            self.lower,
+            self.upper,
+            centres=0.5 * lower + 0.5 * upper,
+            columns_32=np.zeros((self.n_leaves, 0, 0), dtype=np.float32),
+            narrow=np.zeros(self.n_leaves, dtype=np.bool_),
+            single_reach=0.0,
+            root=1.0,
+        )
 
     def in_single(self, root: float, *, widest: float, norm: int, single_reach: float) -> Blocks:
         """Blocks for sums in single precision, but for leaves wider than `widest`.
 
         That is the length of half the diagonal of a leaf by the norm of that order, times `root`.
         """
+        blocks = self.in_double()
         with np.errstate(over="ignore"):  # infinite is too wide
-            scaled = (self.columns - self._centres[:, :, None]) * root
-            half = 0.5 * root * (self._upper_of_leaves - self._lower_of_leaves)
+            scaled = (self.columns - blocks.centres[:, :, None]) * root
+            half = 0.5 * root * (self.upper[-self.n_leaves :] - self.lower[-self.n_leaves :])
             narrow = np.linalg.norm(half, ord=norm, axis=1) <= widest
         scaled[~narrow] = 0.0
-        return self._blocks(scaled.astype(np.float32), narrow, single_reach, root)
-
-    def _blocks(
-        self,
-        columns_32: NDArray[np.float32],
-        narrow: NDArray[np.bool_],
-        single_reach: float,
-        root: float,
-    ) -> Blocks:
-        return Blocks(
-            self.columns,
-            self.counts,
-            self.lower,
-            self.upper,
-            self._centres,
-            columns_32,
-            narrow,
-            single_reach,
-            root,
+        columns_32 = scaled.astype(np.float32)
+        return blocks._replace(
+            columns_32=columns_32, narrow=narrow, single_reach=single_reach, root=root
         )
-
-    @property
-    def _lower_of_leaves(self) -> NDArray[np.float64]:
-        return self.lower[-self.n_leaves :]
-
-    @property
-    def _upper_of_leaves(self) -> NDArray[np.float64]:
-        return self.upper[-self.n_leaves :]
-
-    @property
-    def _centres(self) -> NDArray[np.float64]:
-        return 0.5 * self._lower_of_leaves + 0.5 * self._upper_of_leaves
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-        return sum(array.nbytes for array in (self.slots, self.columns, self.lower, self.upper))
 
 
 def _slots(

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._threads import over_ranges
-from typicality.operators.base import Floats
-from typicality.operators.columns import Evaluated
+from typicality.operators.columns import Floats, KernelColumns
 from typicality.operators.row_tree import Blocks
 
 Doubles = NDArray[np.float64]
@@ -34,7 +33,7 @@ class ExactTails:
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel that has compiled sums against the training rows.
     weights : array of shape (n,)
         The weights, none negative.
@@ -44,7 +43,7 @@ class ExactTails:
         Rows coincide with a point where one minus the kernel is no more than this.
     """
 
-    columns: Evaluated
+    columns: KernelColumns
     weights: Floats
     sample_weight: Floats
     nearest: float
@@ -108,7 +107,7 @@ class ExactTails:
         own, copies = self.weights.astype(np.float64), self.sample_weight.astype(np.float64)
         some = self._rows_not_alone()
         if len(some):
-            rows = Evaluated(self.columns.kernel_object, self.columns.training[some])
+            rows = KernelColumns(self.columns.kernel_function, self.columns.training[some])
             among = replace(self, columns=rows, weights=own[some], sample_weight=copies[some])
             own[some], copies[some] = among.coincidences(rows.training)
         return own, copies
@@ -119,7 +118,7 @@ class ExactTails:
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
         along = (rows - rows.mean(axis=0, dtype=np.float64)) @ direction
         order = np.argsort(along)
-        reach = self.columns.kernel_object.support_radius(1.0 - max(self._nearest, _ROUNDING))
+        reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
         apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * np.abs(along).max()
         near = np.diff(along[order]) <= apart
         index: NDArray[np.intp] = order[np.append(near, False) | np.append(False, near)]
@@ -127,7 +126,7 @@ class ExactTails:
 
     @property
     def _twin(self) -> Any:
-        return self.columns.kernel_object.twin
+        return self.columns.kernel_function.twin
 
     @property
     def _nearest(self) -> float:

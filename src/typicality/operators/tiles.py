@@ -12,9 +12,9 @@ from scipy.spatial import cKDTree
 from typicality._threads import over_ranges
 from typicality.kernels import Stationary
 from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
-from typicality.operators.base import Expansion, Floats
-from typicality.operators.blocked import BlockedSums
-from typicality.operators.columns import Columns, Evaluated
+from typicality.operators.base import Candidate, Expansion, Operator, Problem, seconds_for
+from typicality.operators.blocked import Blocked, BlockedSums
+from typicality.operators.columns import Floats, KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.row_tree import Blocks, RowTree
 
 SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute weights
@@ -31,7 +31,7 @@ _FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
 _GROUP_ROWS = 2048  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
-_SAMPLE = 32  # blocks that tell how much work the others will be
+_SAMPLE = 32  # blocks, from which the work of all is estimated
 
 
 class _Single(NamedTuple):
@@ -52,15 +52,11 @@ class _Weights(NamedTuple):
     total: NDArray[np.float64]
 
 
-class Tiles:
+class Tiles(Operator):
     r"""Products with the kernel matrix of the training rows, a tile at a time.
 
     Rows stand in the leaves of a k-d tree. The tile of two leaves is computed once and added to
-    both. With `skip`, tiles of leaves whose boxes are farther apart than the radius at which the
-    kernel falls to `rtol` are left out: they add at most
-
-    .. math:: \Big| \sum_{r \text{ skipped}} K(x, x_r) W_{rk} \Big| \le
-        \text{rtol} \sum_r |W_{rk}|.
+    both.
 
     With `single`, tiles are computed in single precision about the centre of a leaf and summed in
     double precision, but for leaves wider than single precision allows, and for pairs of leaves
@@ -69,42 +65,45 @@ class Tiles:
     all weight, and by :math:`10^{-6} \log(1 / s) / 6` of itself where it is s < 1e-3 of it. Values
     below 1e-33, and weights below 1e-33 of the largest, are taken for 0.
 
-    The complement is the sum over :math:`1 - K` itself, where nothing is skipped: it keeps its
-    relative precision for wide kernels.
+    The complement is the sum over :math:`1 - K` itself: it keeps its relative precision for wide
+    kernels.
 
-    Costs O(n^2 (d + c)) a product at the most, O(n) for kernels that are narrow against the data,
-    and O(n (d + c)) memory. Results do not depend on the number of threads.
+    Costs O(n^2 (d + c)) a product and O(n (d + c)) memory. Results do not depend on the number of
+    threads.
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel that has compiled sums (see `has_compiled_sums`) against the training rows.
-    rtol : float
-        The promise for what is skipped.
-    skip : bool
-        Whether far tiles are skipped.
     single : bool
         Whether single precision is used inside a tile.
     """
 
-    def __init__(self, columns: Evaluated, *, rtol: float, skip: bool, single: bool) -> None:
+    method = "blocked"
+    over_all_pairs = True
+    columns: KernelColumns
+
+    def __init__(self, columns: KernelColumns, *, single: bool) -> None:
         self.columns = columns
-        self.skip = skip
         self.single = single and columns.training.shape[1] <= _MOST_SINGLE_FEATURES
-        self.skip_rtol = rtol if skip else 0.0
+        self.skip_rtol = 0.0
+        self.rtol = SINGLE_RTOL * self.single
 
-    @property
-    def tree(self) -> RowTree:
-        """The training rows in order."""
-        return self.columns.tree
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        if not problem.compiled:
+            return Blocked.offer(problem)
+        operator = cls(problem.columns, single=_single_is_enough(problem))
+        reason = (
+            f"{problem.matrix} is computed anew in each iteration, tile by tile, by compiled code."
+        )
+        return operator._candidate(problem, 1.0, reason)
 
-    @property
-    def method(self) -> str:
-        return "truncated" if self.skip else "blocked"
-
-    @property
-    def rtol(self) -> float:
-        return self.skip_rtol + SINGLE_RTOL * self.single
+    def _candidate(self, problem: Problem, share: float, reason: str) -> Candidate:
+        precision = "tiles, single" if _single_is_enough(problem) else "tiles, double"
+        product = seconds_for(precision, **problem.pairs(share))
+        n_bytes = self.memory_for(problem.n_columns)
+        return Candidate(self.method, reason, product, n_bytes, lambda: self, self.rtol)
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self._sums(weights, complement=False)
@@ -127,31 +126,20 @@ class Tiles:
         return self.memory_for(1)
 
     def memory_for(self, n_columns: int) -> int:
-        """Bytes of a product with so many columns."""
+        """Bytes of a product with a number of columns."""
         n_rows, n_features = self.columns.training.shape
         rows = 8 + 12 * n_features  # the order, features in both precisions
         arrays = 8 + 8 + 4 + 8  # weights in both precisions, sums, and a copy
         return int(_FILLED_UP * (rows + arrays * n_columns) * n_rows)
 
-    def share_of_work(self) -> float:
-        """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
-        kernel, tree = self.columns.kernel_object, self.tree
-        sample = np.linspace(0, tree.n_leaves - 1, min(_SAMPLE, tree.n_leaves)).astype(np.intp)
-        leaves = np.arange(len(tree.lower) - tree.n_leaves, len(tree.lower))
-        distance = _between(kernel, tree, leaves[sample][:, None], leaves)
-        near = (distance <= _reach(kernel, self.skip_rtol)) @ tree.counts
-        return float(near @ tree.counts[sample] / (tree.counts[sample].sum() * tree.n_rows))
-
     def _sums(self, weights: Floats, *, complement: bool) -> Floats:
         from typicality.compiled import sum_pairs  # numba takes a second to load
 
-        kernel, reach = (
-            self.columns.kernel_object,
-            _reach(self.columns.kernel_object, self.skip_rtol),
-        )
-        placed = _placed(self.tree, weights, single=self.single)
+        kernel, tree = self.columns.kernel_function, self.columns.tree
+        reach = _reach(kernel, self.skip_rtol)
+        placed = _placed(tree, weights, single=self.single)
         sums = np.zeros_like(placed.placed)
-        near = np.zeros((self.tree.n_leaves, weights.shape[1] + 1))
+        near = np.zeros((tree.n_leaves, weights.shape[1] + 1))
         for pairs in self._rounds(reach):
 
             def add(first: int, last: int, pairs: NDArray[np.int64] = pairs) -> None:
@@ -171,28 +159,92 @@ class Tiles:
             over_ranges(add, len(pairs))
         if complement:
             sums += _weight_of_skipped(placed, near)[:, :, None]
-        return self.tree.gathered(sums)
+        return tree.gathered(sums)
 
     def _rounds(self, reach: float) -> list[NDArray[np.int64]]:
         """Pairs of nodes that are near enough, in rounds in which every node occurs once."""
-        wanted = max(1, min(self.tree.n_rows // _GROUP_ROWS, _MOST_GROUPS, self.tree.n_leaves))
+        kernel, tree = self.columns.kernel_function, self.columns.tree
+        wanted = max(1, min(tree.n_rows // _GROUP_ROWS, _MOST_GROUPS, tree.n_leaves))
         n_groups = 2 ** int(math.log2(wanted))
         rounds = [pairs + (n_groups - 1) for pairs in _tournament(n_groups)]
-        kernel = self.columns.kernel_object
-        near = [_between(kernel, self.tree, *pairs.T) <= reach for pairs in rounds]
+        near = [_between(kernel, tree, *pairs.T) <= reach for pairs in rounds]
         return [pairs[here] for pairs, here in zip(rounds, near, strict=True) if here.any()]
+
+
+class Truncated(Tiles):
+    r"""The same without tiles of far rows.
+
+    Tiles of leaves whose boxes are farther apart than the radius at which the kernel falls to
+    `rtol` are left out: they add at most
+
+    .. math:: \Big| \sum_{r \text{ skipped}} K(x, x_r) W_{rk} \Big| \le
+        \text{rtol} \sum_r |W_{rk}|.
+
+    Costs O(n) a product for kernels that are narrow against the data.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        A kernel that has compiled sums against the training rows.
+    rtol : float
+        The promise for what is skipped; that of single precision comes on top.
+    single : bool
+        Whether single precision is used inside a tile.
+    """
+
+    method = "truncated"
+    over_all_pairs = False
+
+    def __init__(self, columns: KernelColumns, *, rtol: float, single: bool) -> None:
+        super().__init__(columns, single=single)
+        self.skip_rtol = rtol
+        self.rtol += rtol
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        if not problem.compiled:
+            return "it is for the kernels gaussian, laplacian and cauchy"
+        if problem.no_approximation is not None:
+            return problem.no_approximation
+        single = _single_is_enough(problem)
+        rtol = problem.tolerance.absolute - SINGLE_RTOL * single
+        operator = cls(problem.columns, rtol=rtol, single=single)
+        share = operator.share_of_work()
+        reason = (
+            f"{1 - share:.0%} of {problem.matrix} is left out, pairs of rows so far apart that the "
+            f"kernel adds less than {rtol:.0e} to a mean; the rest is computed anew each time."
+        )
+        return operator._candidate(problem, share, reason)
+
+    @staticmethod
+    def seconds_to_ask(n_rows: int) -> float:
+        return 1e-6 * n_rows
+
+    def share_of_work(self) -> float:
+        """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
+        kernel, tree = self.columns.kernel_function, self.columns.tree
+        sample = evenly_spaced(tree.n_leaves, _SAMPLE)
+        leaves = np.arange(len(tree.lower) - tree.n_leaves, len(tree.lower))
+        distance = _between(kernel, tree, leaves[sample][:, None], leaves)
+        near = (distance <= _reach(kernel, self.skip_rtol)) @ tree.counts
+        return float(near @ tree.counts[sample] / (tree.counts[sample].sum() * tree.n_rows))
+
+
+def _single_is_enough(problem: Problem) -> bool:
+    """Whether single precision keeps the promise, with room for rows that are left out."""
+    return problem.tolerance.absolute >= 1.05 * SINGLE_RTOL
 
 
 @dataclass(frozen=True, eq=False)
 class TileExpansion:
     """Kernel sums at any points, each point by itself against the blocks of the training rows.
 
-    The blocks are made at the first use, and anew by a copy that was pickled or read from a file:
+    The blocks are made at the first use, and again by a copy that was pickled or read from a file:
     they follow from the rows.
 
     Parameters
     ----------
-    columns : Evaluated
+    columns : KernelColumns
         A kernel that has compiled sums against the training rows.
     weights : array of shape (n, c)
         The weights of the training rows.
@@ -202,7 +254,7 @@ class TileExpansion:
         Whether single precision is used inside a tile.
     """
 
-    columns: Evaluated
+    columns: KernelColumns
     weights: Floats
     skip_rtol: float
     single: bool
@@ -242,7 +294,7 @@ class TileExpansion:
     def _sums(self, points: Floats, *, complement: bool) -> NDArray[np.float64]:
         from typicality.compiled import sum_at
 
-        kernel, blocks, placed = self.columns.kernel_object, self._blocks, self._placed
+        kernel, blocks, placed = self.columns.kernel_function, self._blocks, self._placed
         reach = _reach(kernel, self.skip_rtol)
         order = _near_one_another(points) if reach < math.inf else np.arange(len(points))
         in_order = np.ascontiguousarray(points[order], np.float64)
@@ -272,18 +324,10 @@ class TileExpansion:
         return out
 
 
-def has_compiled_sums(columns: Columns) -> bool:
-    """Whether there are compiled sums for the kernel."""
-    if not isinstance(columns, Evaluated):
-        return False
-    kernel: Any = columns.kernel_object
-    return isinstance(kernel, Stationary) and kernel.twin is not None
-
-
-def exact_expansion(columns: Evaluated, weights: Floats) -> Expansion:
+def exact_expansion(columns: KernelColumns, weights: Floats) -> Expansion:
     """Exact sums over all training rows at any points, compiled where there is such code."""
     if has_compiled_sums(columns):
-        return Tiles(columns, rtol=0.0, skip=False, single=False).expansion(weights)
+        return Tiles(columns, single=False).expansion(weights)
     return BlockedSums(columns, weights)
 
 
@@ -353,10 +397,10 @@ def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
     return _Weights(placed, placed_32, units, scale * _SINGLE_UNIT, placed.sum(axis=2))
 
 
-def _blocks(columns: Evaluated, *, single: bool) -> Blocks:
+def _blocks(columns: KernelColumns, *, single: bool) -> Blocks:
     if not single:
         return columns.tree.in_double()
-    return _in_single(columns.tree, columns.kernel_object)
+    return _in_single(columns.tree, columns.kernel_function)
 
 
 def _in_single(tree: RowTree, kernel: Any) -> Blocks:

@@ -1,17 +1,16 @@
-"""How far sums of kernel values may be off, from what is asked of the results."""
+"""Translate the user's `rtol` into error bounds for kernel sums."""
 
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from typicality.operators.base import Floats, spread_over
-from typicality.operators.columns import Evaluated
+from typicality.operators.columns import Floats, KernelColumns, evenly_spaced
 
 SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
-_FAR_BELOW = 1e-4  # of the height of a low row: then few rows need to be summed anew
+_FAR_BELOW = 1e-4  # of the height of a low row: then few rows need a second, exact sum
 _SHARE_OF_VARIANCE = 1e-3  # that heights may be off by, however low rows may be
 _FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as the others together
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
@@ -45,12 +44,12 @@ class Tolerance(NamedTuple):
 
     @classmethod
     def of_distances(
-        cls, columns: Evaluated, sample_weight: Floats | None, rtol: float, algorithm: str
+        cls, columns: KernelColumns, sample_weight: Floats | None, rtol: float, algorithm: str
     ) -> Self:
         """For squared distances known to `rtol` times the variance in the induced space.
 
         The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
-        need to be summed anew. Variance and heights are those of a sample.
+        need a second, exact sum. Variance and heights are those of a sample.
         """
         few = algorithm == "auto" and len(columns.training) <= SMALL
         if rtol == 0 or few or not columns.on_sphere:
@@ -81,14 +80,14 @@ class Tolerance(NamedTuple):
 EXACT = Tolerance(0.0, 0.0, 0.0)
 
 
-def _sampled_heights(columns: Evaluated, sample_weight: Floats | None) -> tuple[Any, Any]:
+def _sampled_heights(columns: KernelColumns, sample_weight: Floats | None) -> tuple[Any, Any]:
     """The mean kernel value of some rows with others, themselves left out; their weights."""
     rows = columns.training
-    others = spread_over(len(rows), _N_SAMPLED)
-    asked = others[spread_over(len(others), _N_ASKED)]
+    others = evenly_spaced(len(rows), _N_SAMPLED)
+    asked = others[evenly_spaced(len(others), _N_ASKED)]
     weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]
     counted = (asked[:, None] != others) * weight
-    values = columns.kernel_object(rows[asked], rows[others])
+    values = columns.kernel_function(rows[asked], rows[others])
     total = np.maximum(counted.sum(axis=1), np.finfo(np.float64).tiny)
     own = np.ones(len(asked)) if sample_weight is None else sample_weight[asked].astype(float)
     return (values * counted).sum(axis=1) / total, own if own.any() else own + 1.0

@@ -46,7 +46,7 @@ KERNELS = (
     "Cosine",
     "Function",
 )
-COLUMNS = ("Evaluated", "GivenKernel", "GivenSqdist")
+COLUMNS = ("KernelColumns", "PrecomputedKernel", "PrecomputedSqdist")
 SUMS = ("BlockedSums", "TileExpansion", "FourierExpansion", "ReducedSet")
 READERS = ("Coordinates", "Box", "KernelValues", "Dissimilarities", "Paths", "Sphere")
 RULES = (
@@ -123,14 +123,14 @@ RECORDS: dict[str, Record] = {
         },
     ),
     # sums of kernel values
-    "Evaluated": Record(
+    "KernelColumns": Record(
         "typicality.operators.columns",
-        {"kernel_object": part(*KERNELS), "training": floats("n", "d")},
+        {"kernel_function": part(*KERNELS), "training": floats("n", "d")},
     ),
-    "GivenKernel": Record(
+    "PrecomputedKernel": Record(
         "typicality.operators.columns", {"diagonal": floats("n"), "on_sphere": flag}
     ),
-    "GivenSqdist": Record(
+    "PrecomputedSqdist": Record(
         "typicality.operators.columns",
         {"means": floats("n"), "positive_semidefinite": flag, "order": whole},
     ),
@@ -140,7 +140,7 @@ RECORDS: dict[str, Record] = {
     "TileExpansion": Record(
         "typicality.operators.tiles",
         {
-            "columns": part("Evaluated"),
+            "columns": part("KernelColumns"),
             "weights": floats("n", "c"),
             "skip_rtol": number,
             "single": flag,
@@ -150,7 +150,7 @@ RECORDS: dict[str, Record] = {
     "ReducedSet": Record(
         "typicality.operators.reduced_set",
         {
-            "columns": part("Evaluated"),
+            "columns": part("KernelColumns"),
             "weights": floats("n", "c"),
             "total": floats("c"),
             "rtol": number,
@@ -219,7 +219,7 @@ RECORDS: dict[str, Record] = {
     "Landscape": Record(
         "typicality.levelsets.landscape",
         {
-            "columns": part("Evaluated"),
+            "columns": part("KernelColumns"),
             "weights": floats("n"),
             "energy": number,
             "eta": number,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from typicality.exceptions import ModelFileError
-from typicality.operators.deferred import Deferred
+from typicality.operators.base import LazyExpansion
 from typicality.persistence._arrays import DTYPES, ArrayWriter
 from typicality.persistence._entries import class_of
 from typicality.persistence._registry import (
@@ -51,7 +51,7 @@ class Writer:
 
     def add(self, value: Any, where: str) -> int:
         """The number of an object of ours among `objects`."""
-        if isinstance(value, Deferred):
+        if isinstance(value, LazyExpansion):
             value = value.prepared()
         if id(value) not in self._numbers:
             name = _registered_name(value, where)

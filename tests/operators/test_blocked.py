@@ -1,0 +1,95 @@
+"""Exact products block by block: the same bits whatever the blocks, and values that are refused."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+
+from instances import KERNELS
+from typicality.kernels import Function
+from typicality.operators import (
+    Blocked,
+    Dense,
+    KernelColumns,
+    PrecomputedKernel,
+    choose_operator,
+)
+from typicality.operators.base import row_sums
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+@pytest.mark.parametrize("n", [500, 9000])
+def test_a_row_of_sums_does_not_depend_on_the_others(rng, n, n_columns):
+    block, weights = rng.random((6, n)), rng.random((n, n_columns))
+    alone = np.concatenate([row_sums(row[None], weights) for row in block])
+    assert_array_equal(row_sums(block, weights), alone)
+    assert_allclose(alone, block @ weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_dense_and_blocked_give_the_same_bits_whatever_the_blocks(rng, monkeypatch, n_columns):
+    X, W = rng.normal(size=(500, 3)), rng.random((500, n_columns))
+    columns = KernelColumns(KERNELS[1], X)
+    whole = Dense(columns, X).complement(W)
+    for cache in (2**14, 2**17, 2**30):
+        monkeypatch.setattr("typicality.operators.blocked._CACHE_BYTES", cache)
+        assert_array_equal(Blocked(columns, X).complement(W), whole)
+    alone = np.concatenate([Blocked(columns, X[i : i + 1]).complement(W) for i in range(500)])
+    assert_array_equal(alone, whole)
+
+
+def test_blocks_honour_working_memory(rng):
+    X, W = rng.normal(size=(3000, 2)), rng.random((3000, 1))
+    blocked = Blocked(KernelColumns(KERNELS[1], X), X)
+    with config_context(working_memory=1):
+        assert blocked.working_memory <= 2**20
+        tracemalloc.start()
+        blocked.complement(W)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 3 * 2**20  # the matrix would take 69 MiB
+
+
+def test_a_given_matrix_is_not_copied(rng):
+    X = rng.normal(size=(30, 2))
+    columns, rows = PrecomputedKernel.of(KERNELS[1](X, X))
+    operator, plan = choose_operator(columns, rows)
+    assert operator.method == "blocked"
+    assert "in memory already" in str(plan)
+
+
+def test_the_diagonal_of_a_function_is_computed_once(rng):
+    X, calls = rng.normal(size=(640, 2)), []
+
+    def counted(A, B):
+        calls.append(len(A) * len(B))
+        return KERNELS[1](A, B)
+
+    Dense(KernelColumns(Function(counted), X), X).complement(np.ones((640, 1)))
+    assert sum(calls) < 1.2 * 640**2
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused(rng, bad):
+    X = rng.normal(size=(20, 2))
+
+    def broken(A, B):
+        values = KERNELS[1](A, B)
+        values[A[:, 0] == X[7, 0]] = bad
+        return values
+
+    with pytest.raises(ValueError, match=r"not finite for row \d"):
+        Blocked(KernelColumns(Function(broken), X), X).complement(np.ones((20, 1)))
+
+
+def test_an_error_in_a_block_is_raised(rng, monkeypatch):
+    monkeypatch.setattr("typicality.operators.blocked._CACHE_BYTES", 2**12)
+    X = rng.normal(size=(300, 2))
+
+    def fail_late(rows):
+        raise ZeroDivisionError(len(rows))
+
+    with pytest.raises(ZeroDivisionError):
+        Blocked(KernelColumns(KERNELS[1], X), X).gather(fail_late)
