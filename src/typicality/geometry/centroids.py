@@ -11,12 +11,12 @@ from scipy.spatial.distance import cdist
 from typicality._threads import over_ranges
 from typicality.geometry.base import Floats, Members
 from typicality.membership.base import MembershipRule, labels
-from typicality.membership.hard import HardTwin
+from typicality.membership.hard import HardForm
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
-_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled twin
+_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled form
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 
@@ -99,13 +99,13 @@ class Centroids:
 
     def sqdist(self, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        self._write(X, HardTwin(), sqdist=out)
+        self._write(X, HardForm(), sqdist=out)
         return out
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.twin is not None:
-            self._write(X, rule.twin, memberships=out)
+        if rule.compiled_form is not None:
+            self._write(X, rule.compiled_form, memberships=out)
             return out
         for rows in self.blocks(X):
             out[rows] = rule.memberships(self.sqdist(X[rows]))
@@ -113,8 +113,8 @@ class Centroids:
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         out = np.empty(len(X), np.int32)
-        if rule.twin is not None:
-            self._write(X, rule.twin, labels=out)
+        if rule.compiled_form is not None:
+            self._write(X, rule.compiled_form, labels=out)
             return out
         for rows in self.blocks(X):
             out[rows] = labels(rule, self.sqdist(X[rows]))
@@ -129,7 +129,7 @@ class Centroids:
         """Fold rows into their sums: the block function of every engine.
 
         Distances, memberships, objective and moments are computed tile by tile and added up; no
-        (n, c) matrix is formed where the rule has a compiled twin. Partial sums belong to chunks of
+        (n, c) matrix is formed where the rule has a compiled form. Partial sums belong to chunks of
         fixed length and are added in a fixed tree, so the result does not depend on the number of
         threads. Costs O(n c d) time and O(c d) memory for each chunk.
         """
@@ -158,9 +158,10 @@ class Centroids:
     ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
-        if rule.twin is None:
+        form = rule.compiled_form
+        if form is None:
             return self._fold_arrays(rule, X, sample_weight, labels)
-        from typicality.compiled import fold_chunks
+        from typicality.compiled.sweep import fold_chunks
 
         tile_rows, chunk_rows = layout(self.n_clusters, X.shape[1])
         n_chunks = max(1, -(-len(X) // chunk_rows))
@@ -171,7 +172,7 @@ class Centroids:
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: fold_chunks(
-                X, weight, origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
+                form, X, weight, origin, centers, tile_rows, chunk_rows, first, last,
                 sums, objectives, labels, members,
             ),
             n_chunks,
@@ -189,7 +190,7 @@ class Centroids:
         labels: NDArray[np.int32],
     ) -> NDArray[np.float64]:
         """Sums of distances of the rows to the prototype of their label, plain and squared."""
-        from typicality.compiled import add_distances
+        from typicality.compiled.sweep import add_distances
 
         _, chunk_rows = layout(self.n_clusters, X.shape[1])
         n_chunks = max(1, -(-len(X) // chunk_rows))
@@ -247,13 +248,13 @@ class Centroids:
     def _write(
         self,
         X: Floats,
-        twin: object,
+        form: object,
         *,
         sqdist: Floats | None = None,
         memberships: Floats | None = None,
         labels: NDArray[np.int32] | None = None,
     ) -> None:
-        from typicality.compiled import write_rows
+        from typicality.compiled.sweep import write_rows
 
         self._check_shapes(X)
         tile_rows, _ = layout(self.n_clusters, X.shape[1])
@@ -266,7 +267,7 @@ class Centroids:
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: write_rows(
-                X, origin, centers, twin, tile_rows, first, last, *outputs
+                form, X, origin, centers, tile_rows, first, last, *outputs
             ),
             len(X),
             at_least=_ROWS_PER_THREAD,

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from typicality.geometry.nearest import NearestRows, neighbours_of
-from typicality.kernels.base import Floats
+from typicality.kernels import Floats
 
 Pairs = NDArray[np.intp]
 

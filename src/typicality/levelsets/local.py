@@ -9,7 +9,7 @@ import numpy as np
 
 from typicality._threads import over_ranges
 from typicality.geometry.nearest import Neighbours, neighbours_of
-from typicality.kernels.local import WIDTH_SHARE
+from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.landscape import Doubles, Floats, Joined, typicality_at
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from typicality._threads import in_threads
 from typicality.geometry.nearest import GivenDistances, Neighbours, neighbours_of
-from typicality.kernels.local import WIDTH_SHARE
+from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Doubles, Floats
 from typicality.levelsets.local import (

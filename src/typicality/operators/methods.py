@@ -7,6 +7,8 @@ from the calibration table.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from typicality._words import enumerated
+from typicality.kernels import DISTANCE_KERNELS
 from typicality.operators import nufft, nystroem
 from typicality.operators.base import Floats, Operator
 from typicality.operators.blocked import Blocked
@@ -22,7 +24,7 @@ from typicality.plan import Plan
 
 _N_PRODUCTS = 10  # of a fit, over which what is done once is spread
 DENSE_SHARE = 4  # the matrix may take this part of the memory
-_NO_COMPILED_SUMS = "it is for the kernels gaussian, laplacian and cauchy"
+_NO_COMPILED_SUMS = f"it is for the kernels {enumerated(DISTANCE_KERNELS)}"
 _NO_COORDINATES = "the rows have no coordinates"
 _EXACT = "rtol=0 asks for exact sums"
 

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from sklearn import get_config
 
-from typicality.kernels import Stationary
+from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import Expansion, Floats, spread_over
 from typicality.operators.columns import Columns, Evaluated
 from typicality.operators.tiles import exact_expansion
@@ -314,7 +314,7 @@ def _rounding(rank: int) -> float:
 def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
-        return "landmarks are for kernels of a distance (gaussian, laplacian, cauchy)"
+        return f"landmarks are for kernels of a distance ({', '.join(DISTANCE_KERNELS)})"
     if not columns.positive_semidefinite:
         return "landmarks are for kernels that are scalar products"
     if rtol < SMALLEST_PROMISE:

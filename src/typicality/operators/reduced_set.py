@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from typicality.kernels import Stationary
+from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import Floats, Operator, row_sums
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, Evaluated
@@ -129,7 +129,8 @@ def reduced_set(
     """
     if not (isinstance(columns, Evaluated) and isinstance(columns.kernel_object, Stationary)):
         raise ValueError(
-            "A model can be reduced for kernels of a distance only (gaussian, laplacian, cauchy)."
+            "A model can be reduced for kernels of a distance only "
+            f"({', '.join(DISTANCE_KERNELS)})."
         )
     _check_promise(rtol, 0.0 if operator is None else operator.rtol)
     sums = _sums_to_reduce(columns, weights, operator)
