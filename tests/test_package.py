@@ -29,11 +29,10 @@ LAYERS = [
         "_words",
         "datasets",
         "plan",
-        "kernels",
+        "compiled",
         "minimax",
     ],
-    ["_threads", "membership", "tables"],
-    ["compiled"],
+    ["_threads", "kernels", "membership", "tables"],
     ["operators"],
     ["geometry"],
     ["bandwidth", "solve"],
@@ -221,8 +220,9 @@ def test_second_process_reuses_the_compiled_code():
     code = (
         "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
         "FuzzyCMeans(2, random_state=0).fit(np.arange(20.0).reshape(10, 2))\n"
-        "from typicality.compiled import fold_chunks, write_rows\n"
-        "print(json.dumps([sum(f.stats.cache_misses.values()) for f in (fold_chunks, write_rows)]))"
+        "from typicality.compiled.sweep import fold_chunks, write_rows\n"
+        "stats = [loop.on_disk.stats for loop in (fold_chunks, write_rows)]\n"
+        "print(json.dumps([sum(stat.cache_misses.values()) for stat in stats]))"
     )
     python(code)
     assert python(code) == [0, 0]
@@ -255,8 +255,8 @@ def test_compiling_and_loading_from_the_cache_give_the_same_bits(tmp_path, monke
         "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
         "X = np.random.default_rng(0).normal(size=(9000, 5)).astype(np.float32)\n"
         "model = FuzzyCMeans(4, m=1.6, tol=0, max_iter=9, random_state=0).fit(X)\n"
-        "from typicality.compiled import fold_chunks\n"
-        "hits = sum(fold_chunks.stats.cache_hits.values())\n"
+        "from typicality.compiled.sweep import fold_chunks\n"
+        "hits = sum(fold_chunks.on_disk.stats.cache_hits.values())\n"
         "print(json.dumps([hits, model.cluster_centers_.tobytes().hex(), model.objective_]))"
     )
     compiling, loading = python(code), python(code)

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
-from typicality.compiled import fold_chunks
+from typicality.compiled.sweep import fold_chunks
 from typicality.geometry import Centroids, InputSpace
 from typicality.geometry.input_space import layout
 from typicality.membership import (
@@ -25,7 +25,7 @@ from typicality.membership import (
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 
 
-class WithoutTwin:
+class WithoutCompiledForm:
     """A rule that has only its array form."""
 
     def __init__(self, rule):
@@ -34,7 +34,7 @@ class WithoutTwin:
     def __getattr__(self, name):
         return getattr(self._rule, name)
 
-    twin = None
+    compiled_form = None
 
 
 def sample(rng, n, d, c, dtype=np.float64):
@@ -76,15 +76,20 @@ def test_fold_gives_the_same_when_a_rule_has_no_twin(rng, index):
     X, weight, centers = sample(rng, 500, 3, 4)
     rule = rules(4)[index]
     prototypes = Centroids.at(centers, X.mean(axis=0))
-    fast, slow = prototypes.fold(rule, X, weight), prototypes.fold(WithoutTwin(rule), X, weight)
+    fast, slow = (
+        prototypes.fold(rule, X, weight),
+        prototypes.fold(WithoutCompiledForm(rule), X, weight),
+    )
     assert_allclose(fast.first, slow.first, rtol=1e-9, atol=1e-11)
     assert_allclose(fast.mass, slow.mass, rtol=1e-11, atol=1e-300)
     assert_allclose(fast.within, slow.within, rtol=1e-11, atol=1e-300)
     assert_allclose(fast.objective, slow.objective, rtol=1e-11)
     assert_allclose(
-        prototypes.memberships(rule, X), prototypes.memberships(WithoutTwin(rule), X), atol=1e-13
+        prototypes.memberships(rule, X),
+        prototypes.memberships(WithoutCompiledForm(rule), X),
+        atol=1e-13,
     )
-    assert_array_equal(prototypes.labels(rule, X), prototypes.labels(WithoutTwin(rule), X))
+    assert_array_equal(prototypes.labels(rule, X), prototypes.labels(WithoutCompiledForm(rule), X))
 
 
 @every_rule
@@ -194,10 +199,10 @@ def test_fold_compiles_once_for_arrays_that_can_and_cannot_be_written(rng):
     X, _, centers = sample(rng, 300, 3, 4)
     prototypes = Centroids.at(centers, X.mean(axis=0))
     before = prototypes.fold(Fuzzy(2.0), X)
-    n_compiled = len(fold_chunks.signatures)
+    n_compiled = len(fold_chunks.on_disk.signatures)
     X.flags.writeable = False
     assert prototypes.fold(Fuzzy(2.0), X).objective == before.objective
-    assert len(fold_chunks.signatures) == n_compiled
+    assert len(fold_chunks.on_disk.signatures) == n_compiled
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])
@@ -214,7 +219,7 @@ def test_sweep_loses_no_digits_when_data_lie_far_from_zero(rng, offset):
 @every_rule
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(scale=st.floats(-3, 3), seed=st.integers(0, 2**32 - 1))
-def test_twin_equals_the_array_form_near_and_far(index, dtype, scale, seed):
+def test_compiled_form_equals_the_array_form_near_and_far(index, dtype, scale, seed):
     rng = np.random.default_rng(seed)
     X = (10**scale * rng.normal(size=(40, 2))).astype(dtype)
     prototypes = Centroids.at(X[:3] + dtype(0.1), X.mean(axis=0))
@@ -247,7 +252,7 @@ def test_input_space_does_not_depend_on_threads(rng, n_features):
         with threadpool_limits(limit):
             space = InputSpace(X)
             prototypes = space.prototypes(memberships)
-            slow = prototypes.fold(WithoutTwin(Fuzzy(2.0)), X)
+            slow = prototypes.fold(WithoutCompiledForm(Fuzzy(2.0)), X)
             seen.append(
                 (space.features.mean, space.features.variance, prototypes.offsets, slow.first)
             )

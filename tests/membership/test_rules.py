@@ -11,7 +11,6 @@ from typicality.membership import (
     Entropic,
     Fuzzy,
     Hard,
-    MembershipRule,
     Possibilistic1993,
     Possibilistic1996,
     SparsePossibilistic,
@@ -29,11 +28,6 @@ GLOBAL_MINIMA = [
     for i, name in enumerate(RULE_NAMES)
     if not isinstance(rules(2)[i], SparsePossibilistic)
 ]
-
-
-@every_rule
-def test_is_a_rule(index):
-    assert isinstance(rules(3)[index], MembershipRule)
 
 
 @every_rule

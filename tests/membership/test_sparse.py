@@ -1,4 +1,4 @@
-"""Sparse memberships: the radius, the larger root, and the compiled twin."""
+"""Sparse memberships: the radius, the larger root, and the compiled form."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_little_sparsity_is_none(rng):
 @pytest.mark.parametrize("lam", [1e-9, 0.01, 0.1, 0.3])
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-8), (np.float32, 1e-3)])
-def test_compiled_twin_gives_the_same(rng, lam, p, dtype, rtol):
+def test_compiled_form_gives_the_same(rng, lam, p, dtype, rtol):
     X = rng.normal(size=(2000, 3)).astype(dtype)
     eta = np.array([0.5, 1.0, 2.0])
     rule = SparsePossibilistic(eta, lam, p)

@@ -7,10 +7,6 @@ from numpy.typing import NDArray
 
 from typicality.geometry import Prototypes
 from typicality.membership.base import MembershipRule
-from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
-
-_COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
-_COINCIDENT_TYPICALITY = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +64,8 @@ def label_prototypes(
 def coincident_groups(
     prototypes: Prototypes, rule: MembershipRule, total_variance: float
 ) -> NDArray[np.intp]:
-    """For each prototype the first one it coincides with.
-
-    Possibilistic clusters coincide when each prototype is at least 95 % typical of the other
-    cluster: two modes are never so near. Prototypes of the other rules coincide when they are
-    nearer than a thousandth of the spread of the data.
-    """
-    sqdist = prototypes.mutual_sqdist()
-    if isinstance(rule, Possibilistic1993 | Possibilistic1996):
-        with np.errstate(over="ignore"):  # far apart and narrow: a typicality of zero
-            near = rule.memberships(sqdist) >= _COINCIDENT_TYPICALITY
-    else:
-        near = sqdist <= _COINCIDENT_SHARE * total_variance
+    """For each prototype the first one it coincides with, by the rule."""
+    near = rule.coincide(prototypes.mutual_sqdist(), total_variance)
     near = near & near.T
     groups = np.arange(prototypes.n_clusters)
     for k in range(prototypes.n_clusters):

@@ -24,13 +24,13 @@ from typicality.geometry.base import (
 from typicality.geometry.gaps import InputGaps
 from typicality.geometry.rows import LARGEST_SAMPLE, DistinctRows, Features, count_distinct_rows
 from typicality.membership.base import MembershipRule, labels
-from typicality.membership.hard import HardTwin
+from typicality.membership.hard import HardForm
 from typicality.plan import Plan
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
-_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled twin
+_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled form
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 _SAMPLE_ROWS = 4096
@@ -114,13 +114,13 @@ class Centroids:
 
     def sqdist(self, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        self._write(X, HardTwin(), sqdist=out)
+        self._write(X, HardForm(), sqdist=out)
         return out
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.twin is not None:
-            self._write(X, rule.twin, memberships=out)
+        if rule.compiled_form is not None:
+            self._write(X, rule.compiled_form, memberships=out)
             return out
         for rows in self.blocks(X):
             out[rows] = rule.memberships(self.sqdist(X[rows]))
@@ -128,8 +128,8 @@ class Centroids:
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         out = np.empty(len(X), np.int32)
-        if rule.twin is not None:
-            self._write(X, rule.twin, labels=out)
+        if rule.compiled_form is not None:
+            self._write(X, rule.compiled_form, labels=out)
             return out
         for rows in self.blocks(X):
             out[rows] = labels(rule, self.sqdist(X[rows]))
@@ -152,7 +152,7 @@ class Centroids:
         """Fold rows into their sums: the block function of every engine.
 
         Distances, memberships, objective and moments are computed tile by tile and added up; no
-        (n, c) matrix is formed where the rule has a compiled twin. Partial sums belong to chunks of
+        (n, c) matrix is formed where the rule has a compiled form. Partial sums belong to chunks of
         fixed length and are added in a fixed tree, so the result does not depend on the number of
         threads. Costs O(n c d) time and O(c d) memory for each chunk.
 
@@ -185,9 +185,9 @@ class Centroids:
     ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
-        if rule.twin is None:
+        if rule.compiled_form is None:
             return self._fold_arrays(rule, X, sample_weight, labels, memberships)
-        from typicality.compiled import fold_chunks
+        from typicality.compiled.sweep import fold_chunks
 
         tile_rows, chunk_rows = layout(self.n_clusters, X.shape[1])
         n_chunks = max(1, -(-len(X) // chunk_rows))
@@ -200,7 +200,7 @@ class Centroids:
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: fold_chunks(
-                X, weight, origin, centers, rule.twin, tile_rows, chunk_rows, first, last,
+                rule.compiled_form, X, weight, origin, centers, tile_rows, chunk_rows, first, last,
                 sums, objectives, labels, members, memberships,
             ),
             n_chunks,
@@ -218,7 +218,7 @@ class Centroids:
         labels: NDArray[np.int32],
     ) -> NDArray[np.float64]:
         """Sums of distances of the rows to the prototype of their label, plain and squared."""
-        from typicality.compiled import add_distances
+        from typicality.compiled.sweep import add_distances
 
         _, chunk_rows = layout(self.n_clusters, X.shape[1])
         n_chunks = max(1, -(-len(X) // chunk_rows))
@@ -292,13 +292,13 @@ class Centroids:
     def _write(
         self,
         X: Floats,
-        twin: object,
+        form: object,
         *,
         sqdist: Floats | None = None,
         memberships: Floats | None = None,
         labels: NDArray[np.int32] | None = None,
     ) -> None:
-        from typicality.compiled import write_rows
+        from typicality.compiled.sweep import write_rows
 
         self._check_shapes(X)
         tile_rows, _ = layout(self.n_clusters, X.shape[1])
@@ -311,7 +311,7 @@ class Centroids:
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: write_rows(
-                X, origin, centers, twin, tile_rows, first, last, *outputs
+                form, X, origin, centers, tile_rows, first, last, *outputs
             ),
             len(X),
             at_least=_ROWS_PER_THREAD,

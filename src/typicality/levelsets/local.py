@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from typicality._threads import in_threads, over_ranges
 from typicality.geometry.rows import GivenDistances, Neighbours, neighbours_of
-from typicality.kernels.local import WIDTH_SHARE
+from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Doubles, Floats, Pairs, linked_pairs
 from typicality.levelsets.landscape import Joined, typicality_at
 from typicality.levelsets.tree import Cut, Labels

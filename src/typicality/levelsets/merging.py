@@ -1,13 +1,11 @@
-"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together.
+"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together."""
 
-Nothing here calls other compiled code: numba's cache notices changes of this file only.
-"""
-
-from numba import njit
 from numpy import arange, bool_, inf, int64, ones, zeros
 
+from typicality.compiled.jit import cached
 
-@njit(cache=True, nogil=True)
+
+@cached()
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -15,7 +13,7 @@ def _root(parent, i):
     return i
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def _place(names, row):
     for place in range(names.size):
         if names[place] == row:
@@ -23,7 +21,7 @@ def _place(names, row):
     return names.size
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def link(nearest, n_known, pairs):
     """Pairs of rows of which one names the other, each once, the smaller index first.
 
@@ -41,7 +39,7 @@ def link(nearest, n_known, pairs):
     return n_pairs
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def hang_together(nearest, mutual, component):
     """The component of each row where it is joined to those it names, or, `mutual`, name it too.
 
@@ -63,7 +61,7 @@ def hang_together(nearest, mutual, component):
             component[i] = component[_root(parent, i)]
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def grow(pairs, heights, order, above, level, chosen):
     """Kruskal's maximum spanning forest; `order` sorts the edges by falling height.
 
@@ -91,7 +89,7 @@ def grow(pairs, heights, order, above, level, chosen):
     return n_chosen
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def meet(above, level, pairs, first, last, levels):
     """The level at which the rows of pairs `first` to `last` are joined in a forest of `grow`.
 
@@ -109,7 +107,7 @@ def meet(above, level, pairs, first, last, levels):
             a = above[a]
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight):
     """The peaks of the two components each edge joins, edges by falling height.
 
@@ -137,7 +135,7 @@ def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight)
         lowest[root], at_lowest[root] = saddles[e], level_a + level_b
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def core_edges(pairs, saddles, heights, floors, separates, kept):
     """Which edges hold a cluster together: those within one, above the first that separates it.
 
@@ -158,7 +156,7 @@ def core_edges(pairs, saddles, heights, floors, separates, kept):
         closed[a] = closed_now
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def prune(pairs, kept, heights, weight, edges, ends, total):
     """The edges that join components with kept nodes, by falling height; returns their number.
 
@@ -192,7 +190,7 @@ def prune(pairs, kept, heights, weight, edges, ends, total):
     return n_edges
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def merge_sides(pairs, heights, counts, peaks, sizes, means):
     """What each edge joins: the peaks, sizes and mean heights of both sides, higher peak first.
 
@@ -219,7 +217,7 @@ def merge_sides(pairs, heights, counts, peaks, sizes, means):
         total[root] += total[leaf]
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def label_cores(pairs, separates, peaks, labels):
     """Label what joins a peak before an edge separates it from another; -1 for all else.
 
@@ -253,7 +251,7 @@ def label_cores(pairs, separates, peaks, labels):
     return n_labels
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def fill_along(pairs, labels):
     """Rows without a label take that of the row by which they join, higher edges first."""
     n_rows = labels.size
@@ -276,7 +274,7 @@ def fill_along(pairs, labels):
         last[a] = last[b]
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def ways_to(pairs, saddles, heights, target, ways):
     """The lowest height on the best way from each row to a target row."""
     n_rows = heights.size

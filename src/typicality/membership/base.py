@@ -1,8 +1,12 @@
-"""The interface of a membership rule, documented once."""
+"""The interface of a membership rule, and what the rules share."""
 
-from typing import Any, Protocol, Self, runtime_checkable
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from typicality.membership._arrays import Array, namespace
+Array = Any  # a NumPy array, a torch tensor, or any array of the array-API standard
+
+_COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
 
 
 @runtime_checkable
@@ -39,19 +43,48 @@ class MembershipRule(Protocol):
         Infinite where a row does not belong to a cluster at all.
         """
 
+    def coincide(self, sqdist: Array, total_variance: float) -> Array:
+        """Whether prototype h lies so near to prototype k that both stand for one cluster.
+
+        `sqdist` and the result have shape (c, c); two prototypes coincide if it holds both ways.
+        """
+
     def take(self, order: Array) -> Self:
         """The rule for the clusters in another order, or for some of them."""
 
     @property
-    def twin(self) -> tuple[Any, ...] | None:
-        """Parameters of the compiled twin in `typicality.compiled`, or None without one."""
+    def compiled_form(self) -> tuple[Any, ...] | None:
+        """Parameters of the compiled form; None without one: then the array form is used.
+
+        A named tuple whose class has a static method `functions`, which imports numba and returns
+        :class:`CompiledRule`. One form is compiled once for all its parameters.
+        """
 
 
-def relative_to_largest(weights: Array) -> Array:
-    """Each column over its largest entry; a column of zeros stays one."""
-    xp = namespace(weights)
-    largest = xp.max(weights, axis=-2, keepdims=True)
-    return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
+class CompiledRule(NamedTuple):
+    """The functions of a compiled form, which work on a tile of rows.
+
+    In a tile, clusters are the first axis and rows the last, so inner loops over rows vectorise.
+    `form` is the named tuple with the parameters.
+
+    Parameters
+    ----------
+    memberships : callable
+        `memberships(form, sqdist, low, total, out)` fills `out`. `low` and `total` are scratch
+        space, one number a row; what is left in them is handed on to `pull`.
+    pull : callable
+        `pull(form, sqdist, low, total, out, value)` turns the memberships in `out` into weights, in
+        place, and writes the objective of each row to `value`.
+    closeness : callable, optional
+        `closeness(form, sqdist, membership, k)` of one row to cluster k; by default the distance.
+    ranks_by_membership : bool, default=False
+        Whether `closeness` looks at the membership.
+    """
+
+    memberships: Callable[..., None]
+    pull: Callable[..., None]
+    closeness: Callable[..., float] = lambda form, sqdist, membership, k: float(sqdist)
+    ranks_by_membership: bool = False
 
 
 class NearestPrototype:
@@ -63,8 +96,23 @@ class NearestPrototype:
     def closeness(self, sqdist: Array) -> Array:
         return sqdist
 
+    def coincide(self, sqdist: Array, total_variance: float) -> Array:
+        return nearly_equal(sqdist, total_variance)
+
     def take(self, order: Array) -> Self:
         return self
+
+
+def nearly_equal(sqdist: Array, total_variance: float) -> Array:
+    """Whether prototypes are nearer than a thousandth of the spread of the data."""
+    return sqdist <= _COINCIDENT_SHARE * total_variance
+
+
+def relative_to_largest(weights: Array) -> Array:
+    """Each column over its largest entry; a column of zeros stays one."""
+    xp = namespace(weights)
+    largest = xp.max(weights, axis=-2, keepdims=True)
+    return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
 
 
 def labels(rule: MembershipRule, sqdist: Array) -> Array:
@@ -76,3 +124,33 @@ def labels(rule: MembershipRule, sqdist: Array) -> Array:
     closeness = rule.closeness(sqdist)
     reached = xp.min(closeness, axis=-1) < float("inf")
     return xp.where(reached, xp.argmin(closeness, axis=-1), nowhere)
+
+
+# ---- what the rules need from an array library, found from the array itself ---------------------
+
+
+def namespace(array: Array) -> Any:
+    """The module of functions for `array`: NumPy, or a standard view of torch and others."""
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    from array_api_compat import array_namespace
+
+    return array_namespace(array)
+
+
+def like(values: Any, array: Array) -> Array:
+    """`values` as an array of the library, type and device of `array`."""
+    xp = namespace(array)
+    return xp.asarray(values, dtype=array.dtype, device=array.device)
+
+
+def largest_exponent(array: Array) -> float:
+    """An exponent whose exponential is large but far from overflow: 603 for float64."""
+    return 0.85 * math.log(float(namespace(array).finfo(array.dtype).max))
+
+
+def bounded_exp(exponent: Array) -> Array:
+    """exp(exponent), at most exp(largest_exponent)."""
+    xp = namespace(exponent)
+    limit = xp.full_like(exponent, largest_exponent(exponent))
+    return xp.exp(xp.where(exponent < limit, exponent, limit))

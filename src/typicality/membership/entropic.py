@@ -3,14 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from typicality.membership._arrays import Array, namespace
-from typicality.membership.base import NearestPrototype
+import numpy as np
 
-
-class EntropicTwin(NamedTuple):
-    """Parameters of the compiled rule."""
-
-    lam: float
+from typicality.membership.base import Array, CompiledRule, NearestPrototype, namespace
 
 
 @dataclass(frozen=True)
@@ -46,5 +41,33 @@ class Entropic(NearestPrototype):
         return xp.sum(memberships * (sqdist + xp.log(safe) / self.lam), axis=-1)
 
     @property
-    def twin(self) -> EntropicTwin:
-        return EntropicTwin(float(self.lam))
+    def compiled_form(self) -> "EntropicForm":
+        return EntropicForm(float(self.lam))
+
+
+class EntropicForm(NamedTuple):
+    """The compiled form and its parameters."""
+
+    lam: float
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import clear, exp, log, lowest_exponent
+        from typicality.compiled.sweep import normalise, row_minimum
+
+        def memberships(form, sqdist, low, total, out):
+            row_minimum(sqdist, low)
+            n_clusters, n_rows = sqdist.shape
+            lowest = lowest_exponent(sqdist.itemsize)
+            clear(total)
+            for k in range(n_clusters):
+                for r in range(n_rows):
+                    out[k, r] = exp(-form.lam * np.float64(sqdist[k, r] - low[r]), lowest)
+                    total[r] += out[k, r]
+            normalise(out, total)
+
+        def pull(form, sqdist, low, total, out, value):
+            for r in range(sqdist.shape[1]):
+                value[r] = low[r] + log(np.float64(total[r])) / form.lam
+
+        return CompiledRule(memberships, pull)

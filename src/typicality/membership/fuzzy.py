@@ -4,14 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from typicality.membership._arrays import Array, bounded_exp, largest_exponent, namespace
-from typicality.membership.base import NearestPrototype
+import numpy as np
 
-
-class FuzzyTwin(NamedTuple):
-    """Parameters of the compiled rule."""
-
-    m: float
+from typicality.membership.base import (
+    Array,
+    CompiledRule,
+    NearestPrototype,
+    bounded_exp,
+    largest_exponent,
+    namespace,
+)
 
 
 @dataclass(frozen=True)
@@ -64,5 +66,75 @@ class Fuzzy(NearestPrototype):
         return namespace(sqdist).sum(memberships**self.m * sqdist, axis=-1)
 
     @property
-    def twin(self) -> FuzzyTwin:
-        return FuzzyTwin(float(self.m))
+    def compiled_form(self) -> "FuzzyForm":
+        return FuzzyForm(float(self.m))
+
+
+class FuzzyForm(NamedTuple):
+    """The compiled form and its parameters."""
+
+    m: float
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import (
+            clear,
+            exp,
+            largest_exponent,
+            log,
+            lowest_exponent,
+        )
+        from typicality.compiled.sweep import normalise, row_minimum
+
+        def memberships(form, sqdist, low, total, out):
+            n_clusters, n_rows = sqdist.shape
+            clear(total)
+            if form.m == 2.0:
+                # Reciprocals of distances, none so small that it overflows.
+                one = sqdist.dtype.type(1)
+                smallest = sqdist.dtype.type(1e-300 if sqdist.itemsize == 8 else 1e-34)
+                for k in range(n_clusters):
+                    for r in range(n_rows):
+                        out[k, r] = one / max(sqdist[k, r], smallest)
+                        total[r] += out[k, r]
+            else:
+                row_minimum(sqdist, low)
+                lowest = lowest_exponent(sqdist.itemsize)
+                exponent = 1.0 / (form.m - 1.0)
+                log_low = np.empty(n_rows, np.float64)
+                for r in range(n_rows):
+                    log_low[r] = log(low[r]) if low[r] > 0 else -1e300
+                for k in range(n_clusters):
+                    for r in range(n_rows):
+                        power = exp((log_low[r] - log(sqdist[k, r])) * exponent, lowest)
+                        out[k, r] = power if sqdist[k, r] > low[r] else 1.0
+                        total[r] += out[k, r]
+            normalise(out, total)
+
+        def pull(form, sqdist, low, total, out, value):
+            n_clusters, n_rows = sqdist.shape
+            if form.m == 2.0:
+                for r in range(n_rows):
+                    value[r] = total[r]  # one over the sum of the reciprocals
+                for k in range(n_clusters):
+                    for r in range(n_rows):
+                        out[k, r] *= out[k, r]
+                return
+            m = form.m
+            limit = largest_exponent(sqdist.itemsize)
+            lowest = lowest_exponent(sqdist.itemsize)
+            shift = m * log(np.float64(n_clusters))  # as in Fuzzy.weights: off the smallest numbers
+            shift = shift if shift >= limit / 3 else 0.0
+            largest = np.empty(n_rows, np.float64)
+            for r in range(n_rows):
+                log_total = -log(np.float64(total[r]))
+                largest[r] = exp(min(shift - m * log_total, limit), lowest)
+                value[r] = low[r] * exp((1.0 - m) * log_total, lowest_exponent(value.itemsize))
+                # u ** (m - 1) * sqdist is the same for all clusters of a row
+                total[r] = low[r] * largest[r] / total[r]
+            for k in range(n_clusters):
+                for r in range(n_rows):
+                    weight = out[k, r] * total[r] / sqdist[k, r]
+                    out[k, r] = weight if sqdist[k, r] > low[r] else largest[r]
+
+        return CompiledRule(memberships, pull)

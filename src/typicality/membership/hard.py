@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from typicality.membership._arrays import Array, namespace
-from typicality.membership.base import NearestPrototype
-
-
-class HardTwin(NamedTuple):
-    """The compiled rule needs no parameter."""
+from typicality.membership.base import Array, CompiledRule, NearestPrototype, namespace
 
 
 @dataclass(frozen=True)
@@ -36,5 +31,30 @@ class Hard(NearestPrototype):
         return namespace(sqdist).sum(memberships * sqdist, axis=-1)
 
     @property
-    def twin(self) -> HardTwin:
-        return HardTwin()
+    def compiled_form(self) -> "HardForm":
+        return HardForm()
+
+
+class HardForm(NamedTuple):
+    """The compiled form; it needs no parameter."""
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import clear
+        from typicality.compiled.sweep import row_minimum
+
+        def memberships(form, sqdist, low, total, out):
+            row_minimum(sqdist, low)
+            n_clusters, n_rows = sqdist.shape
+            clear(total)
+            for k in range(n_clusters):
+                for r in range(n_rows):
+                    first = sqdist[k, r] <= low[r] and total[r] == 0
+                    out[k, r] = 1 if first else 0
+                    total[r] += out[k, r]
+
+        def pull(form, sqdist, low, total, out, value):
+            for r in range(low.size):
+                value[r] = low[r]
+
+        return CompiledRule(memberships, pull)

@@ -4,20 +4,19 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from typicality.membership._arrays import Array, bounded_exp, largest_exponent, like, namespace
+import numpy as np
 
+from typicality.membership.base import (
+    Array,
+    CompiledRule,
+    bounded_exp,
+    largest_exponent,
+    like,
+    namespace,
+    nearly_equal,
+)
 
-class Possibilistic1993Twin(NamedTuple):
-    """Parameters of the compiled rule."""
-
-    eta: Any
-    m: float
-
-
-class Possibilistic1996Twin(NamedTuple):
-    """Parameters of the compiled rule."""
-
-    eta: Any
+_COINCIDENT_TYPICALITY = 0.95
 
 
 class WithSpread(ABC):
@@ -27,6 +26,9 @@ class WithSpread(ABC):
 
     def closeness(self, sqdist: Array) -> Array:
         return sqdist / like(self.eta, sqdist)
+
+    def coincide(self, sqdist: Array, total_variance: float) -> Array:
+        return nearly_equal(sqdist, total_variance)
 
     def take(self, order: Array) -> Self:
         return self.with_spread(self.eta[order])
@@ -44,9 +46,18 @@ class _WithTails(WithSpread):
         logarithms = self._log_weights(self.closeness(sqdist))
         return xp.exp(logarithms - xp.max(logarithms, axis=-2, keepdims=True))
 
+    def coincide(self: Any, sqdist: Array, total_variance: float) -> Array:
+        # Each prototype is typical of the other cluster: two modes are never so near.
+        with np.errstate(over="ignore"):  # far apart and narrow: a typicality of zero
+            return self.memberships(sqdist) >= _COINCIDENT_TYPICALITY
+
     @abstractmethod
     def _log_weights(self, relative: Array) -> Array:
         """Logarithms of the weights of rows at `relative` squared distances."""
+
+
+def _closeness_by_spread(form, sqdist, membership, k):
+    return sqdist / form.eta[k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +107,67 @@ class Possibilistic1993(_WithTails):
         return xp.sum(memberships**self.m * sqdist + penalty, axis=-1)
 
     @property
-    def twin(self) -> Possibilistic1993Twin:
-        return Possibilistic1993Twin(self.eta, float(self.m))
+    def compiled_form(self) -> "Possibilistic1993Form":
+        return Possibilistic1993Form(self.eta, float(self.m))
+
+
+class Possibilistic1993Form(NamedTuple):
+    """The compiled form and its parameters."""
+
+    eta: Any
+    m: float
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import (
+            clear,
+            exp,
+            largest_exponent,
+            log,
+            lowest_exponent,
+        )
+
+        def memberships(form, sqdist, low, total, out):
+            n_clusters, n_rows = sqdist.shape
+            exponent = 1.0 / (form.m - 1.0)
+            limit = largest_exponent(sqdist.itemsize)
+            lowest = lowest_exponent(sqdist.itemsize)
+            for k in range(n_clusters):
+                eta = form.eta[k]
+                if form.m == 2.0:
+                    for r in range(n_rows):
+                        out[k, r] = 1.0 / (1.0 + sqdist[k, r] / eta)
+                else:
+                    for r in range(n_rows):
+                        relative = sqdist[k, r] / eta
+                        power = log(relative) * exponent
+                        degree = (
+                            1.0 / (1.0 + exp(min(power, limit), lowest)) if power < limit else 0.0
+                        )
+                        out[k, r] = degree if relative > 0 else 1.0
+
+        def pull(form, sqdist, low, total, out, value):
+            n_clusters, n_rows = sqdist.shape
+            lowest = lowest_exponent(sqdist.itemsize)
+            clear(value)
+            for k in range(n_clusters):
+                eta = form.eta[k]
+                if form.m == 2.0:
+                    for r in range(n_rows):
+                        value[r] += sqdist[k, r] * out[k, r]
+                        out[k, r] *= out[k, r]
+                else:
+                    for r in range(n_rows):
+                        degree = np.float64(out[k, r])
+                        power = exp((form.m - 1.0) * log(degree), lowest)
+                        # The same value twice. Far out, where degrees are cut off, the second is
+                        # right.
+                        near = sqdist[k, r] * power
+                        far = eta * exp((form.m - 1.0) * log(1.0 - degree), lowest)
+                        value[r] += near if sqdist[k, r] < eta else far
+                        out[k, r] *= power
+
+        return CompiledRule(memberships, pull, _closeness_by_spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,5 +205,33 @@ class Possibilistic1996(_WithTails):
         return xp.sum(memberships * sqdist + like(self.eta, sqdist) * entropy, axis=-1)
 
     @property
-    def twin(self) -> Possibilistic1996Twin:
-        return Possibilistic1996Twin(self.eta)
+    def compiled_form(self) -> "Possibilistic1996Form":
+        return Possibilistic1996Form(self.eta)
+
+
+class Possibilistic1996Form(NamedTuple):
+    """The compiled form and its parameters."""
+
+    eta: Any
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import clear, exp, lowest_exponent
+
+        def memberships(form, sqdist, low, total, out):
+            n_clusters, n_rows = sqdist.shape
+            lowest = lowest_exponent(sqdist.itemsize)
+            for k in range(n_clusters):
+                eta = form.eta[k]
+                for r in range(n_rows):
+                    out[k, r] = exp(-(sqdist[k, r] / eta), lowest)
+
+        def pull(form, sqdist, low, total, out, value):
+            n_clusters, n_rows = sqdist.shape
+            clear(value)
+            for k in range(n_clusters):
+                eta = form.eta[k]
+                for r in range(n_rows):
+                    value[r] -= eta * out[k, r]
+
+        return CompiledRule(memberships, pull, _closeness_by_spread)

@@ -6,23 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from typicality.membership._arrays import Array, like, namespace
-from typicality.membership.base import relative_to_largest
+from typicality.membership.base import (
+    Array,
+    CompiledRule,
+    like,
+    namespace,
+    relative_to_largest,
+)
 from typicality.membership.possibilistic import WithSpread
 
 _HALF_INTERVAL = 1e-4  # of the paper's bisection
 _N_HALVINGS = 1 + int(log2(1.0 / _HALF_INTERVAL))  # enough for any interval between 0 and 1
 _NEAR_THE_EDGE = 1e-2
 _N_STEPS = 2
-
-
-class SparsePossibilisticTwin(NamedTuple):
-    """Parameters of the compiled rule."""
-
-    eta: Any
-    edge: Any
-    lam: float
-    p: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +98,81 @@ class SparsePossibilistic(WithSpread):
         return xp.sum(terms, axis=-1)
 
     @property
-    def twin(self) -> SparsePossibilisticTwin | None:
-        return SparsePossibilisticTwin(self.eta, self.edge, float(self.lam), float(self.p))
+    def compiled_form(self) -> "SparsePossibilisticForm | None":
+        return SparsePossibilisticForm(self.eta, self.edge, float(self.lam), float(self.p))
+
+
+class SparsePossibilisticForm(NamedTuple):
+    """The compiled form and its parameters."""
+
+    eta: Any
+    edge: Any
+    lam: float
+    p: float
+
+    @staticmethod
+    def functions() -> CompiledRule:
+        from typicality.compiled.arithmetic import clear, exp, log, lowest_exponent
+        from typicality.compiled.jit import inlined
+
+        def memberships(form, sqdist, low, total, out):
+            # Most rows are beyond the radius of most clusters: only the others are worked on.
+            n_clusters, n_rows = sqdist.shape
+            lowest = lowest_exponent(8)
+            slope = 1.0 - form.p
+            place = np.empty(n_rows, np.int64)
+            relative = np.empty(n_rows, np.float64)
+            for k in range(n_clusters):
+                eta, edge = form.eta[k], form.edge[k]
+                n_inside = 0
+                for r in range(n_rows):
+                    out[k, r] = 0.0
+                    place[n_inside] = r
+                    relative[n_inside] = sqdist[k, r] / eta
+                    n_inside += 1 if relative[n_inside] < edge else 0
+                for i in range(n_inside):
+                    z = root(slope * (relative[i] - edge), lowest)
+                    relative[i] = exp(-relative[i] - z / slope, lowest)
+                for i in range(n_inside):
+                    out[k, place[i]] = relative[i]
+
+        @inlined
+        def root(below, lowest):
+            """As `_root`, the array form."""
+            q = exp(below - 1.0, lowest)
+            # 1 - exp(below), with all its digits near zero
+            little = 1.0 + below / 3 * (1.0 + below / 4 * (1.0 + below / 5))
+            little = -below * (1.0 + below / 2 * little)
+            r = np.sqrt(2.0 * (little if below > -1e-3 else 1.0 - 2.718281828459045 * q))
+            near = r * (43 / 540 - r * (769 / 17280 - r * 221 / 8505))
+            near = 1.0 - r * (1.0 - r * (1 / 3 - r * (11 / 72 - near)))
+            far = q * (1.0 + q * (1.0 + q * (1.5 + q * 8 / 3)))
+            z = near if below > -1.0 else far
+            inner = r > 1e-2
+            for _ in range(2):
+                rate = exp(-z, lowest)
+                missing = q - z * rate
+                left = 1.0 - z if inner else 1.0
+                step = missing * left / (rate * left * left - 0.5 * (2.0 - z) * missing)
+                z = z + step if inner else z
+            return z
+
+        def pull(form, sqdist, low, total, out, value):
+            # Where the derivative is zero, lam u^p = -(eta / p) u (d / eta + ln u).
+            n_clusters, n_rows = sqdist.shape
+            ratio = (1.0 - form.p) / form.p
+            clear(value)
+            for k in range(n_clusters):
+                eta = form.eta[k]
+                for r in range(n_rows):
+                    degree = np.float64(out[k, r])
+                    rest = sqdist[k, r] / eta + log(degree if degree > 0 else 1.0)
+                    value[r] -= eta * degree * (1.0 + ratio * rest)
+
+        def closeness(form, sqdist, membership, k):
+            return -float(membership) if membership > 0 else np.inf
+
+        return CompiledRule(memberships, pull, closeness, ranks_by_membership=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +210,7 @@ class BisectedSparsePossibilistic(SparsePossibilistic):
         return xp.where(inside, middle, xp.zeros_like(middle))
 
     @property
-    def twin(self) -> None:
+    def compiled_form(self) -> None:
         return None
 
 

@@ -6,12 +6,11 @@ A partition comes as its shares, transposed, so that vector instructions run alo
 A *strip* is the pairs of the rows of one tile with all rows after them; strips from both ends are
 taken together, so that all items are the same work. Each item has sums of its own and histograms
 hold whole numbers, so results depend neither on threads nor on how items are handed to them.
-
-Nothing here calls compiled code of other files: numba's cache notices changes of this file only.
 """
 
-from numba import njit
 from numpy import empty, int64, sqrt
+
+from typicality.compiled.jit import REORDERED, cached, inlined
 
 TILE = 256
 # A bin is a range of the leading bits of a distance, so it is narrow where distances are small:
@@ -23,13 +22,8 @@ N_BINS = N_OCTAVES * BINS_PER_OCTAVE + 2  # all below the lowest octave, and exa
 _FIRST_BIT = 52 - _BIN_BITS - _STEP_BITS
 _LOWEST = ((1023 - N_OCTAVES) << (52 - _FIRST_BIT)) - STEPS_PER_BIN  # leading bits of bin 0
 
-# Sums may be reordered (vector lanes) and products fused; helpers are inlined, so that a process
-# that compiles and one that finds the loop in the cache round alike.
-_TILE = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy", "forceinline": True}
-_LOOP = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 
-
-@njit(**_TILE)
+@inlined
 def _load(columns, start, tile):
     """The rows from `start` on; where there are none, zero."""
     n_columns, n_rows = columns.shape
@@ -38,7 +32,7 @@ def _load(columns, start, tile):
             tile[k, j] = columns[k, start + j] if start + j < n_rows else 0.0
 
 
-@njit(**_TILE)
+@inlined
 def _distances(row, tile, out):
     """Distances of a row to the rows of a tile, over sqrt 2."""
     n_columns = tile.shape[0]
@@ -60,7 +54,7 @@ def _distances(row, tile, out):
         out[j] = min(sqrt(0.5 * out[j]), 1.0)  # rounding could take it above
 
 
-@njit(**_TILE)
+@inlined
 def _strip(item, n_strips, half):
     """The strip of an item: one from the front, one from the back (-1 where they are the same)."""
     if half == 0:
@@ -68,7 +62,7 @@ def _strip(item, n_strips, half):
     return n_strips - 1 - item if n_strips - 1 - item > item else -1
 
 
-@njit(cache=True, nogil=True, **_LOOP)
+@cached(**REORDERED)
 def soft_and_crisp(columns, labels, first_item, last_item, sums):
     """For each item: the sum of all distances, and of those between rows with the same label."""
     n_rows = labels.size
@@ -94,7 +88,7 @@ def soft_and_crisp(columns, labels, first_item, last_item, sums):
         sums[item, 0], sums[item, 1] = total, within
 
 
-@njit(**_TILE)
+@inlined
 def _count(distance, counts, steps):
     """Count distances, and the steps of each above the lower end of its bin."""
     bits = distance.view(int64)
@@ -107,7 +101,7 @@ def _count(distance, counts, steps):
             steps[leading >> _STEP_BITS] += leading & (STEPS_PER_BIN - 1)
 
 
-@njit(cache=True, nogil=True, **_LOOP)
+@cached(**REORDERED)
 def soft_and_soft(columns, other_columns, first_item, last_item, sums, counts, steps):
     """For each item: the sum of absolute differences between distances in two partitions.
 

@@ -185,7 +185,7 @@ def has_compiled_sums(columns: Columns) -> bool:
     if not isinstance(columns, KernelColumns):
         return False
     kernel: Any = columns.kernel_function
-    return isinstance(kernel, Stationary) and kernel.twin is not None
+    return isinstance(kernel, Stationary) and kernel.compiled_form is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from typicality.kernels import Stationary
+from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import (
     Candidate,
     Expansion,
@@ -324,7 +324,7 @@ def _rounding(rank: int) -> float:
 def _plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
-        return "landmarks are for kernels of a distance (gaussian, laplacian, cauchy)"
+        return f"landmarks are for kernels of a distance ({', '.join(DISTANCE_KERNELS)})"
     if not columns.positive_semidefinite:
         return "landmarks are for kernels that are scalar products"
     if rtol < SMALLEST_PROMISE:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from typicality.kernels import Stationary
+from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import nufft
 from typicality.operators.base import Expansion, Operator, row_sums
 from typicality.operators.blocked import Blocked
@@ -155,7 +155,8 @@ def reduced_set(
     """
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         raise ValueError(
-            "A model can be reduced for kernels of a distance only (gaussian, laplacian, cauchy)."
+            "A model can be reduced for kernels of a distance only "
+            f"({', '.join(DISTANCE_KERNELS)})."
         )
     smallest = 2.0 * float(np.sqrt(_ROUNDING if operator is None else operator.rtol + _ROUNDING))
     if not rtol > smallest:

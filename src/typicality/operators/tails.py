@@ -53,14 +53,14 @@ class ExactTails:
 
         Minus infinity where no row elsewhere has a weight.
         """
-        from typicality.compiled import log_sums_at  # numba takes a second to load
+        from typicality.compiled.point_sums import log_sums_at  # numba takes a second to load
 
         at = np.ascontiguousarray(points, np.float64)
         log_sums = np.empty(len(at))
 
         def add(first: int, last: int) -> None:
             log_sums_at(
-                self._twin,
+                self._form,
                 self._blocks,
                 self._placed[:, 0],
                 self._of_nodes,
@@ -77,14 +77,14 @@ class ExactTails:
 
     def coincidences(self, points: Floats) -> tuple[Doubles, Doubles]:
         """Weight and copies of the rows that coincide with each point. Costs O(d log n) a point."""
-        from typicality.compiled import coincidences_at
+        from typicality.compiled.point_sums import coincidences_at
 
         at = np.ascontiguousarray(points, np.float64)
         counts = np.zeros((len(at), 2))
 
         def add(first: int, last: int) -> None:
             coincidences_at(
-                self._twin,
+                self._form,
                 self._blocks,
                 self._placed[:, 0],
                 self._placed[:, 1],
@@ -125,8 +125,8 @@ class ExactTails:
         return index
 
     @property
-    def _twin(self) -> Any:
-        return self.columns.kernel_function.twin
+    def _form(self) -> Any:
+        return self.columns.kernel_function.compiled_form
 
     @property
     def _nearest(self) -> float:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from typicality._threads import over_ranges
-from typicality.kernels import Stationary
-from typicality.kernels.of_distance import CauchyTwin, GaussianTwin, LaplacianTwin
+from typicality._words import enumerated
+from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import Candidate, Expansion, Operator, Problem, seconds_for
 from typicality.operators.blocked import Blocked, BlockedSums
 from typicality.operators.columns import Floats, KernelColumns, evenly_spaced, has_compiled_sums
@@ -22,7 +22,6 @@ SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute
 _SINGLE_RELATIVE = 5e-6  # of a sum that is above 1e-13 of all weight
 _DOUBLE_RELATIVE = 1e-14
 _SINGLE_LOST, _DOUBLE_LOST = 1e-32, 1e-306  # of all weight: smaller values are taken for 0
-_SINGLE_LOWEST = 1e-5  # pairs of blocks with smaller values are summed in double precision
 _SINGLE_UNIT = 2.0**-100  # values in single precision are so much larger
 _MOST_SINGLE_FEATURES = 32  # errors of more, if they are alike, add up to more than the promise
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
@@ -32,14 +31,6 @@ _GROUP_ROWS = 2048  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
 _SAMPLE = 32  # blocks, from which the work of all is estimated
-
-
-class _Single(NamedTuple):
-    """The limits of single precision for a kernel."""
-
-    root: float  # what makes distances exponents
-    norm: int  # the norm of distances
-    widest: float  # half the diagonal of a block
 
 
 class _Weights(NamedTuple):
@@ -133,7 +124,7 @@ class Tiles(Operator):
         return int(_FILLED_UP * (rows + arrays * n_columns) * n_rows)
 
     def _sums(self, weights: Floats, *, complement: bool) -> Floats:
-        from typicality.compiled import sum_pairs  # numba takes a second to load
+        from typicality.compiled.pair_sums import sum_pairs  # numba takes a second to load
 
         kernel, tree = self.columns.kernel_function, self.columns.tree
         reach = _reach(kernel, self.skip_rtol)
@@ -144,7 +135,7 @@ class Tiles(Operator):
 
             def add(first: int, last: int, pairs: NDArray[np.int64] = pairs) -> None:
                 sum_pairs(
-                    kernel.twin,
+                    kernel.compiled_form,
                     self.blocks,
                     placed,
                     reach,
@@ -203,7 +194,7 @@ class Truncated(Tiles):
     @classmethod
     def offer(cls, problem: Problem) -> Candidate | str:
         if not problem.compiled:
-            return "it is for the kernels gaussian, laplacian and cauchy"
+            return f"it is for the kernels {enumerated(DISTANCE_KERNELS)}"
         if problem.no_approximation is not None:
             return problem.no_approximation
         single = _single_is_enough(problem)
@@ -292,7 +283,7 @@ class TileExpansion:
         return self._sums(points, complement=True)
 
     def _sums(self, points: Floats, *, complement: bool) -> NDArray[np.float64]:
-        from typicality.compiled import sum_at
+        from typicality.compiled.point_sums import sum_at
 
         kernel, blocks, placed = self.columns.kernel_function, self._blocks, self._placed
         reach = _reach(kernel, self.skip_rtol)
@@ -304,7 +295,7 @@ class TileExpansion:
 
         def add(first: int, last: int) -> None:
             sum_at(
-                kernel.twin,
+                kernel.compiled_form,
                 blocks,
                 placed,
                 reach,
@@ -398,34 +389,14 @@ def _placed(tree: RowTree, weights: Floats, *, single: bool) -> _Weights:
 
 
 def _blocks(columns: KernelColumns, *, single: bool) -> Blocks:
+    tree, kernel = columns.tree, columns.kernel_function
     if not single:
-        return columns.tree.in_double()
-    return _in_single(columns.tree, columns.kernel_function)
-
-
-def _in_single(tree: RowTree, kernel: Any) -> Blocks:
-    limits = _limits(kernel.twin, tree.lower.shape[1])
-    extent = (tree.upper[0] - tree.lower[0]).max() * limits.root
-    widest = limits.widest if extent >= _SINGLE_LEAST_WIDTH else -1.0
-    has_tails = isinstance(kernel.twin, CauchyTwin)
-    single_reach = math.inf if has_tails else _reach(kernel, _SINGLE_LOWEST)
-    return tree.in_single(limits.root, widest=widest, norm=limits.norm, single_reach=single_reach)
-
-
-def _limits(twin: Any, n_features: int) -> _Single:
-    r"""How wide a block may be in single precision.
-
-    A feature relative to the centre of its block is off by :math:`u = 2^{-24}` of itself. With
-    half a diagonal b of the block the exponent t of a pair (to base two) is off by at most
-    :math:`u (4 b \sqrt t + 4 t)` where it is a squared distance, :math:`u (2 b + 4 t)` where it is
-    a sum of absolute differences. Errors of features have random signs: half a width of a few
-    units for each feature, that is a diagonal that grows with :math:`\sqrt d`, keeps them below
-    8e-7 once they are multiplied by the kernel.
-    """
-    root_d = math.sqrt(n_features)
-    if isinstance(twin, LaplacianTwin):
-        return _Single(twin.scale * math.log2(math.e), 1, 3.0 * root_d)
-    widest = min(1.5 * root_d, 8.0)
-    if isinstance(twin, GaussianTwin):
-        return _Single(math.sqrt(twin.scale * math.log2(math.e)), 2, widest)
-    return _Single(math.sqrt(twin.scale), 2, widest)
+        return tree.in_double()
+    limits = kernel.single_precision(tree.lower.shape[1])
+    extent = (tree.upper[0] - tree.lower[0]).max() * limits.scale
+    return tree.in_single(
+        limits.scale,
+        widest=limits.widest if extent >= _SINGLE_LEAST_WIDTH else -1.0,
+        norm=2 if kernel.metric == "sqeuclidean" else 1,
+        single_reach=_reach(kernel, limits.lowest),
+    )

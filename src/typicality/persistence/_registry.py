@@ -59,7 +59,7 @@ RULES = (
 )
 
 
-_STATIONARY = Record("typicality.kernels.of_distance", {"sigma": number})
+_STATIONARY = Record("typicality.kernels", {"sigma": number})
 _SPARSE = Record("typicality.membership.sparse", {"eta": floats("c"), "lam": number, "p": number})
 
 RECORDS: dict[str, Record] = {
@@ -67,9 +67,9 @@ RECORDS: dict[str, Record] = {
     "Gaussian": _STATIONARY,
     "Laplacian": _STATIONARY,
     "Cauchy": _STATIONARY,
-    "Linear": Record("typicality.kernels.of_product", {}),
+    "Linear": Record("typicality.kernels", {}),
     "LocalGaussian": Record(
-        "typicality.kernels.local",
+        "typicality.kernels",
         {
             "rows": floats("_reference", "_coordinates"),
             "n_neighbors": whole,
@@ -77,13 +77,13 @@ RECORDS: dict[str, Record] = {
         },
     ),
     "Polynomial": Record(
-        "typicality.kernels.of_product",
+        "typicality.kernels",
         {"degree": number, "gamma": one_of(nothing, number), "coef0": number},
     ),
-    "Cosine": Record("typicality.kernels.of_product", {}),
-    "Function": Record("typicality.kernels.named", {"function": part("_FromScikitLearn")}),
+    "Cosine": Record("typicality.kernels", {}),
+    "Function": Record("typicality.kernels", {"function": part("_FromScikitLearn")}),
     "_FromScikitLearn": Record(
-        "typicality.kernels.named", {"name": words("additive_chi2", "chi2", "sigmoid")}
+        "typicality.kernels", {"name": words("additive_chi2", "chi2", "sigmoid")}
     ),
     "Fuzzy": Record("typicality.membership.fuzzy", {"m": number}),
     "Entropic": Record("typicality.membership.entropic", {"lam": number}),

@@ -1,0 +1,133 @@
+"""A kernel between blocks of rows, and distances between their bounding boxes.
+
+Rows stand in blocks, the leaves of a complete k-d tree (`typicality.operators.row_tree.Blocks`):
+leaf l has its features in columns[l], one a line, and its weights in weights[l]. The children of
+node i are 2 i + 1 and 2 i + 2, and the leaves are the last nodes.
+
+The type of the columns decides between two precisions. In single precision the columns are
+relative to the centre of their block and scaled (`Stationary.single_scale`), so that the distance
+is the exponent to base two (Gaussian, Laplacian) or what is added to one (Cauchy). Values are then
+2**100 times the kernel, which keeps products with small weights away from subnormal numbers.
+"""
+
+from numpy import float32
+
+from typicality.compiled.jit import EXACT, INLINED, inlined, of_form
+
+# ---- the functions of a kernel ------------------------------------------------------------------
+
+
+@of_form(INLINED)
+def part(form, difference):
+    """What one feature adds to the distance a kernel is a function of."""
+
+
+@of_form(EXACT, by_precision=True)
+def profile(form, distance):
+    """The kernel as a function of that distance."""
+
+
+@of_form(EXACT, by_precision=True)
+def complement(form, distance):
+    """One minus the kernel, to full relative precision."""
+
+
+@of_form(EXACT)
+def log_profile(form, distance):
+    """The logarithm of the kernel."""
+
+
+@of_form(EXACT)
+def ratio(form, distance, nearest):
+    """The kernel relative to its value at a smaller distance."""
+
+
+@of_form(EXACT)
+def distance_at(form, share):
+    """The distance at which one minus the kernel is `share`."""
+
+
+# ---- distances and values of one row against a block --------------------------------------------
+
+
+@inlined
+def _one_feature(form, columns, j, rows, i, fresh, out):
+    a = rows[j, i]
+    for r in range(out.size):
+        added = part(form, columns[j, r] - a)
+        out[r] = added if fresh else out[r] + added
+
+
+@inlined
+def _two_features(form, columns, j, rows, i, fresh, out):
+    a, b = rows[j, i], rows[j + 1, i]
+    for r in range(out.size):
+        added = part(form, columns[j, r] - a) + part(form, columns[j + 1, r] - b)
+        out[r] = added if fresh else out[r] + added
+
+
+@inlined
+def _eight_features(form, columns, j, rows, i, fresh, out):
+    a, b, c, d = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
+    e, f, g, h = rows[j + 4, i], rows[j + 5, i], rows[j + 6, i], rows[j + 7, i]
+    for r in range(out.size):
+        added = (
+            (part(form, columns[j, r] - a) + part(form, columns[j + 1, r] - b))
+            + (part(form, columns[j + 2, r] - c) + part(form, columns[j + 3, r] - d))
+        ) + (
+            (part(form, columns[j + 4, r] - e) + part(form, columns[j + 5, r] - f))
+            + (part(form, columns[j + 6, r] - g) + part(form, columns[j + 7, r] - h))
+        )
+        out[r] = added if fresh else out[r] + added
+
+
+@inlined
+def distances(form, columns, rows, i, out):
+    """Distances of row i of a block to the rows of another; features in groups of 8, 2 and 1."""
+    n_features = columns.shape[0]
+    done = n_features % 2
+    if done:
+        _one_feature(form, columns, 0, rows, i, True, out)
+    elif n_features % 8:
+        _two_features(form, columns, 0, rows, i, True, out)
+        done = 2
+    else:
+        _eight_features(form, columns, 0, rows, i, True, out)
+        done = 8
+    while (n_features - done) % 8:
+        _two_features(form, columns, done, rows, i, False, out)
+        done += 2
+    while done < n_features:
+        _eight_features(form, columns, done, rows, i, False, out)
+        done += 8
+
+
+@inlined
+def evaluate(form, of_complement, values):
+    """Distances to values of the kernel, or of one minus the kernel, in place."""
+    if of_complement:
+        for r in range(values.size):
+            values[r] = complement(form, values[r])
+    else:
+        for r in range(values.size):
+            values[r] = profile(form, values[r])
+
+
+@inlined
+def distance_between(form, lower, upper, other_lower, other_upper):
+    """The distance of two boxes."""
+    distance = 0.0
+    for j in range(lower.size):
+        gap = max(lower[j] - other_upper[j], other_lower[j] - upper[j], 0.0)
+        distance += part(form, gap)
+    return distance
+
+
+@inlined
+def relative_to(columns, centre, root, out):
+    """The columns of a block in single precision, about another centre."""
+    n_features, n_rows = columns.shape
+    for j in range(n_features):
+        here = centre[j]
+        for r in range(n_rows):
+            out[j, r] = float32((columns[j, r] - here) * root)

@@ -1,0 +1,96 @@
+"""How functions are compiled, and how their machine code is kept on disk.
+
+Numba discards cached code when the source file of the cached function changes. It does not look at
+the files that the function calls. But its key also holds the values of the free variables of the
+function. So every cached function here gets a free variable: a fingerprint of all sources that
+compiled code can depend on. After any change of these files the code is compiled again.
+"""
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import CellType, FunctionType
+
+from numba import njit
+from numba.extending import overload
+
+# Sums may be reordered (vector lanes) and products fused.
+REORDERED = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+# Inlined, so that a loop is one function: a process that compiles would otherwise link to copies of
+# the helpers that were optimised on their own, and round differently from one that finds the loop
+# in the cache.
+INLINED = {**REORDERED, "forceinline": True}
+# For code that relies on the order of operations, like range reduction.
+EXACT = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
+
+inlined = njit(**INLINED)
+exact = njit(**EXACT)
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+@cache
+def fingerprint():
+    """A number that changes with the sources of compiled code, of the rules and of the kernels."""
+    digest = sha256()
+    for folder in ("compiled", "membership"):
+        for path in sorted(_PACKAGE.joinpath(folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    digest.update(_PACKAGE.joinpath("kernels.py").read_bytes())
+    return int.from_bytes(digest.digest()[:6])
+
+
+def cached(**options):
+    """Compile, and keep the result on disk where there is a folder that can be written to."""
+
+    def compiled(function):
+        try:
+            code = function.__code__.replace(co_freevars=("fingerprint",))
+            closure = (CellType(fingerprint()),)
+            stamped = FunctionType(code, function.__globals__, closure=closure)
+            return njit(nogil=True, cache=True, **options)(stamped)
+        except (RuntimeError, OSError):  # no such folder, or a package without its sources
+            return njit(nogil=True, **options)(function)
+
+    return compiled
+
+
+class Loop:
+    """A loop that is compiled for each type of its first argument, a compiled form.
+
+    The result is kept on disk for the forms of this package only. The fingerprint does not cover
+    other sources, and a process that cannot import them could not read the index of the cache.
+    """
+
+    def __init__(self, function):
+        self.on_disk = cached(**REORDERED)(function)
+        self.in_memory = njit(nogil=True, **REORDERED)(function)
+
+    def __call__(self, form, *arguments):
+        """Run the loop."""
+        ours = type(form).__module__.startswith("typicality.")
+        return (self.on_disk if ours else self.in_memory)(form, *arguments)
+
+
+def of_form(options, *, by_precision=False):
+    """Let compiled code call the function of that name of the form it is given.
+
+    The decorated function only documents the arguments. With `by_precision`, the form has a second
+    function, `<name>_32`, for an argument in single precision.
+    """
+
+    def declared(stub):
+        @overload(stub, jit_options=options, strict=False)
+        def choose(form, *arguments):
+            single = by_precision and arguments[0].bitwidth == 32
+            return getattr(functions_of(form.instance_class), stub.__name__ + "_32" * single)
+
+        return stub
+
+    return declared
+
+
+@cache
+def functions_of(form_class):
+    """The compiled functions of a rule or a kernel, made once."""
+    return form_class.functions()

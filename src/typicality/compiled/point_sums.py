@@ -1,0 +1,314 @@
+"""Kernel sums at points: plain sums, sums in logarithms, and rows in the same place.
+
+All of them walk down the tree of the blocks (`next_leaf`) and skip what is too far to matter.
+"""
+
+from numpy import empty, float32, float64, inf, int64, log
+
+from typicality.compiled.arithmetic import clear
+from typicality.compiled.blocks import (
+    distance_at,
+    distance_between,
+    distances,
+    evaluate,
+    log_profile,
+    part,
+    ratio,
+    relative_to,
+)
+from typicality.compiled.jit import Loop, inlined
+
+_DEEPEST = 128  # nodes that can wait: more than a tree has levels
+_POINTS_AT_ONCE = 32  # share a block while it is in the cache
+_A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of points does not skip
+
+
+# ---- the walk -----------------------------------------------------------------------------------
+
+
+@inlined
+def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting, n_waiting):
+    """Walk on to the next leaf: its number, -1 at the end, and how many nodes are waiting.
+
+    A walk begins with the root, node 0, waiting. What `skips(form, distance, node, limits)`, with
+    the distance of a node to the box from `lower` to `upper`, is left out with all below it. Leaves
+    come in their order or, `nearest_first`, below each node those of its nearer child first.
+    """
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        distance = distance_between(form, lower, upper, blocks.lower[node], blocks.upper[node])
+        if skips(form, distance, node, limits):
+            continue
+        leaf = node - (blocks.columns.shape[0] - 1)
+        if leaf >= 0:
+            return leaf, n_waiting
+        left, right = 2 * node + 1, 2 * node + 2
+        if nearest_first:
+            to_left = distance_between(form, lower, upper, blocks.lower[left], blocks.upper[left])
+            to_right = distance_between(
+                form, lower, upper, blocks.lower[right], blocks.upper[right]
+            )
+            if to_right < to_left:
+                left, right = right, left
+        waiting[n_waiting] = right
+        waiting[n_waiting + 1] = left
+        n_waiting += 2
+    return -1, 0
+
+
+@inlined
+def _too_far(form, distance, node, limits):
+    return distance > limits[0]
+
+
+@inlined
+def _not_nearer(form, distance, node, limits):
+    best, node_weights = limits
+    return distance >= best or node_weights[node] == 0.0
+
+
+@inlined
+def _too_small(form, distance, node, limits):
+    best, least, node_weights = limits
+    return ratio(form, max(distance, best), best) < least or node_weights[node] == 0.0
+
+
+# ---- sums ---------------------------------------------------------------------------------------
+
+
+@inlined
+def _load_points(points, start, stop, group, lower, upper):
+    """A group of points, transposed, and their box; filled up with copies of the last."""
+    for j in range(lower.size):
+        lower[j] = upper[j] = points[start, j]
+        for p in range(group.shape[1]):
+            here = points[min(start + p, stop - 1), j]
+            group[j, p] = here
+            lower[j] = min(lower[j], here)
+            upper[j] = max(upper[j], here)
+
+
+@inlined
+def _distances_to_box(form, group, lower, upper, out):
+    """Distances of a group of points to a box, each by itself."""
+    clear(out)
+    for j in range(lower.size):
+        low, high = lower[j], upper[j]
+        for p in range(out.size):
+            gap = max(low - group[j, p], group[j, p] - high, 0.0)
+            out[p] += part(form, gap)
+
+
+@inlined
+def _add_row(form, group, p, columns, complement, weights, units, values, sums, i):
+    """Add one block to the sums of one point."""
+    distances(form, columns, group, p, values)
+    evaluate(form, complement, values)
+    for k in range(weights.shape[0]):
+        total = values.dtype.type(0)
+        for r in range(values.size):
+            total += values[r] * weights[k, r]
+        sums[i, k] += units[k] * total
+
+
+@inlined
+def _add_leaf_at(
+    form,
+    blocks,
+    weights,
+    leaf,
+    reach,
+    complement,
+    group,
+    group_32,
+    to_points,
+    values,
+    values_32,
+    start,
+    stop,
+    sums,
+    near,
+):
+    """Add a leaf to the sums at those points of a group that it is near enough to."""
+    n_columns = sums.shape[1]
+    narrow = blocks.narrow[leaf]
+    if narrow:
+        relative_to(group, blocks.centres[leaf], blocks.root, group_32)
+        columns_32, placed_32 = blocks.columns_32[leaf], weights.placed_32[leaf]
+        for p in range(stop - start):
+            if to_points[p] <= reach and to_points[p] <= blocks.single_reach:
+                _add_row(
+                    form,
+                    group_32,
+                    p,
+                    columns_32,
+                    complement,
+                    placed_32,
+                    weights.units_32,
+                    values_32,
+                    sums,
+                    start + p,
+                )
+    columns, placed = blocks.columns[leaf], weights.placed[leaf]
+    for p in range(stop - start):
+        if to_points[p] <= reach:
+            for k in range(n_columns):
+                near[start + p, k] += weights.total[leaf, k]
+            near[start + p, n_columns] += 1.0
+            if not (narrow and to_points[p] <= blocks.single_reach):
+                _add_row(
+                    form,
+                    group,
+                    p,
+                    columns,
+                    complement,
+                    placed,
+                    weights.units,
+                    values,
+                    sums,
+                    start + p,
+                )
+
+
+@Loop
+def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, near):
+    """Kernel sums at points `first` to `last`, each over the blocks that are near enough to it.
+
+    What is skipped, and in which precision a block is added, depends on the point and the block
+    alone, and blocks are added in their order: a point gets the same numbers alone and in any
+    batch. `sums` has the shape (n_points, n_columns); for `near` see `sum_pairs`.
+    """
+    n_leaves, n_features, leaf_rows = blocks.columns.shape
+    lower, upper = empty(n_features, float64), empty(n_features, float64)
+    group = empty((n_features, _POINTS_AT_ONCE), float64)
+    group_32 = empty((n_features, _POINTS_AT_ONCE), float32)
+    to_points = empty(_POINTS_AT_ONCE, float64)
+    values = empty(leaf_rows, float64)
+    values_32 = empty(leaf_rows, float32)
+    waiting = empty(_DEEPEST, int64)
+    limits = (reach * _A_LITTLE_MORE,)
+    for start in range(first, last, _POINTS_AT_ONCE):
+        stop = min(start + _POINTS_AT_ONCE, last)
+        _load_points(points, start, stop, group, lower, upper)
+        waiting[0], n_waiting = 0, 1
+        while True:
+            leaf, n_waiting = _next_leaf(
+                form, blocks, lower, upper, _too_far, limits, False, waiting, n_waiting
+            )
+            if leaf < 0:
+                break
+            node = leaf + n_leaves - 1
+            _distances_to_box(form, group, blocks.lower[node], blocks.upper[node], to_points)
+            _add_leaf_at(
+                form,
+                blocks,
+                weights,
+                leaf,
+                reach,
+                complement,
+                group,
+                group_32,
+                to_points,
+                values,
+                values_32,
+                start,
+                stop,
+                sums,
+                near,
+            )
+
+
+# ---- tails: rows in the same place, and sums in logarithms --------------------------------------
+
+
+@Loop
+def coincidences_at(form, blocks, weights, copies, nearest, points, first, last, counts):
+    """Weight and copies of the rows in the same place as points `first` to `last`.
+
+    That is where one minus the kernel is at most `nearest`. `counts` has shape (n_points, 2).
+    """
+    n_features, leaf_rows = blocks.columns.shape[1:]
+    same_place = distance_at(form, nearest)
+    limits = (same_place * _A_LITTLE_MORE,)
+    point = empty((n_features, 1), float64)
+    values = empty(leaf_rows, float64)
+    waiting = empty(_DEEPEST, int64)
+    for i in range(first, last):
+        for j in range(n_features):
+            point[j, 0] = points[i, j]
+        waiting[0], n_waiting = 0, 1
+        while True:
+            leaf, n_waiting = _next_leaf(
+                form, blocks, points[i], points[i], _too_far, limits, False, waiting, n_waiting
+            )
+            if leaf < 0:
+                break
+            distances(form, blocks.columns[leaf], point, 0, values)
+            for r in range(blocks.counts[leaf]):
+                if values[r] <= same_place:
+                    counts[i, 0] += weights[leaf, r]
+                    counts[i, 1] += copies[leaf, r]
+
+
+@inlined
+def _find_nearest(form, blocks, weights, node_weights, same_place, point, values, waiting):
+    """The distance and the weight of the nearest row elsewhere that has a weight."""
+    best, best_weight = inf, 0.0
+    at = point[:, 0]
+    waiting[0], n_waiting = 0, 1
+    while True:
+        limits = (best, node_weights)
+        leaf, n_waiting = _next_leaf(
+            form, blocks, at, at, _not_nearer, limits, True, waiting, n_waiting
+        )
+        if leaf < 0:
+            return best, best_weight
+        distances(form, blocks.columns[leaf], point, 0, values)
+        for r in range(blocks.counts[leaf]):
+            if same_place < values[r] < best and weights[leaf, r] > 0.0:
+                best, best_weight = values[r], weights[leaf, r]
+
+
+@Loop
+def log_sums_at(form, blocks, weights, node_weights, nearest, share, points, first, last, log_sums):
+    """Logarithms of kernel sums at points `first` to `last`, over the rows in other places.
+
+    Relative to the nearest row, and without blocks that add less than `share` of the sum.
+    """
+    n_features, leaf_rows = blocks.columns.shape[1:]
+    same_place = distance_at(form, nearest)
+    point = empty((n_features, 1), float64)
+    values = empty(leaf_rows, float64)
+    waiting = empty(_DEEPEST, int64)
+    for i in range(first, last):
+        for j in range(n_features):
+            point[j, 0] = points[i, j]
+        best, best_weight = _find_nearest(
+            form, blocks, weights, node_weights, same_place, point, values, waiting
+        )
+        log_sums[i] = -inf
+        if best == inf:
+            continue
+        limits = (best, share * best_weight / node_weights[0], node_weights)
+        total = 0.0
+        waiting[0], n_waiting = 0, 1
+        while True:
+            leaf, n_waiting = _next_leaf(
+                form, blocks, points[i], points[i], _too_small, limits, False, waiting, n_waiting
+            )
+            if leaf < 0:
+                break
+            distances(form, blocks.columns[leaf], point, 0, values)
+            total += _sum_elsewhere(form, weights[leaf], same_place, best, values)
+        log_sums[i] = log_profile(form, best) + log(total)
+
+
+@inlined
+def _sum_elsewhere(form, weights, same_place, best, values):
+    """The sum over the rows of a block elsewhere, relative to the kernel at distance `best`."""
+    total = 0.0
+    for r in range(values.size):
+        relative = ratio(form, max(values[r], best), best)
+        total += weights[r] * (relative if values[r] > same_place else 0.0)
+    return total

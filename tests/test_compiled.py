@@ -1,0 +1,256 @@
+"""Compiled code: when it is loaded, what is kept on disk, and how a rule or a kernel enters."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import typicality
+from typicality import OneClusterPCM
+from typicality.compiled import jit
+from typicality.compiled.pair_sums import sum_pairs
+from typicality.compiled.sweep import fold_chunks, write_rows
+from typicality.geometry import InputSpace
+from typicality.kernels import CompiledKernel, SinglePrecision, Stationary
+from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
+from typicality.operators import Evaluated, Tiles
+from typicality.operators.tails import ExactTails
+
+# ---- when it is loaded --------------------------------------------------------------------------
+
+
+def python(code, **environment):
+    """Run code in a fresh interpreter and read the JSON it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return json.loads(done.stdout)
+
+
+def test_rules_and_kernels_do_not_load_numba():
+    loaded = python(
+        "import json, sys\nfrom typicality.kernels import Gaussian\n"
+        "from typicality.membership import Fuzzy\nFuzzy().compiled_form, Gaussian().compiled_form\n"
+        "print(json.dumps('numba' in sys.modules))"
+    )
+    assert not loaded
+
+
+# ---- what is kept on disk -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy_of_the_package(tmp_path):
+    source = os.path.dirname(typicality.__file__)
+    ignored = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(source, tmp_path / "typicality", ignore=ignored)
+
+
+def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_package, tmp_path):
+    code = (
+        "import json, numpy as np\nfrom typicality.compiled.sweep import write_rows\n"
+        "from typicality.geometry import InputSpace\nfrom typicality.membership import Hard\n"
+        "X = np.arange(6.0).reshape(3, 2)\n"
+        "u = InputSpace(X).at(X[:1]).memberships(Hard(), X)\nstats = write_rows.on_disk.stats\n"
+        "print(json.dumps([sum(stats.cache_hits.values()), u.ravel().tolist()]))"
+    )
+    folders = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert python(code, **folders) == [0, [1.0, 1.0, 1.0]]
+    assert python(code, **folders) == [1, [1.0, 1.0, 1.0]]
+    rule = copy_of_the_package / "membership" / "hard.py"
+    rule.write_text(rule.read_text().replace("1 if first else 0", "3 if first else 0"))
+    assert python(code, **folders) == [0, [3.0, 3.0, 3.0]]
+
+
+@pytest.mark.parametrize(
+    "name", ["kernels.py", "membership/sparse.py", "compiled/arithmetic.py", "compiled/blocks.py"]
+)
+def test_the_fingerprint_covers_what_compiled_code_depends_on(
+    copy_of_the_package, monkeypatch, name
+):
+    monkeypatch.setattr(jit, "_PACKAGE", copy_of_the_package)
+    before = jit.fingerprint.__wrapped__()
+    assert before == jit.fingerprint()
+    path = copy_of_the_package / name
+    path.write_text(path.read_text() + "\n")
+    assert jit.fingerprint.__wrapped__() != before
+
+
+def in_memory_only(loop, form_class):
+    """Whether a loop was compiled for a form and not cached, for a change here goes unnoticed."""
+    kept, compiled = (
+        [types[0].instance_class for types in dispatcher.signatures]
+        for dispatcher in (loop.on_disk, loop.in_memory)
+    )
+    return form_class in compiled and form_class not in kept
+
+
+# ---- how a rule enters: one class and its compiled form -----------------------------------------
+
+
+@dataclass(frozen=True)
+class Lorentzian(NearestPrototype):
+    """A rule for this test: u = 1 / (1 + d / s)."""
+
+    s: float
+
+    def memberships(self, sqdist: Array) -> Array:
+        return 1.0 / (1.0 + sqdist / self.s)
+
+    def weights(self, memberships: Array) -> Array:
+        return memberships**2
+
+    def objective(self, memberships: Array, sqdist: Array) -> Array:
+        return (memberships**2 * sqdist + self.s * (1.0 - memberships) ** 2).sum(axis=-1)
+
+    @property
+    def compiled_form(self):
+        return LorentzianForm(self.s)
+
+
+class LorentzianForm(NamedTuple):
+    s: float
+
+    @staticmethod
+    def functions():
+        from typicality.compiled.arithmetic import clear
+
+        def memberships(form, sqdist, low, total, out):
+            for k in range(out.shape[0]):
+                for r in range(out.shape[1]):
+                    out[k, r] = 1.0 / (1.0 + sqdist[k, r] / form.s)
+
+        def pull(form, sqdist, low, total, out, value):
+            clear(value)
+            for k in range(out.shape[0]):
+                for r in range(out.shape[1]):
+                    value[r] += out[k, r] * sqdist[k, r]
+                    out[k, r] *= out[k, r]
+
+        return CompiledRule(memberships, pull)
+
+
+class LorentzianArrays(Lorentzian):
+    compiled_form = None
+
+
+def test_a_rule_is_one_class_and_its_compiled_form(rng):
+    X = rng.normal(size=(3000, 3))
+    space = InputSpace(X)
+    fast = slow = space.at(X[:4])
+    for _ in range(5):
+        one = space.sweep(Lorentzian(0.7), fast)
+        other = space.sweep(LorentzianArrays(0.7), slow)
+        assert_allclose(one.objective, other.objective, rtol=1e-12)
+        fast, slow = one.prototypes, other.prototypes
+    assert_allclose(fast.centers, slow.centers, atol=1e-11)
+    rule = Lorentzian(0.7)
+    assert_allclose(fast.memberships(rule, X), rule.memberships(fast.sqdist(X)), rtol=1e-13)
+    assert_array_equal(fast.labels(rule, X), labels(rule, fast.sqdist(X)))
+    assert in_memory_only(fold_chunks, LorentzianForm)
+    assert in_memory_only(write_rows, LorentzianForm)
+
+
+# ---- how a kernel enters: one class and its compiled form ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Student(Stationary):
+    """A kernel for this test: (1 + |x - y|^2 / sigma^2)^-2."""
+
+    metric: ClassVar[str] = "sqeuclidean"
+
+    sigma: float = 1.0
+
+    def log_profile(self, distance, out=None):
+        values = np.log1p(np.divide(distance, self.sigma**2, out=out), out=out)
+        return np.multiply(values, -2.0, out=out)
+
+    def support_radius(self, rtol):
+        return self.sigma * np.sqrt(rtol**-0.5 - 1.0) if rtol > 0 else np.inf
+
+    @property
+    def compiled_form(self):
+        return StudentForm(self.sigma**-2) if type(self) is Student else None
+
+    def single_precision(self, n_features):
+        return SinglePrecision(1.0 / self.sigma, 1.5, lowest=0.0)
+
+
+class StudentForm(NamedTuple):
+    scale: float
+
+    @staticmethod
+    def functions():
+        from typicality.compiled.arithmetic import ONE_32, UNIT_32
+
+        def part(form, difference):
+            return difference * difference
+
+        def profile(form, distance):
+            return (1.0 + form.scale * distance) ** -2
+
+        def complement(form, distance):
+            relative = form.scale * distance
+            return relative * (2.0 + relative) / ((1.0 + relative) * (1.0 + relative))
+
+        def profile_32(form, distance):
+            return UNIT_32 / ((ONE_32 + distance) * (ONE_32 + distance))
+
+        def complement_32(form, distance):
+            return UNIT_32 - UNIT_32 / ((ONE_32 + distance) * (ONE_32 + distance))
+
+        def log_profile(form, distance):
+            return -2.0 * np.log1p(form.scale * distance)
+
+        def ratio(form, distance, nearest):
+            return ((1.0 + form.scale * nearest) / (1.0 + form.scale * distance)) ** 2
+
+        def distance_at(form, share):
+            return ((1.0 - share) ** -0.5 - 1.0) / form.scale
+
+        return CompiledKernel(
+            part, profile, complement, profile_32, complement_32, log_profile, ratio, distance_at
+        )
+
+
+class StudentArrays(Student):
+    """The same without a compiled form: it is not inherited."""
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_a_kernel_is_one_class_and_its_compiled_form(rng, single):
+    X, points = rng.normal(size=(3000, 2)), rng.normal(size=(50, 2))
+    W = rng.random((3000, 2))
+    kernel = Student(0.3)
+    tiles = Tiles(Evaluated(kernel, X), rtol=1e-9, skip=True, single=single)
+    rtol = 1e-5 if single else 1e-7
+    assert_allclose(tiles @ W, kernel(X, X) @ W, rtol=rtol)
+    assert_allclose(tiles.complement(W), 0.5 * kernel.sqdist(X, X) @ W, rtol=rtol)
+    assert_allclose(tiles.expansion(W).at(points), kernel(points, X) @ W, rtol=rtol)
+    assert in_memory_only(sum_pairs, StudentForm)
+
+
+def test_an_estimator_takes_a_kernel_with_its_own_compiled_form(rng):
+    X = rng.normal(size=(2500, 2))
+    fast = OneClusterPCM(kernel=Student(0.5)).fit(X)
+    slow = OneClusterPCM(kernel=StudentArrays(0.5)).fit(X)
+    assert_allclose(fast.score_samples(X[:20]), slow.score_samples(X[:20]), rtol=1e-6)
+
+
+def test_tails_of_a_kernel_with_its_own_compiled_form(rng):
+    X, far = rng.normal(size=(300, 2)), np.array([[30.0, 1.0], [5.0, 5.0]])
+    weights, kernel = rng.random(300), Student(0.1)
+    tails = ExactTails(Evaluated(kernel, X), weights, np.ones(300), 1e-12)
+    assert_allclose(tails.log_sums(far)[0], np.log(kernel(far, X) @ weights), rtol=1e-9)
