@@ -41,7 +41,7 @@ def clusters(rng, n_clusters, d):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("root", ["exact", "bisection"])
 @pytest.mark.parametrize("max_iter", [1, 5, 60])
 def test_from_above_as_the_twin(seed, root, max_iter):
@@ -63,7 +63,7 @@ def test_from_above_as_the_twin(seed, root, max_iter):
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("lam", [0.02, 0.2])
 def test_from_below_as_the_twin(seed, lam):
     X = clusters(np.random.default_rng(seed), 5, 2 + seed % 3)
@@ -253,7 +253,7 @@ def test_without_a_box_units_are_those_of_the_data(blobs):
 def test_a_collapse_is_a_warning_and_no_crash(kind, kernel, assign, blobs):
     X, _ = blobs
     model = kind(lam=50.0, kernel=kernel, assign=assign)
-    with pytest.warns(EmptyClustersWarning, match=r"lam=50 is too large.*Try lam=12"):
+    with pytest.warns(EmptyClustersWarning, match=r"lam=50 .*lam=12"):
         model.fit(X)
     assert model.n_clusters_ == 0
     assert (model.labels_ == -1).all()
@@ -293,21 +293,19 @@ def test_weights_may_be_shares(blobs):
 
 def test_most_rows_nowhere_is_a_warning():
     X = load_breast_cancer().data
-    with pytest.warns(ClusteringWarning, match=r"% of the rows belong to no cluster. Try box=3.7"):
+    with pytest.warns(ClusteringWarning, match=r"% of the rows .*box=3.7"):
         SequentialPCM(lam=0.2).fit(X)
 
 
 def test_clusters_of_single_rows_are_a_warning(rng):
-    with pytest.warns(FragmentedClustersWarning, match=r"clusters are single rows. Try box="):
+    with pytest.warns(FragmentedClustersWarning, match="single rows"):
         AdaptivePCM(50).fit(rng.normal(size=(50, 3)))
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-307])
 def test_a_feature_too_narrow_for_the_box_is_an_error(scale, blobs):
     X = np.column_stack([blobs[0], np.arange(180) % 2 * scale])
-    with pytest.raises(
-        ValueError, match=r"Feature 2 of X spans only .* too little to be stretched"
-    ):
+    with pytest.raises(ValueError, match="Feature 2 of X spans only"):
         AdaptivePCM().fit(X)
 
 

@@ -89,10 +89,8 @@ def test_weight_k_is_k_copies(algorithm, plane, rng):
     assert_allclose(weighted.score_samples(plane), repeated.score_samples(plane), rtol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_thresholds_of_rows_of_very_unequal_weight(seed):
+def test_thresholds_of_rows_of_very_unequal_weight(rng):
     """A row with much weight is not well known even where its score is not low."""
-    rng = np.random.default_rng(seed)
     X, weight = rng.normal(size=(3000, 3)), 10.0 ** rng.uniform(-3, 0, size=3000)
     model = OneClusterPCM(kernel="cauchy", sigma=0.01, contamination=0.05).fit(
         X, sample_weight=weight
@@ -223,5 +221,5 @@ def test_small_models_are_small_whatever_computed_them(rng):
 def test_what_was_forgotten_does_not_come_back(plane):
     small = OneClusterPCM(sigma=2.0).fit(plane).compress(1e-3)
     assert small.compress(1e-2).predict(plane).shape == (len(plane),)
-    with pytest.raises(ValueError, match=r"compressed already.*Compress the full model"):
+    with pytest.raises(ValueError, match="compressed already"):
         small.compress(1e-7)

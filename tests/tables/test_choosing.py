@@ -143,7 +143,7 @@ def test_decimal_commas_are_recognised(tmp_path):
                 "points to use them",
             ),
         )
-        with pytest.raises(TableError, match=r"Save the file with decimal points: 1\.5, not 1,5"):
+        with pytest.raises(TableError, match="decimal points"):
             read_rows(table, columns=["a"])
 
 
@@ -213,7 +213,7 @@ def test_columns_are_judged_over_all_blocks(tmp_path):
 def test_a_single_row_has_nothing_to_be_compared_with(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("a,b\n1,2\n")
-    with open_table(path) as table, pytest.raises(TableError, match=r"has one row.*Add rows"):
+    with open_table(path) as table, pytest.raises(TableError, match="has one row"):
         read_rows(table)
 
 
@@ -228,5 +228,5 @@ def test_commas_between_thousands_are_not_taken_for_decimals(tmp_path):
                 "without them to use the numbers",
             ),
         )
-        with pytest.raises(TableError, match="Save the file without commas between thousands"):
+        with pytest.raises(TableError, match="commas between thousands"):
             read_rows(table, columns=["a"])
