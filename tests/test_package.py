@@ -80,12 +80,13 @@ def python(code):
 
 
 def test_import_loads_nothing_heavy():
-    loaded, with_estimator = python(
+    at_first, with_parts = python(
         "import json, sys, typicality\nfirst = list(sys.modules)\n"
-        "typicality.FuzzyCMeans\nprint(json.dumps([first, list(sys.modules)]))"
+        "import typicality.metrics, typicality.plot\ntypicality.FuzzyCMeans\n"
+        "print(json.dumps([first, list(sys.modules)]))"
     )
-    assert set(HEAVY) & set(loaded) == set()
-    assert "numba" not in with_estimator, "compiled code is loaded when it is needed"
+    assert set(HEAVY) & set(at_first) == set()
+    assert {"numba", "matplotlib"} & set(with_parts) == set()  # until they are needed
 
 
 def test_public_names_resolve_lazily():
@@ -248,19 +249,36 @@ def test_readme_example_prints_what_it_says(capsys):
 
 
 FIT = """
-import json, numpy as np
+import gc, json, numpy as np
+from numba.core.dispatcher import Dispatcher
 from typicality import FuzzyCMeans
 X = np.random.default_rng(0).normal(size=(9000, 5)).astype(np.float32)
 model = FuzzyCMeans(4, m=1.6, tol=0, max_iter=9, random_state=0).fit(X)
-from typicality.compiled import fold_chunks, write_rows
-misses = sum(sum(f.stats.cache_misses.values()) for f in (fold_chunks, write_rows))
-print(json.dumps([misses, model.cluster_centers_.tobytes().hex(), model.objective_]))
+bits = [model.cluster_centers_.tobytes().hex(), model.objective_]
 """
+MEASURE = """
+import gc, json, numpy as np
+from numba.core.dispatcher import Dispatcher
+from typicality.metrics import generalized_rand_score
+U, V = (np.random.default_rng(0).dirichlet(np.ones(k), 999) for k in (3, 2))
+bits = [generalized_rand_score(np.arange(999) % 4, U), generalized_rand_score(V, U)]
+"""
+COUNTED = """
+kept = [f.stats for f in gc.get_objects() if isinstance(f, Dispatcher) and f.stats.cache_path]
+misses = sum(sum(stats.cache_misses.values()) for stats in kept)
+print(json.dumps([misses, bits]))
+"""
+NO_FOLDER = "from numba.core import caching\ncaching.CacheImpl._locator_classes = []\n"
 
 
-def test_compiled_code_is_reused_and_gives_the_bits_of_a_process_that_cannot_keep_it():
-    no_folder = "from numba.core import caching\ncaching.CacheImpl._locator_classes = []\n"
-    python(FIT)  # compiles, unless an earlier process has
-    misses, *bits = python(FIT)
-    assert misses == 0
-    assert python(no_folder + FIT)[1:] == bits
+def test_fit_reuses_compiled_code_and_gives_the_same_bits_where_it_cannot_be_kept():
+    _, bits = python(FIT + COUNTED)  # compiles, unless an earlier process has
+    assert python(FIT + COUNTED) == [0, bits]
+    assert python(NO_FOLDER + FIT + COUNTED) == [0, bits]
+
+
+def test_measure_reuses_compiled_code_and_gives_the_same_bits(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    misses, bits = python(MEASURE + COUNTED)
+    assert misses > 0
+    assert python(MEASURE + COUNTED) == [0, bits]

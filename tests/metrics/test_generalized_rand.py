@@ -1,9 +1,5 @@
 """The generalised Rand index: the slow twin, scikit-learn, chance, invariances, threads."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -254,27 +250,3 @@ def test_threads_do_not_change_a_bit(rng, score, n_threads):
         alone = [score(y, U), score(V, U)]
     with threadpool_limits(n_threads):
         assert [score(y, U), score(V, U)] == alone
-
-
-def test_compiling_and_loading_from_the_cache_give_the_same_bits(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    code = (
-        "import json, numpy as np\nfrom typicality.metrics import generalized_rand_score as score\n"
-        "rng = np.random.default_rng(0)\nU, V = rng.dirichlet([1, 1, 1], 999), np.eye(3)[:999]\n"
-        "V = rng.dirichlet([1, 1], 999)\nscores = [score(V, U), score(np.arange(999) % 4, U)]\n"
-        "from typicality.metrics.pair_sums import soft_and_crisp, soft_and_soft\n"
-        "hits = [sum(f.stats.cache_hits.values()) for f in (soft_and_crisp, soft_and_soft)]\n"
-        "print(json.dumps([hits, [s.hex() for s in scores]]))"
-    )
-    command = [sys.executable, "-c", code]
-    compiling, loading = (
-        json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        for _ in range(2)
-    )
-    assert (compiling[0], loading[0]) == ([0, 0], [1, 1])
-    assert compiling[1] == loading[1]
-
-
-def test_importing_the_measures_does_not_load_numba():
-    code = "import sys, typicality.metrics; sys.exit('numba' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)

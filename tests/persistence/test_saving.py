@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import os
-import subprocess
-import sys
 from importlib import import_module
 
 import numpy as np
@@ -138,20 +136,6 @@ def test_callbacks_are_left_out(tmp_path):
 def test_the_cache_of_a_pipeline_is_left_out(tmp_path):
     pipeline = Pipeline([("model", FuzzyCMeans(2))], memory=str(tmp_path / "cache"))
     assert load(save(pipeline, tmp_path / "m")).memory is None
-
-
-def test_another_process_reads_it(tmp_path):
-    code = (
-        "import sys, numpy as np, typicality\n"
-        "model = typicality.load(sys.argv[1])\n"
-        "print(model.score_samples(np.array([[3.0, 3.0], [9.0, 9.0]])).tobytes().hex())"
-    )
-    folder = save(fitted("nufft-OneClusterPCM"), tmp_path / "m")
-    done = subprocess.run(
-        [sys.executable, "-c", code, folder], capture_output=True, text=True, check=True
-    )
-    scores = fitted("nufft-OneClusterPCM").score_samples(np.array([[3.0, 3.0], [9.0, 9.0]]))
-    assert done.stdout.strip() == scores.tobytes().hex()
 
 
 def test_versions_are_told(tmp_path):
