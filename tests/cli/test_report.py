@@ -50,15 +50,12 @@ def test_file_that_has_changed(run, saved, groups):
     assert f"{elsewhere} has changed since the run; run `typicality cluster" in done.stderr
 
 
-def test_file_that_is_gone(run, saved, groups):
+def test_report_ends_when_the_file_of_the_run_is_gone(run, saved, groups):
     elsewhere = moved(saved, groups, "")
     elsewhere.unlink()
     done = run("report", saved, "--force")
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {elsewhere}, the file of this run, is gone; say where it is now: "
-        "typicality report MODEL FILE.\n"
-    )
+    assert done.stderr.startswith(f"Error: {elsewhere}, the file of this run, is gone")
     assert run("report", saved, groups, "--force").exit_code == 0
 
 

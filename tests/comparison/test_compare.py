@@ -14,6 +14,8 @@ from typicality import OneClusterPCM
 from typicality.comparison import compare_methods, methods
 from typicality.exceptions import ClusteringWarning
 
+pytestmark = pytest.mark.xdist_group("processes")  # one run of all methods, and one pool
+
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 CLUSTERERS = [
     *("auto", "alpha-cut", "sequential", "fuzzy c-means"),

@@ -30,7 +30,7 @@ def soft(rng, n_rows, n_clusters=4, concentration=0.5):
 
 
 @normalized_or_not
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(two_partitions())
 def test_it_is_the_mean_over_all_pairs(normalize, two):
     expected = slow.generalized_rand(*two, normalize)
@@ -38,7 +38,7 @@ def test_it_is_the_mean_over_all_pairs(normalize, two):
 
 
 @normalized_or_not
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(two_partitions())
 def test_adjusted_is_relative_to_independent_pairs(normalize, two):
     expected = slow.expected_over_pairs(*two, normalize)

@@ -60,6 +60,7 @@ def test_what_is_lacking_is_said(papers, capsys):
     assert "stays as it is: Table 2: there is no S2." in capsys.readouterr().out
 
 
+@pytest.mark.xdist_group("processes")  # that all of these tests share
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_each_keeps_the_order(tmp_path, n_jobs):
     assert Setting(tmp_path, n_jobs=n_jobs).each(abs, [-3, 2, -1]) == [3, 2, 1]

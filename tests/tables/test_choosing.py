@@ -125,10 +125,7 @@ def test_columns_can_be_chosen(read):
 def test_text_in_a_chosen_column_is_an_error(read):
     with pytest.raises(TableError) as caught:
         read({"a": GOOD, "b": [*GOOD[:18], "x", "y"]}, columns=["a", "b"])
-    assert str(caught.value).endswith(
-        "rows.csv, line 20, column 'b': 'x' is not a number. Correct it, leave the cell empty, or "
-        "choose other columns."
-    )
+    assert "'x' is not a number" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (20, "b")
 
 
@@ -166,17 +163,16 @@ def test_infinity_in_a_column_of_text_is_text(read):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": ["a", "a"]}, "column 'a' was chosen twice. Name it once."),
-        ({"columns": []}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"ignore": ["a", "b"]}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"columns": ["A"]}, "has no column 'A'. Did you mean 'a'? Its columns are 'a', 'b'."),
-        ({"ignore": ["bb"]}, "has no column 'bb'. Did you mean 'b'? Its columns are 'a', 'b'."),
+        ({"columns": ["a", "a"]}, "column 'a' was chosen twice"),
+        ({"columns": []}, "no column was chosen"),
+        ({"ignore": ["a", "b"]}, "no column was chosen"),
+        ({"columns": ["A"]}, r"no column 'A'\. Did you mean 'a'\?"),
+        ({"ignore": ["bb"]}, r"no column 'bb'\. Did you mean 'b'\?"),
     ],
 )
-def test_choices_that_cannot_be(read, options, message):
-    with pytest.raises(TableError) as caught:
+def test_columns_that_cannot_be_chosen_are_named(read, options, message):
+    with pytest.raises(TableError, match=message):
         read({"a": GOOD, "b": GOOD}, **options)
-    assert str(caught.value).endswith(message)
 
 
 def test_columns_are_judged_over_all_blocks(tmp_path):

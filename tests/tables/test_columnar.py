@@ -122,15 +122,11 @@ def test_written_as_csv(tmp_path):
 
 
 @pytest.mark.parametrize("write", [as_parquet, as_arrow])
-def test_cut_off(arrow_table, tmp_path, write):
+def test_columnar_file_that_is_cut_off_is_refused(arrow_table, tmp_path, write):
     path = write(arrow_table, tmp_path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match=rf"{path.name} is no whole {path.suffix[1:]} file \("):
         open_table(path)
-    assert caught.match(rf"{path.name} is no whole {path.suffix[1:]} file \(")
-    assert str(caught.value).endswith(
-        "It is cut off, or of another kind: get it again, or name its format with --format."
-    )
 
 
 def test_broken_within(tmp_path):
@@ -182,12 +178,8 @@ def test_without_pyarrow(tmp_path, monkeypatch):
         return import_module(name)
 
     monkeypatch.setattr(columnar, "import_module", without)
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match=r"rows\.parquet: .*pyarrow.*typicality\[io\]"):
         open_table(tmp_path / "rows.parquet")
-    assert str(caught.value).endswith(
-        "rows.parquet: reading 'parquet' files needs the package pyarrow. Install it with pip "
-        'install "typicality[io]".'
-    )
 
 
 def test_text_that_lies_beyond_the_file_is_refused(tmp_path):

@@ -36,6 +36,7 @@ def warns_of(seed):
     return seed
 
 
+@pytest.mark.xdist_group("processes")  # that all of these tests share
 def test_processes_change_nothing():
     X = np.random.RandomState(0).normal(size=(40, 2))
     alone, together = (
