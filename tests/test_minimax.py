@@ -60,7 +60,7 @@ def test_training_rows_as_new_rows_get_the_same_bits(rng, make):
 
 
 @every_data
-def test_an_ultrametric_of_float64(rng, make):
+def test_minimax_is_an_ultrametric_of_float64(rng, make):
     d = MinimaxPaths.of(make(rng)).distances()
     assert d.dtype == np.float64
     assert_array_equal(np.diag(d), 0)
@@ -90,7 +90,7 @@ def test_any_batch_gives_the_same_bits(rng, monkeypatch, n_features):
     assert_array_equal(paths.distances_to(X_new[::-1])[::-1], whole)
 
 
-def test_cophenetic_distances_of_single_linkage(rng):
+def test_minimax_is_the_cophenetic_distance_of_single_linkage(rng):
     X = normal(rng, 300, 4)
     expected = squareform(cophenet(linkage(X, method="single")))
     assert_array_equal(MinimaxPaths.of(X).distances(), expected)
@@ -103,13 +103,13 @@ def test_no_distance_is_above_the_euclidean(rng):
     assert np.all(paths.distances_to(X_new) <= cdist(X_new, X))
 
 
-def test_one_row():
+def test_minimax_of_one_row_is_zero():
     paths = MinimaxPaths.of(np.array([[3.0, 4.0]]))
     assert_array_equal(paths.distances(), [[0.0]])
     assert_array_equal(paths.distances_to(np.zeros((2, 2))), [[5.0], [5.0]])
 
 
-def test_no_new_rows(rng):
+def test_minimax_of_no_new_rows_is_empty(rng):
     assert MinimaxPaths.of(normal(rng, 5)).distances_to(np.empty((0, 3))).shape == (0, 5)
 
 
@@ -163,14 +163,14 @@ def test_moons_are_far_apart_and_near_in_themselves():
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("name", ["plane", "many features", "duplicates", "far from zero"])
-def test_double_centred_they_are_scalar_products(rng, name, power):
+def test_double_centred_minimax_is_a_scalar_product(rng, name, power):
     d = MinimaxPaths.of(DATA[name](rng)).distances() ** power
     centred = d - d.mean(axis=0) - d.mean(axis=1)[:, None] + d.mean()
     eigenvalues = np.linalg.eigvalsh(-0.5 * centred)
     assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
 
 
-def test_two_thousand_rows_take_seconds(rng):
+def test_minimax_of_two_thousand_rows_takes_seconds(rng):
     X, X_new = normal(rng, 2000, 5), normal(rng, 2000, 5)
     start = time.perf_counter()
     paths = MinimaxPaths.of(X)

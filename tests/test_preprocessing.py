@@ -41,14 +41,14 @@ OUTSIDE_THE_SUITE = [
 
 @MIXED
 @parametrize_with_checks(SCALERS, expected_failed_checks=None)
-def test_scikit_learn_check(estimator, check):
+def test_scaler_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @MIXED
 @pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", SCALERS, ids=str)
-def test_check_outside_the_suite(estimator, check):
+def test_scaler_passes_a_check_outside_the_suite(estimator, check):
     check(type(estimator).__name__, clone(estimator))
 
 
@@ -74,7 +74,7 @@ def test_standard_is_that_of_scikit_learn(X):
     np.testing.assert_allclose(ours.scale_, peer.scale_, rtol=1e-9)
 
 
-def test_none_changes_nothing(X):
+def test_scaler_of_none_changes_nothing(X):
     np.testing.assert_array_equal(ColumnScaler(scale="none").fit_transform(X), X)
 
 
@@ -103,7 +103,7 @@ def test_constant_columns_keep_their_scale(scale, dtype):
 
 @pytest.mark.parametrize("scale", ["robust", "standard", "none"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_there_and_back(X, scale, dtype):
+def test_scaler_goes_there_and_back(X, scale, dtype):
     X = X.astype(dtype)
     scaler = ColumnScaler(scale=scale).fit(X)
     Z = scaler.transform(X)
@@ -111,7 +111,7 @@ def test_there_and_back(X, scale, dtype):
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=4 * np.finfo(dtype).eps)
 
 
-def test_single_precision_far_from_zero(rng):
+def test_scaler_keeps_single_precision_far_from_zero(rng):
     X = (rng.normal(size=(500, 1)) + 1e4).astype(np.float32)
     expected = ColumnScaler().fit_transform(X.astype(np.float64))
     np.testing.assert_allclose(ColumnScaler().fit_transform(X), expected, rtol=1e-6, atol=1e-7)
@@ -176,25 +176,25 @@ def test_infinity_is_refused_whatever_is_missing(X):
         ColumnScaler(missing="median").fit(X)
 
 
-def test_column_without_any_value():
+def test_scaler_refuses_a_column_without_any_value():
     with pytest.raises(ValueError, match="Column 'b' of X misses all its values"):
         ColumnScaler(missing="median").fit(pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]}))
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_data_frames_of_any_kind(X, library):
+def test_scaler_takes_data_frames_of_any_kind(X, library):
     frame = library.DataFrame({name: X[:, j] for j, name in enumerate("abc")})
     scaler = ColumnScaler().fit(frame)
     assert list(scaler.feature_names_in_) == list(scaler.get_feature_names_out()) == list("abc")
     np.testing.assert_array_equal(scaler.transform(frame), ColumnScaler().fit_transform(X))
 
 
-def test_wrong_number_of_columns_back(X):
+def test_scaler_refuses_another_number_of_columns_back(X):
     with pytest.raises(ValueError, match="X has 2 columns, but the scaler was fitted on 3"):
         ColumnScaler().fit(X).inverse_transform(X[:, :2])
 
 
-def test_documentation(X):
+def test_scaler_documents_its_parameters(X):
     documented = set(re.findall(r"^    (\w+) : ", ColumnScaler.__doc__, flags=re.MULTILINE))
     fitted = ColumnScaler().fit(pd.DataFrame(X, columns=list("abc")))
     assert documented == set(inspect.signature(ColumnScaler).parameters) | {
@@ -205,7 +205,7 @@ def test_documentation(X):
 
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])
-def test_the_smallest_difference_there_is(scale):
+def test_scaler_keeps_the_smallest_difference_there_is(scale):
     X = np.array([[0.0], [0.0], [0.0], [0.0], [5e-324]])
     scaler = ColumnScaler(scale=scale).fit(X)
     assert scaler.scale_[0] > 0

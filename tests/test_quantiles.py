@@ -11,7 +11,7 @@ values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
 
 @given(values, st.floats(0, 1), st.data())
-def test_weight_k_is_k_copies(values, rate, data):
+def test_quantile_takes_weight_k_for_k_copies(values, rate, data):
     values = np.array(values)
     times = np.array(
         data.draw(
@@ -23,7 +23,7 @@ def test_weight_k_is_k_copies(values, rate, data):
     assert_allclose(ours, expected, rtol=1e-9, atol=1e-6)
 
 
-def test_without_weights_it_is_numpys(rng):
+def test_quantile_without_weights_is_numpys(rng):
     values = rng.normal(size=31)
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
 

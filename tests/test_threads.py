@@ -34,7 +34,7 @@ def test_an_error_in_a_thread_comes_out():
         over_ranges(fail, 10)
 
 
-def test_fits_at_once_in_several_threads(rng):
+def test_fits_in_several_threads_at_once_give_the_same(rng):
     X = rng.normal(size=(10_000, 4))
 
     def fit(seed):
@@ -46,7 +46,7 @@ def test_fits_at_once_in_several_threads(rng):
     assert_array_equal(alone, together)
 
 
-def test_fit_after_a_fork():
+def test_fit_works_after_a_fork():
     code = """
 import multiprocessing, numpy as np
 from typicality import FuzzyCMeans

@@ -163,7 +163,7 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
     ]
 
 
-def test_clusters_that_have_all_vanished(run, groups, read_csv, tmp_path):
+def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_csv, tmp_path):
     out = tmp_path / "out"
     done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
     assert done.exit_code == 0, done.stderr
@@ -310,7 +310,7 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     assert (out / "notes.txt").read_text(**TEXT) == "mine"
 
 
-def test_standard_input(run, groups, tmp_path):
+def test_cluster_command_reads_standard_input(run, groups, tmp_path):
     done = run(
         "cluster", "-", "-o", tmp_path / "out", "--no-report", stdin=groups.read_text(**TEXT)
     )

@@ -85,7 +85,7 @@ def test_reader_that_stops_reading_is_no_error(clustered, groups, tmp_path):
     assert (process.returncode, said) == (0, "")
 
 
-def test_rows_through_pipes(clustered, groups):
+def test_score_reads_and_writes_through_pipes(clustered, groups):
     with open(groups, "rb") as stream:
         done = subprocess.run(
             [*COMMAND, "score", str(clustered[1]), "-"],

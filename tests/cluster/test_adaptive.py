@@ -44,7 +44,7 @@ def clusters(rng, n_clusters, d):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("root", ["exact", "bisection"])
 @pytest.mark.parametrize("max_iter", [1, 5, 60])
-def test_from_above_as_the_twin(seed, root, max_iter):
+def test_sparse_adaptive_fit_is_that_of_the_slow_twin(seed, root, max_iter):
     X = clusters(np.random.default_rng(seed), 4, 2 + seed % 3)
     roots = {"exact": reference.larger_root, "bisection": reference.larger_root_by_bisection}
     how = {"tol": 0.0, "max_iter": max_iter}
@@ -65,7 +65,7 @@ def test_from_above_as_the_twin(seed, root, max_iter):
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("lam", [0.02, 0.2])
-def test_from_below_as_the_twin(seed, lam):
+def test_sequential_fit_is_that_of_the_slow_twin(seed, lam):
     X = clusters(np.random.default_rng(seed), 5, 2 + seed % 3)
     boxed = reference.boxed(X)
     twin = reference.sequential(boxed, lam, tol=1e-9)
@@ -75,7 +75,7 @@ def test_from_below_as_the_twin(seed, lam):
     assert_array_equal(model.labels_, reference.labels(boxed, twin))
 
 
-def test_without_sparsity_as_the_twin(rng):
+def test_adaptive_fit_is_that_of_the_slow_twin(rng):
     X = clusters(rng, 4, 3)
     twin = reference.top_down(reference.boxed(X), 7, 0.0, 0.1, tol=1e-9)
     model = AdaptivePCM(7, beta=0.1, init="paper", tol=1e-10).fit(X)
@@ -321,7 +321,7 @@ def test_one_point_in_the_space_of_a_kernel_is_an_error(estimator):
         clone(estimator).set_params(kernel=lambda A, B: np.ones((len(A), len(B)))).fit(X)
 
 
-def test_no_more_clusters_than_are_allowed(s2_like):
+def test_sequential_fit_finds_no_more_clusters_than_allowed(s2_like):
     X, _ = s2_like
     assert SequentialPCM(lam=0.1, max_clusters=5).fit(X).n_clusters_ == 5
 
@@ -348,7 +348,7 @@ def test_outliers_do_not_end_the_search(blobs, outliers):
 # ---- starts -------------------------------------------------------------------------------------
 
 
-def test_starts_at_given_points(blobs):
+def test_adaptive_fit_starts_at_given_points(blobs):
     X, truth = blobs
     points = [[0.0, 1.0], [5.0, 0.0], [0.0, 5.0], [1.0, 1.0]]
     model = AdaptivePCM(4, init=points).fit(X)

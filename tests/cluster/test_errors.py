@@ -83,7 +83,7 @@ BAD_DATA = {
 
 @pytest.mark.parametrize("case", BAD_DATA)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_bad_data(estimator, case):
+def test_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
@@ -93,7 +93,7 @@ def test_bad_data(estimator, case):
     "case", sorted(set(BAD_DATA) - {"empty", "one row", "too few distinct rows"})
 )
 @pytest.mark.parametrize("estimator", ONE_MODEL, ids=str)
-def test_bad_data_without_a_number_of_clusters(estimator, case):
+def test_one_model_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
@@ -126,7 +126,7 @@ BAD_WEIGHTS = {
 
 @pytest.mark.parametrize("case", BAD_WEIGHTS)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_bad_weights(estimator, case):
+def test_estimator_refuses_bad_weights(estimator, case):
     weight, message = BAD_WEIGHTS[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(GOOD, sample_weight=weight)
@@ -187,7 +187,7 @@ BAD_PARAMETERS = {
 
 
 @pytest.mark.parametrize("case", BAD_PARAMETERS)
-def test_bad_parameters(case):
+def test_estimator_refuses_bad_parameters(case):
     estimator, message = BAD_PARAMETERS[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(GOOD)
@@ -203,14 +203,14 @@ def test_bad_parameters(case):
     ],
 )
 @pytest.mark.parametrize("method", ["predict", "predict_memberships", "transform", "score"])
-def test_bad_new_rows(X, message, method):
+def test_fitted_model_refuses_bad_new_rows(X, message, method):
     model = FuzzyCMeans(3, random_state=0).fit(GOOD)
     with pytest.raises(ValueError, match=message):
         getattr(model, method)(X)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_new_rows_too_far_away(dtype):
+def test_fitted_model_refuses_rows_too_far_away(dtype):
     model = FuzzyCMeans(3, random_state=0).fit(GOOD.astype(dtype))
     far = with_value(np.finfo(dtype).max / 10)
     with pytest.raises(ValueError, match=r"too large in row 7"):
@@ -242,7 +242,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert np.array_equal(model.cluster_centers_, centers)
 
 
-def test_a_start_from_rows_of_weight_zero_alone():
+def test_estimator_refuses_a_start_from_rows_of_weight_zero_alone():
     memberships = np.eye(3)[np.repeat([0, 1, 2], 10)]
     weight = np.repeat([1.0, 1.0, 0.0], 10)
     with pytest.raises(ValueError, match="a row of positive weight"):

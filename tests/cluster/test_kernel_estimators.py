@@ -249,7 +249,7 @@ def test_pairwise_matrices_are_split_by_rows_and_columns(blobs):
     ],
     ids=str,
 )
-def test_concentric_circles(estimator, seed):
+def test_kernel_separates_concentric_circles(estimator, seed):
     X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=seed)
     assert adjusted_rand_score(truth, clone(estimator).fit(X).labels_) == 1.0
     assert adjusted_rand_score(truth, FuzzyCMeans(2, random_state=0).fit(X).labels_) < 0.2
@@ -303,7 +303,7 @@ def test_narrow_kernels_let_possibilistic_clusters_coincide(blobs):
     assert wide.n_clusters_ == 3
 
 
-def test_widths_that_say_nothing(rng):
+def test_kernel_fit_warns_of_widths_that_say_nothing(rng):
     X = rng.normal(size=(60, 2))
     with pytest.warns(BandwidthWarning, match="too wide"):
         FuzzyCMeans(2, kernel="gaussian", sigma=1e3, random_state=0).fit(X)
@@ -313,14 +313,14 @@ def test_widths_that_say_nothing(rng):
         FuzzyCMeans(2, m=1.05, kernel="precomputed", random_state=0).fit(np.eye(60))
 
 
-def test_a_width_without_a_use(blobs):
+def test_kernel_fit_warns_of_a_width_without_a_use(blobs):
     with pytest.warns(BandwidthWarning, match=r"sigma=0.5 has no effect with kernel='linear'"):
         FuzzyCMeans(3, sigma=0.5, random_state=0).fit(blobs[0])
     with pytest.warns(BandwidthWarning, match=r"sigma='knn' has no effect with kernel='linear'"):
         FuzzyCMeans(3, sigma="knn", random_state=0).fit(blobs[0])
 
 
-def test_kernels_that_are_no_scalar_product(blobs):
+def test_kernel_fit_warns_of_a_kernel_that_is_no_scalar_product(blobs):
     with pytest.warns(IndefiniteKernelWarning, match="not positive semidefinite"):
         model = EntropyCMeans(3, lam=20.0, kernel="sigmoid", random_state=0).fit(blobs[0])
     assert np.isfinite(model.memberships_).all()

@@ -127,13 +127,13 @@ def test_many_features_begin_with_less_sparsity():
 
 
 @pytest.mark.parametrize(("load", "n_clusters"), [(load_iris, 2), (load_wine, 3)])
-def test_real_data(load, n_clusters):
+def test_automatic_lambda_finds_the_clusters_of_real_data(load, n_clusters):
     model = SequentialPCM().fit(load().data)
     assert model.n_clusters_ == n_clusters
     assert np.mean(model.labels_ < 0) <= 0.15
 
 
-def test_s2(s2):
+def test_automatic_lambda_finds_the_clusters_of_s2(s2):
     X, truth = s2
     model = SequentialPCM(assign="all").fit(X)
     assert model.n_clusters_ == 15

@@ -32,7 +32,7 @@ def soft(rng, n_rows, n_clusters=4, concentration=0.5):
 @normalized_or_not
 @settings(max_examples=100)
 @given(two_partitions())
-def test_it_is_the_mean_over_all_pairs(normalize, two):
+def test_generalized_rand_is_the_mean_over_all_pairs(normalize, two):
     expected = slow.generalized_rand(*two, normalize)
     assert_allclose(generalized_rand_score(*two, normalize=normalize), expected, atol=1e-12)
 
@@ -40,7 +40,7 @@ def test_it_is_the_mean_over_all_pairs(normalize, two):
 @normalized_or_not
 @settings(max_examples=100)
 @given(two_partitions())
-def test_adjusted_is_relative_to_independent_pairs(normalize, two):
+def test_adjusted_rand_is_relative_to_independent_pairs(normalize, two):
     expected = slow.expected_over_pairs(*two, normalize)
     assume(expected < 1 - 1e-6)
     adjusted = slow.adjusted(slow.generalized_rand(*two, normalize), expected)
@@ -167,7 +167,7 @@ def test_a_partition_agrees_with_itself(score, two):
 
 
 @given(two_partitions(most=20))
-def test_it_is_in_the_unit_interval(two):
+def test_generalized_rand_is_in_the_unit_interval(two):
     assert 0 <= generalized_rand_score(*two) <= 1
     assert adjusted_generalized_rand_score(*two) <= 1
 
@@ -185,7 +185,7 @@ def test_all_pairs_alike_agree(score):
 
 
 @both_scores
-def test_kinds_of_arrays(rng, score):
+def test_generalized_rand_takes_all_kinds_of_arrays(rng, score):
     U, V = soft(rng, 40).astype(np.float32), soft(rng, 40, 3)
     expected = score(V, U)
     for same in (csr_matrix(U), coo_array(U), U.tolist(), np.asfortranarray(U)):

@@ -53,7 +53,7 @@ def surface(ax):
 
 
 @pytest.mark.parametrize("draw", FLAT.values(), ids=FLAT)
-def test_draws_where_it_is_told_and_nowhere_else(draw, ax):
+def test_display_draws_where_it_is_told_and_nowhere_else(draw, ax):
     before = dict(plt.rcParams)
     display = draw(ax)
     assert display.ax_ is ax
@@ -73,7 +73,7 @@ def test_a_surface_is_drawn_where_it_is_told(ax_3d):
 
 
 @pytest.mark.parametrize("draw", [*FLAT.values(), surface], ids=[*FLAT, "surface"])
-def test_makes_one_figure_of_its_own(draw):
+def test_display_makes_one_figure_of_its_own(draw):
     display = draw(None)
     assert plt.get_fignums() == [display.figure_.number]
     assert display.ax_ in display.figure_.axes
@@ -94,7 +94,7 @@ WITH_ROWS = [
 
 
 @pytest.mark.parametrize("display", WITH_ROWS)
-def test_needs_a_fit_and_memberships(display):
+def test_display_needs_a_fit_and_memberships(display):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         display.from_estimator(FuzzyCMeans(2), rows())
     kmeans = KMeans(2, n_init=1).fit(rows())
@@ -112,7 +112,7 @@ def test_needs_a_fit_and_memberships(display):
         (LambdaPathDisplay, SequentialPCM(), "lam='auto'"),
     ],
 )
-def test_needs_a_fit_of_the_right_kind(display, estimator, message):
+def test_display_needs_a_fit_of_the_right_kind(display, estimator, message):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         display.from_estimator(estimator)
     with pytest.raises(ValueError, match=message):

@@ -62,7 +62,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize(("column", "reason"), REASONS.values(), ids=REASONS)
-def test_columns_left_out(read, column, reason):
+def test_reader_leaves_columns_out_and_says_why(read, column, reason):
     table = read({"good": GOOD, "bad": column})
     assert table.names == ("good",)
     assert table.left_out == (LeftOut("bad", reason),)
@@ -91,7 +91,7 @@ def test_whole_numbers_called_an_id_are_left_out(read, name):
 
 
 @pytest.mark.parametrize("name", ["paid", "grid", "width", "identity", "acid"])
-def test_names_that_only_look_like_an_id(read, name):
+def test_reader_keeps_columns_whose_names_only_look_like_an_id(read, name):
     assert read({name: ["7", "7", "12", "40"]}).names == (name,)
 
 
@@ -112,7 +112,7 @@ def test_missing_numbers_are_counted_and_placed(read):
     assert table.fingerprint.startswith("sha256:")
 
 
-def test_nothing_missing(read):
+def test_reader_finds_nothing_missing_where_nothing_is(read):
     assert read({"a": GOOD}).first_missing is None
 
 
@@ -144,7 +144,7 @@ def test_decimal_commas_are_recognised(tmp_path):
             read_rows(table, columns=["a"])
 
 
-def test_missing_values_in_all_of_a_chosen_column(read):
+def test_reader_refuses_a_chosen_column_without_a_value(read):
     with pytest.raises(TableError, match="column 'b': all values are missing"):
         read({"a": GOOD, "b": [""] * 20}, columns=["b"])
 

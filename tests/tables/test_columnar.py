@@ -102,7 +102,7 @@ def test_digits_of_type_text_are_text(tmp_path):
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_blocks(tmp_path, write):
+def test_columnar_file_is_read_in_blocks(tmp_path, write):
     values = np.arange(10.0) ** 2
     with open_table(write(pa.table({"a": values, "b": -values}), tmp_path)) as table:
         blocks = list(table.blocks(rows=4))
@@ -113,7 +113,7 @@ def test_blocks(tmp_path, write):
     np.testing.assert_array_equal(found, np.stack([-values, values], axis=1))
 
 
-def test_written_as_csv(tmp_path):
+def test_columnar_table_is_written_as_csv(tmp_path):
     path = as_parquet(pa.table({"a": [0.1, None], "b": ['x, "y"', "z"]}), tmp_path)
     stream = io.StringIO()
     with open_table(path) as table:
@@ -129,7 +129,7 @@ def test_columnar_file_that_is_cut_off_is_refused(arrow_table, tmp_path, write):
         open_table(path)
 
 
-def test_broken_within(tmp_path):
+def test_columnar_file_broken_within_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": np.arange(1000.0)}), tmp_path)
     contents = bytearray(path.read_bytes())
     contents[4:400] = bytes(396)
@@ -138,7 +138,7 @@ def test_broken_within(tmp_path):
         read_rows(table)
 
 
-def test_no_rows_and_no_columns(tmp_path):
+def test_columnar_file_without_rows_or_columns_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": pa.array([], pa.float64())}), tmp_path)
     with open_table(path) as table, pytest.raises(TableError, match=r"has columns \('a'\), but no"):
         read_rows(table)
@@ -146,13 +146,13 @@ def test_no_rows_and_no_columns(tmp_path):
         open_table(as_arrow(pa.table({}), tmp_path))
 
 
-def test_empty_file(tmp_path):
+def test_empty_columnar_file_is_refused(tmp_path):
     (tmp_path / "rows.parquet").touch()
     with pytest.raises(TableError, match=r"rows\.parquet is empty"):
         open_table(tmp_path / "rows.parquet")
 
 
-def test_changed_and_gone(tmp_path):
+def test_columnar_file_that_changed_or_went_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": [1, 2]}), tmp_path)
     with open_table(path) as table:
         read_rows(table)
@@ -164,13 +164,13 @@ def test_changed_and_gone(tmp_path):
             list(table.blocks())
 
 
-def test_duplicate_names(tmp_path):
+def test_columnar_file_with_duplicate_names_is_refused(tmp_path):
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
     with pytest.raises(TableError, match="two columns of the name 'x': column 1 and column 2"):
         open_table(as_arrow(table, tmp_path))
 
 
-def test_without_pyarrow(tmp_path, monkeypatch):
+def test_columnar_file_asks_for_pyarrow_when_there_is_none(tmp_path, monkeypatch):
     (tmp_path / "rows.parquet").write_bytes(b"PAR1")
 
     def without(name):

@@ -73,7 +73,7 @@ def test_the_most_stable_setting_is_chosen():
     assert choose(*steady(0.5, 0.9, 0.7), tolerance=0.02) == (1, [1])
 
 
-def test_of_equally_stable_settings_the_one_with_most_clusters():
+def test_search_takes_most_clusters_of_equally_stable_settings():
     choice = choose(
         *steady(1.0, 0.99, 0.985, 0.9), tolerance=0.02, n_clusters=np.array([2, 5, 4, 6])
     )
@@ -81,7 +81,7 @@ def test_of_equally_stable_settings_the_one_with_most_clusters():
     assert_array_equal(choice.tied, [0, 1, 2])
 
 
-def test_of_as_many_clusters_the_first():
+def test_search_takes_the_first_of_settings_with_as_many_clusters():
     counts = np.array([2, 4, 4])
     assert choose(*steady(1.0, 1.0, 1.0), tolerance=0.0, n_clusters=counts).chosen == 1
     assert choose(*steady(0.99, 1.0, 0.98), tolerance=0.02).chosen == 0
@@ -98,7 +98,7 @@ def test_one_standard_error_of_the_difference_counts_as_equal():
     assert choose(swing, swing.mean(0), tolerance=0.0, n_clusters=counts).chosen == 0
 
 
-def test_what_says_nothing_is_chosen_only_if_nothing_else_is_there():
+def test_search_takes_what_says_nothing_only_if_nothing_else_is_there():
     scores, means = steady(np.nan, 0.1)
     assert choose(scores, means, tolerance=0.02, n_clusters=np.array([1, 2])) == (1, [1])
     assert choose(scores[:, :1], means[:1], tolerance=0.02).chosen == 0
@@ -140,7 +140,7 @@ def test_the_number_of_blobs_that_stand_apart_is_found():
         (PredictByNearest(HDBSCAN(copy=True)), {"clusterer__min_cluster_size": [2, 5, 40]}),
     ],
 )
-def test_other_clusterers_find_it_too(estimator, grid, apart):
+def test_search_finds_the_number_with_other_clusterers(estimator, grid, apart):
     search = select_by_stability(estimator, apart, grid, n_repeats=4, random_state=1)
     assert len(np.unique(search.predict(apart))) == 3
 
