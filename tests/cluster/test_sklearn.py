@@ -2,20 +2,11 @@
 
 import pytest
 from sklearn.base import clone
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from typicality import (
-    AdaptivePCM,
-    AlphaCutClustering,
-    AutoClustering,
-    EntropyCMeans,
-    FuzzyCMeans,
-    OneClusterPCM,
-    PossibilisticCMeans,
-    SequentialPCM,
-    SparseAdaptivePCM,
-)
+from instances import OTHERS, TRANSFORMERS
+from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
+from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -25,37 +16,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:X has feature names, but"),
 ]
 
-FOR_ALL = [
-    estimator_checks.check_dataframe_column_names_consistency,
-    estimator_checks.check_inplace_ensure_writeable,
-    estimator_checks.check_param_validation,
-]
-FOR_TRANSFORMERS = [
-    estimator_checks.check_get_feature_names_out_error,
-    estimator_checks.check_global_output_transform_pandas,
-    estimator_checks.check_global_set_output_transform_polars,
-    estimator_checks.check_set_output_transform,
-    estimator_checks.check_set_output_transform_pandas,
-    estimator_checks.check_set_output_transform_polars,
-    estimator_checks.check_transformer_get_feature_names_out,
-    estimator_checks.check_transformer_get_feature_names_out_pandas,
-]
-TRANSFORMERS = [
-    FuzzyCMeans(),
-    FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
-    EntropyCMeans(),
-    PossibilisticCMeans(),
-    PossibilisticCMeans(n_clusters=2, kernel="polynomial"),
-    AdaptivePCM(),
-    SparseAdaptivePCM(),
-    SequentialPCM(),
-]
-OTHERS = [
-    OneClusterPCM(),
-    OneClusterPCM(kernel="local", gamma=0.5),
-    AlphaCutClustering(),
-    AutoClustering(),
-]
 EVERY_ESTIMATOR = [*TRANSFORMERS, *OTHERS]
 
 FEW_ROWS = "the data have fewer distinct rows than the default n_clusters"
