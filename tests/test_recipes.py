@@ -8,7 +8,15 @@ import pytest
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto.md"
 IMPORTS, *SECTIONS = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-RECIPES = {section.partition("\n")[0][3:]: section for section in SECTIONS if ">>> " in section}
+
+
+def anchor(section):
+    """The name of a section in links to it: find-outliers."""
+    title = section.partition("\n")[0].removeprefix("## ")
+    return re.sub(r"[^\w ]", "", title).lower().replace(" ", "-")
+
+
+RECIPES = {anchor(section): section for section in SECTIONS if ">>> " in section}
 
 
 def alone(recipe):
@@ -18,12 +26,12 @@ def alone(recipe):
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
-@pytest.mark.parametrize("title", RECIPES)
-def test_recipe_prints_what_it_says(title):
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipe_prints_what_it_says(name):
     import matplotlib.pyplot as plt
 
     recipe = doctest.DocTestParser().get_doctest(
-        alone(RECIPES[title]), globs={}, name=title, filename=str(PAGE), lineno=0
+        alone(RECIPES[name]), globs={}, name=name, filename=str(PAGE), lineno=0
     )
     results = doctest.DocTestRunner().run(recipe)
     plt.close("all")
