@@ -145,3 +145,21 @@ ADAPTIVE = [
     SequentialPCM(lam=0.05, root="bisection", store_memberships=False),
     SequentialPCM(kernel="gaussian", lam=0.05),
 ]
+
+# For the checks of scikit-learn: each class as it comes, and a kernel for each way of using one.
+TRANSFORMERS = [
+    FuzzyCMeans(),
+    FuzzyCMeans(n_clusters=3, m=1.5, kernel="gaussian"),
+    EntropyCMeans(),
+    PossibilisticCMeans(),
+    PossibilisticCMeans(n_clusters=2, kernel="polynomial"),
+    AdaptivePCM(),
+    SparseAdaptivePCM(),
+    SequentialPCM(),
+]
+OTHERS = [
+    OneClusterPCM(),
+    OneClusterPCM(kernel="local", gamma=0.5),
+    AlphaCutClustering(),
+    AutoClustering(),
+]

@@ -45,7 +45,7 @@ def test_a_file_has_no_name_before_it_is_complete(tmp_path):
     assert names(tmp_path) == ["x.txt"]
 
 
-def test_binary_file(tmp_path):
+def test_binary_file_is_written(tmp_path):
     write_file(str(tmp_path / "x"), b"\x00\n\xff", binary=True)
     assert (tmp_path / "x").read_bytes() == b"\x00\n\xff"
 
@@ -78,12 +78,12 @@ def test_what_exists_is_kept_and_said_before_any_work(tmp_path, write):
 
 
 @WRITERS
-def test_missing_parent(tmp_path, write):
+def test_writer_refuses_a_missing_parent(tmp_path, write):
     with pytest.raises(FileNotFoundError, match="inner does not exist; make it first"):
         write(tmp_path / "inner" / "x", "one")
 
 
-def test_overwrite(tmp_path):
+def test_writer_overwrites_when_asked(tmp_path):
     for text in ("one", "two"):
         write_file(tmp_path / "f", text, overwrite=True)
         write_folder(tmp_path / "d", text, overwrite=True)
@@ -225,7 +225,7 @@ def test_concurrent_writers_never_mix(tmp_path, write, overwrite):
     assert names(tmp_path) == ["x"]
 
 
-def test_file_systems_without_hard_links(tmp_path, monkeypatch):
+def test_writer_works_without_hard_links(tmp_path, monkeypatch):
     def no_links(source, target):
         raise OSError(errno.EPERM, "Operation not permitted")
 

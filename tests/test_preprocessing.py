@@ -10,33 +10,15 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import RobustScaler, StandardScaler
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
 from typicality import preprocessing
 from typicality.preprocessing import ColumnScaler
 
-SCALERS = [
-    ColumnScaler(),
-    ColumnScaler(missing="median"),
-    ColumnScaler(scale="standard"),
-    ColumnScaler(scale="none"),
-]
+SCALERS = [ColumnScaler(), ColumnScaler(missing="median")]
 # The checks mix arrays and data frames on purpose.
 MIXED = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
-OUTSIDE_THE_SUITE = [
-    estimator_checks.check_dataframe_column_names_consistency,
-    estimator_checks.check_inplace_ensure_writeable,
-    estimator_checks.check_param_validation,
-    estimator_checks.check_get_feature_names_out_error,
-    estimator_checks.check_global_output_transform_pandas,
-    estimator_checks.check_global_set_output_transform_polars,
-    estimator_checks.check_set_output_transform,
-    estimator_checks.check_set_output_transform_pandas,
-    estimator_checks.check_set_output_transform_polars,
-    estimator_checks.check_transformer_get_feature_names_out,
-    estimator_checks.check_transformer_get_feature_names_out_pandas,
-]
 
 
 @MIXED
@@ -46,7 +28,7 @@ def test_scaler_passes_a_scikit_learn_check(estimator, check):
 
 
 @MIXED
-@pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", [*FOR_ALL, *FOR_TRANSFORMERS], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", SCALERS, ids=str)
 def test_scaler_passes_a_check_outside_the_suite(estimator, check):
     check(type(estimator).__name__, clone(estimator))

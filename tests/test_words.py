@@ -3,11 +3,11 @@
 from typicality._words import counted, enumerated, listed, share
 
 
-def test_numbers_of_things():
+def test_counted_puts_things_in_the_plural():
     assert (counted(1, "row"), counted(12345, "row")) == ("1 row", "12,345 rows")
 
 
-def test_names():
+def test_listed_and_enumerated_join_names():
     assert listed(["a", "b", "c"], at_most=2) == "a, b and 1 more"
     assert listed(["a", "b"], separator="; ") == "a; b"
     assert [enumerated(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]

@@ -7,18 +7,12 @@ import pytest
 
 from bad_files import BAD_TEXTS
 from typicality.cli import running
-from typicality.tables import sniffing
+from typicality.exceptions import TableError
+from typicality.tables import open_table, read_rows, sniffing
 
 WIDE = ",".join(f"c{j}" for j in range(10_000))
-TOO_WIDE = {
-    "too many columns": (
-        f"{WIDE}\n{WIDE.replace('c', '1')}\n{WIDE.replace('c', '2')}\n".encode(),
-        "bad.csv is too large to be held in memory: about 2 rows of 10,000 columns of numbers take "
-        "0.2 MB, and 0.1 MB are allowed. Choose columns with --columns, or allow more with "
-        "--memory.",
-    ),
-}
-EVERY_TEXT = BAD_TEXTS | TOO_WIDE
+TOO_WIDE = f"{WIDE}\n{WIDE.replace('c', '1')}\n{WIDE.replace('c', '2')}\n".encode()
+EVERY_TEXT = {name: bad[0] for name, bad in BAD_TEXTS.items()} | {"too many columns": TOO_WIDE}
 
 
 @pytest.fixture
@@ -29,15 +23,17 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["cluster", "outliers"])
-@pytest.mark.parametrize(("contents", "message"), EVERY_TEXT.values(), ids=EVERY_TEXT)
-def test_bad_text(run, folder, contents, message, command):
+@pytest.mark.parametrize("contents", EVERY_TEXT.values(), ids=EVERY_TEXT)
+def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, contents, command):
     (folder / "bad.csv").write_bytes(contents)
+    with pytest.raises(TableError) as caught, open_table("bad.csv") as table:
+        read_rows(table, memory=100_000)
     done = run(command, "bad.csv", "--memory", 0.0001)
-    assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {message}\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {caught.value}\n")
     assert os.listdir(folder) == ["bad.csv"]
 
 
-def test_unreadable(run, folder, monkeypatch):
+def test_command_ends_when_a_file_cannot_be_read(run, folder, monkeypatch):
     (folder / "bad.csv").write_text("a\n1\n2\n", encoding="utf-8")
 
     def refuse(*_):
@@ -45,28 +41,20 @@ def test_unreadable(run, folder, monkeypatch):
 
     monkeypatch.setattr(sniffing, "open", refuse, raising=False)
     done = run("cluster", "bad.csv")
-    message = "bad.csv cannot be read: permission denied. Check the path and your permissions."
-    assert (done.exit_code, done.stderr) == (3, f"Error: {message}\n")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("Error: bad.csv cannot be read: permission denied")
     assert os.listdir(folder) == ["bad.csv"]
-
-
-GONE = (
-    "bad.csv could not be read to its end: no such file or directory. Check the file, and read it"
-)
-CHANGED = (
-    "bad.csv changed while it was read. Wait until nothing writes to it, or copy it, and read it"
-)
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda path: path.unlink(), GONE),
-        (lambda path: path.write_text("a,b\n1,2\n", encoding="utf-8"), CHANGED),
+        (lambda path: path.unlink(), "could not be read to its end"),
+        (lambda path: path.write_text("a,b\n1,2\n", encoding="utf-8"), "changed while it was read"),
     ],
     ids=["gone", "changed"],
 )
-def test_gone_half_way(run, folder, monkeypatch, spoil, message):
+def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, spoil, message):
     path = folder / "bad.csv"
     path.write_text("a,b\n1,2\n3,5\n2,9\n", encoding="utf-8")
     fit = running.fit_rows
@@ -77,28 +65,26 @@ def test_gone_half_way(run, folder, monkeypatch, spoil, message):
 
     monkeypatch.setattr(running, "fit_rows", fit_and_spoil)
     done = run("cluster", "bad.csv")
-    assert (done.exit_code, done.stderr) == (3, f"Error: {message} again.\n")
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"Error: bad.csv {message}")
     assert set(os.listdir(folder)) <= {"bad.csv"}
 
 
-def test_no_such_file(run, folder):
+def test_command_ends_when_there_is_no_such_file(run, folder):
     done = run("cluster", "none.csv")
-    message = "none.csv cannot be read: no such file or directory. Check the path."
-    assert (done.exit_code, done.stderr) == (3, f"Error: {message}\n")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("Error: none.csv cannot be read: no such file")
     assert os.listdir(folder) == []
 
 
-def test_near_names_of_columns_are_suggested(run, folder):
+def test_unknown_column_is_answered_with_a_near_name(run, folder):
     (folder / "rows.csv").write_text("length,weight\n1,2\n3,5\n", encoding="utf-8")
     done = run("cluster", "rows.csv", "--columns", "lenght")
-    message = (
-        "rows.csv has no column 'lenght'. Did you mean 'length'? Its columns are 'length', "
-        "'weight'."
-    )
-    assert (done.exit_code, done.stderr) == (3, f"Error: {message}\n")
+    assert done.exit_code == 3
+    assert "'lenght'. Did you mean 'length'?" in done.stderr
 
 
-def test_names_with_commas_may_be_quoted(run, folder):
+def test_columns_option_takes_quoted_names_with_commas(run, folder):
     (folder / "rows.csv").write_text('"a, b",c,d\n1,2,7\n3,5,8\n', encoding="utf-8")
     done = run("cluster", "rows.csv", "--columns", '"a, b",c', "--no-report", "--json")
     record = json.loads(done.stdout)

@@ -163,7 +163,7 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
     ]
 
 
-def test_clusters_that_have_all_vanished(run, groups, read_csv, tmp_path):
+def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_csv, tmp_path):
     out = tmp_path / "out"
     done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
     assert done.exit_code == 0, done.stderr
@@ -182,11 +182,15 @@ def test_rows_between_clusters_are_shown_with_both(run, groups, tmp_path):
 def test_missing_values_stop_the_run_and_name_the_choices(run, gaps, tmp_path):
     done = run("cluster", gaps, "-o", tmp_path / "out")
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {gaps}: 2 of 66 rows have missing values, in the columns 'width' (1), 'height' "
-        "(1), first in line 4; leave those rows out with --missing drop, fill in medians with "
-        "--missing median, or leave columns out with --ignore.\n"
-    )
+    assert done.stderr.startswith(f"Error: {gaps}: 2 of 66 rows have missing values")
+    named = [
+        "'width' (1), 'height' (1)",
+        "line 4",
+        "--missing drop",
+        "--missing median",
+        "--ignore",
+    ]
+    assert [name for name in named if name not in done.stderr] == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -216,15 +220,12 @@ def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):
     assert rows[2]["label"] in {"-1", "0", "1"}
 
 
-def test_too_few_rows_are_left(run, tmp_path):
+def test_cluster_ends_when_too_few_rows_are_left(run, tmp_path):
     (tmp_path / "thin.csv").write_text("a,b\n1,\n2,\n3,4\n", **TEXT)
     done = run("cluster", tmp_path / "thin.csv", "--missing", "drop", "-c", "a,b")
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {tmp_path}/thin.csv: 1 of 3 rows can be used, and at least two are needed; the "
-        "column 'b' has the most missing values: leave it out with --ignore, or fill them in with "
-        "--missing median.\n"
-    )
+    assert done.stderr.startswith(f"Error: {tmp_path}/thin.csv: 1 of 3 rows can be used")
+    assert "column 'b'" in done.stderr
 
 
 def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_path):
@@ -299,10 +300,8 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     before = (out / "run.json").read_bytes()
     done = run("cluster", groups, "-o", out)
     assert done.exit_code == 4
-    assert done.stderr == (
-        f"Error: {out} exists already; choose another name with --output, or replace it with "
-        "--force.\n"
-    )
+    assert done.stderr.startswith(f"Error: {out} exists already")
+    assert "--force" in done.stderr
     assert (out / "run.json").read_bytes() == before
     assert run("cluster", groups, "-o", out, "--no-report", "--force").exit_code == 0
     (out / "notes.txt").write_text("mine", **TEXT)
@@ -311,7 +310,7 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     assert (out / "notes.txt").read_text(**TEXT) == "mine"
 
 
-def test_standard_input(run, groups, tmp_path):
+def test_cluster_command_reads_standard_input(run, groups, tmp_path):
     done = run(
         "cluster", "-", "-o", tmp_path / "out", "--no-report", stdin=groups.read_text(**TEXT)
     )

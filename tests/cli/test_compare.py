@@ -43,7 +43,7 @@ def written(file):
     return done, folder
 
 
-def test_prints_tables_and_findings(written):
+def test_compare_prints_tables_and_findings(written):
     done, folder = written
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
@@ -61,7 +61,7 @@ def test_lines_fit_a_terminal_of_eighty_columns(file):
     assert "…" not in done.stdout
 
 
-def test_writes_the_result_as_json_and_csv(written):
+def test_compare_writes_the_result_as_json_and_csv(written):
     _, folder = written
     record = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
     assert record["data"]["columns"] == ["width", "height"]
@@ -77,7 +77,7 @@ def test_writes_the_result_as_json_and_csv(written):
     assert [row["n_clusters"] for row in rows] == ["3", "3", "", ""]
 
 
-def test_writes_the_labels_beside_the_columns_of_the_file(written):
+def test_compare_writes_labels_beside_the_columns_of_the_file(written):
     _, folder = written
     rows = read_csv(folder / "labels.csv")
     assert list(rows[0]) == [
@@ -126,7 +126,7 @@ def test_force_replaces_our_own_results(written, file):
     ]
 
 
-def test_of_many_rows_a_sample_is_compared_and_the_others_have_no_labels(file, tmp_path):
+def test_compare_samples_many_rows_and_leaves_the_others_without_labels(file, tmp_path):
     options = ["--methods", "k-means", "--clusters", 3, "--missing", "drop"]
     done = run(file, *options, "--max-rows", 30, "--output", tmp_path / "out")
     assert "random sample of 30 of the 59 rows" in " ".join(done.stdout.split())

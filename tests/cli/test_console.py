@@ -66,7 +66,7 @@ def test_what_is_done_is_counted(attach):
 
 
 @pytest.mark.parametrize("quiet", [{"quiet": True}, {"quiet": True, "as_json": True}])
-def test_quiet(attach, quiet):
+def test_quiet_terminal_prints_nothing(attach, quiet):
     attach()
     terminal = Terminal(**quiet)
     terminal.say("words")
@@ -101,7 +101,7 @@ def test_texts_of_a_file_are_made_harmless(text, printed):
     assert shown(text) == printed
 
 
-def test_places():
+def test_place_is_a_line_or_a_row():
     assert (place(4, 6), place(4, None)) == ("line 6", "row 4")
 
 

@@ -9,21 +9,21 @@ def shown(run, tmp_path_factory):
     return run("demo", "--output", folder), folder
 
 
-def test_ends_with_the_path_of_the_report(shown):
+def test_demo_ends_with_the_path_of_the_report(shown):
     done, folder = shown
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(folder / "iris-clusters" / "report.html")
     assert (folder / "iris-clusters" / "report.html").is_file()
 
 
-def test_prints_the_command_it_runs(shown):
+def test_demo_prints_the_command_it_runs(shown):
     done, folder = shown
     command = f"$ typicality cluster '{folder}/iris.csv' --output '{folder}/iris-clusters'"
     assert command in done.stdout.splitlines()
     assert "3 clusters; every row belongs to one." in done.stdout
 
 
-def test_says_which_species_are_in_which_cluster(shown, read_csv):
+def test_demo_says_which_species_are_in_which_cluster(shown, read_csv):
     text = " ".join(shown[0].stdout.split())
     assert "cluster 1 holds 50 setosa;" in text
     rows = read_csv(shown[1] / "iris.csv")

@@ -7,7 +7,7 @@ import numpy as np
 from typicality import OneClusterPCM
 
 
-def test_flags_the_strange_row_and_says_why(flagged, read_csv):
+def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
     done, folder = flagged
     assert done.exit_code == 0, done.stderr
     text = " ".join(done.stdout.split())

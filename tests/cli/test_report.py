@@ -30,7 +30,7 @@ def test_page_is_replaced_only_by_force(run, saved):
     assert run("report", saved, "--force", "--quiet").output == ""
 
 
-def test_page_elsewhere(run, flagged, tmp_path):
+def test_report_writes_the_page_elsewhere(run, flagged, tmp_path):
     assert run("report", flagged[1] / "model", "-o", tmp_path / "page.html").exit_code == 0
     assert (tmp_path / "page.html").read_text(**TEXT).startswith("<!DOCTYPE html>")
 
@@ -43,22 +43,19 @@ def moved(saved, groups, text):
     return elsewhere
 
 
-def test_file_that_has_changed(run, saved, groups):
+def test_report_refuses_a_file_that_has_changed(run, saved, groups):
     elsewhere = moved(saved, groups, groups.read_text(**TEXT).replace("item 3,", "ITEM 3,"))
     done = run("report", saved, "--force")
     assert done.exit_code == 3
     assert f"{elsewhere} has changed since the run; run `typicality cluster" in done.stderr
 
 
-def test_file_that_is_gone(run, saved, groups):
+def test_report_ends_when_the_file_of_the_run_is_gone(run, saved, groups):
     elsewhere = moved(saved, groups, "")
     elsewhere.unlink()
     done = run("report", saved, "--force")
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {elsewhere}, the file of this run, is gone; say where it is now: "
-        "typicality report MODEL FILE.\n"
-    )
+    assert done.stderr.startswith(f"Error: {elsewhere}, the file of this run, is gone")
     assert run("report", saved, groups, "--force").exit_code == 0
 
 
@@ -72,7 +69,7 @@ def test_rows_from_standard_input_must_be_named(run, groups, tmp_path):
     assert (tmp_path / "run" / "report.html").is_file()
 
 
-def test_other_rows_than_those_of_the_tree(run, saved, groups, tmp_path):
+def test_report_refuses_other_rows_than_those_of_the_tree(run, saved, groups, tmp_path):
     lines = groups.read_text(**TEXT).splitlines()
     (tmp_path / "other.csv").write_text("\n".join(lines[:40]), **TEXT)
     done = run("report", saved, tmp_path / "other.csv", "--force")
@@ -80,7 +77,7 @@ def test_other_rows_than_those_of_the_tree(run, saved, groups, tmp_path):
     assert "is not what the model was fitted on (66 rows)" in done.stderr
 
 
-def test_other_rows_for_prototypes(run, groups, tmp_path):
+def test_report_takes_other_rows_for_prototypes(run, groups, tmp_path):
     run("cluster", groups, "-m", "fcm", "-k", 2, "-o", tmp_path / "run", "--no-report")
     lines = groups.read_text(**TEXT).splitlines()
     (tmp_path / "other.csv").write_text("\n".join(lines[:40]), **TEXT)

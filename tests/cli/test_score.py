@@ -29,7 +29,7 @@ def test_rows_of_the_fit_are_judged_as_in_the_fit(run, groups, request, fixture,
     assert done.stdout.endswith(f"Written: {tmp_path}/scored.csv\n")
 
 
-def test_summary_counts(run, groups, clustered, tmp_path):
+def test_score_summary_counts_rows(run, groups, clustered, tmp_path):
     done = run("score", clustered[1], groups, "-o", tmp_path / "scored.csv")
     assert done.stdout.startswith("66 rows; 1 (2 %) belongs nowhere.\n")
 
@@ -54,17 +54,14 @@ def test_columns_are_taken_by_name(run, clustered, tmp_path, read_csv):
     assert [row["x"] for row in rows] == ["a", "b", "c"]
 
 
-def test_columns_that_are_not_there(run, clustered, tmp_path):
+def test_score_ends_when_a_column_of_the_model_is_missing(run, clustered, tmp_path):
     (tmp_path / "new.csv").write_text("width,hight\n0,1\n", **TEXT)
     done = run("score", clustered[1], tmp_path / "new.csv")
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {tmp_path}/new.csv has no column 'height'. Did you mean 'hight'? Its columns are "
-        "'width', 'hight'.\n"
-    )
+    assert done.stderr.startswith(f"Error: {tmp_path}/new.csv has no column 'height'")
 
 
-def test_text_in_a_column_of_the_model(run, clustered, tmp_path):
+def test_score_ends_at_text_in_a_column_of_the_model(run, clustered, tmp_path):
     (tmp_path / "new.csv").write_text("width,height\n0,1\n2,tall\n", **TEXT)
     done = run("score", clustered[1], tmp_path / "new.csv", "-o", tmp_path / "scored.csv")
     assert done.exit_code == 3
@@ -75,11 +72,7 @@ def test_text_in_a_column_of_the_model(run, clustered, tmp_path):
 def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
     done = run("score", clustered[1], gaps)
     assert done.exit_code == 3
-    assert done.stderr == (
-        f"Error: {gaps}, line 4, column 'width': the value is missing, and the run this model "
-        "comes from had none; leave such rows unjudged with --missing drop, or fill in medians "
-        "with --missing median.\n"
-    )
+    assert done.stderr.startswith(f"Error: {gaps}, line 4, column 'width': the value is missing")
     for missing in ("drop", "median"):
         folder = tmp_path / missing
         run("cluster", gaps, "--missing", missing, "-o", folder, "--no-report")
@@ -100,7 +93,7 @@ def test_choice_about_missing_values_can_be_changed(run, gaps, clustered, tmp_pa
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_blocks_without_a_row_to_judge(run, clustered, tmp_path):
+def test_score_passes_blocks_without_a_row_to_judge(run, clustered, tmp_path):
     rows = "".join(",1\n" for _ in range(10))
     (tmp_path / "new.csv").write_text(f"width,height\n{rows}0,0\n", **TEXT)
     done = run("score", clustered[1], tmp_path / "new.csv", "--missing", "drop")
@@ -119,7 +112,7 @@ def test_file_is_replaced_only_by_force(run, groups, clustered, tmp_path):
     assert (done.exit_code, [p.name for p in tmp_path.iterdir()]) == (0, ["scored.csv"])
 
 
-def test_json_counts(run, groups, flagged, tmp_path):
+def test_score_json_counts_rows(run, groups, flagged, tmp_path):
     done = run("score", flagged[1], groups, "--json", "-o", tmp_path / "scored.csv")
     assert json.loads(done.stdout) == {
         "output": str(tmp_path / "scored.csv"),
@@ -132,7 +125,7 @@ def test_json_counts(run, groups, flagged, tmp_path):
     assert "--json and the rows cannot both go to standard output; give --output." in done.stderr
 
 
-def test_model_without_a_record(run, groups, clustered, tmp_path):
+def test_score_takes_a_model_without_a_record(run, groups, clustered, tmp_path):
     shutil.copytree(clustered[1] / "model", tmp_path / "alone")
     done = run("score", tmp_path / "alone", groups)
     assert done.stdout == (clustered[1] / "labels.csv").read_text(**TEXT)
@@ -149,7 +142,7 @@ def test_model_without_a_record(run, groups, clustered, tmp_path):
         ),
     ],
 )
-def test_folders_without_a_model(run, groups, tmp_path, make, reason):
+def test_score_refuses_folders_without_a_model(run, groups, tmp_path, make, reason):
     make(tmp_path / "folder")
     done = run("score", tmp_path / "folder", groups)
     assert done.exit_code == 3
@@ -158,7 +151,7 @@ def test_folders_without_a_model(run, groups, tmp_path, make, reason):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": 99}', '{"format": 1, "data": {}}'])
-def test_broken_record(run, groups, clustered, tmp_path, text):
+def test_score_refuses_a_broken_record(run, groups, clustered, tmp_path, text):
     shutil.copytree(clustered[1], tmp_path / "run")
     (tmp_path / "run" / "run.json").write_text(text, **TEXT)
     done = run("score", tmp_path / "run", groups)
@@ -166,7 +159,7 @@ def test_broken_record(run, groups, clustered, tmp_path, text):
     assert done.stderr.startswith(f"Error: {tmp_path}/run/run.json ")
 
 
-def test_broken_model(run, groups, clustered, tmp_path):
+def test_score_refuses_a_broken_model(run, groups, clustered, tmp_path):
     shutil.copytree(clustered[1], tmp_path / "run")
     (tmp_path / "run" / "model" / "arrays.safetensors").write_bytes(b"no arrays")
     done = run("score", tmp_path / "run", groups)
@@ -174,7 +167,7 @@ def test_broken_model(run, groups, clustered, tmp_path):
     assert "arrays.safetensors is damaged" in done.stderr
 
 
-def test_interrupted_while_rows_go_to_standard_output(run, groups, clustered, monkeypatch):
+def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clustered, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 

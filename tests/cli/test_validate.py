@@ -41,7 +41,7 @@ def text_of(stream):
     return " ".join(stream.split())
 
 
-def test_prints_figures_and_a_recommendation(written, record):
+def test_validate_prints_figures_and_a_recommendation(written, record):
     done, folder = written
     assert done.exit_code == 0, done.output
     text = text_of(done.stdout)
@@ -70,7 +70,7 @@ def test_lines_fit_a_terminal_of_eighty_columns(written):
     assert max(map(len, figures.splitlines())) <= 80
 
 
-def test_writes_the_figures_and_every_score(written, record, read_csv):
+def test_validate_writes_the_figures_and_every_score(written, record, read_csv):
     _, folder = written
     figures, scores = read_csv(folder / "validation.csv"), read_csv(folder / "scores.csv")
     assert len(figures) == len(record["settings"]) == 3 * 2

@@ -41,10 +41,10 @@ def clusters(rng, n_clusters, d):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("root", ["exact", "bisection"])
 @pytest.mark.parametrize("max_iter", [1, 5, 60])
-def test_from_above_as_the_twin(seed, root, max_iter):
+def test_sparse_adaptive_fit_is_that_of_the_slow_twin(seed, root, max_iter):
     X = clusters(np.random.default_rng(seed), 4, 2 + seed % 3)
     roots = {"exact": reference.larger_root, "bisection": reference.larger_root_by_bisection}
     how = {"tol": 0.0, "max_iter": max_iter}
@@ -63,9 +63,9 @@ def test_from_above_as_the_twin(seed, root, max_iter):
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("lam", [0.02, 0.2])
-def test_from_below_as_the_twin(seed, lam):
+def test_sequential_fit_is_that_of_the_slow_twin(seed, lam):
     X = clusters(np.random.default_rng(seed), 5, 2 + seed % 3)
     boxed = reference.boxed(X)
     twin = reference.sequential(boxed, lam, tol=1e-9)
@@ -75,7 +75,7 @@ def test_from_below_as_the_twin(seed, lam):
     assert_array_equal(model.labels_, reference.labels(boxed, twin))
 
 
-def test_without_sparsity_as_the_twin(rng):
+def test_adaptive_fit_is_that_of_the_slow_twin(rng):
     X = clusters(rng, 4, 3)
     twin = reference.top_down(reference.boxed(X), 7, 0.0, 0.1, tol=1e-9)
     model = AdaptivePCM(7, beta=0.1, init="paper", tol=1e-10).fit(X)
@@ -253,7 +253,7 @@ def test_without_a_box_units_are_those_of_the_data(blobs):
 def test_a_collapse_is_a_warning_and_no_crash(kind, kernel, assign, blobs):
     X, _ = blobs
     model = kind(lam=50.0, kernel=kernel, assign=assign)
-    with pytest.warns(EmptyClustersWarning, match=r"lam=50 is too large.*Try lam=12"):
+    with pytest.warns(EmptyClustersWarning, match=r"lam=50 .*lam=12"):
         model.fit(X)
     assert model.n_clusters_ == 0
     assert (model.labels_ == -1).all()
@@ -293,21 +293,19 @@ def test_weights_may_be_shares(blobs):
 
 def test_most_rows_nowhere_is_a_warning():
     X = load_breast_cancer().data
-    with pytest.warns(ClusteringWarning, match=r"% of the rows belong to no cluster. Try box=3.7"):
+    with pytest.warns(ClusteringWarning, match=r"% of the rows .*box=3.7"):
         SequentialPCM(lam=0.2).fit(X)
 
 
 def test_clusters_of_single_rows_are_a_warning(rng):
-    with pytest.warns(FragmentedClustersWarning, match=r"clusters are single rows. Try box="):
+    with pytest.warns(FragmentedClustersWarning, match="single rows"):
         AdaptivePCM(50).fit(rng.normal(size=(50, 3)))
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-307])
 def test_a_feature_too_narrow_for_the_box_is_an_error(scale, blobs):
     X = np.column_stack([blobs[0], np.arange(180) % 2 * scale])
-    with pytest.raises(
-        ValueError, match=r"Feature 2 of X spans only .* too little to be stretched"
-    ):
+    with pytest.raises(ValueError, match="Feature 2 of X spans only"):
         AdaptivePCM().fit(X)
 
 
@@ -323,7 +321,7 @@ def test_one_point_in_the_space_of_a_kernel_is_an_error(estimator):
         clone(estimator).set_params(kernel=lambda A, B: np.ones((len(A), len(B)))).fit(X)
 
 
-def test_no_more_clusters_than_are_allowed(s2_like):
+def test_sequential_fit_finds_no_more_clusters_than_allowed(s2_like):
     X, _ = s2_like
     assert SequentialPCM(lam=0.1, max_clusters=5).fit(X).n_clusters_ == 5
 
@@ -350,7 +348,7 @@ def test_outliers_do_not_end_the_search(blobs, outliers):
 # ---- starts -------------------------------------------------------------------------------------
 
 
-def test_starts_at_given_points(blobs):
+def test_adaptive_fit_starts_at_given_points(blobs):
     X, truth = blobs
     points = [[0.0, 1.0], [5.0, 0.0], [0.0, 5.0], [1.0, 1.0]]
     model = AdaptivePCM(4, init=points).fit(X)

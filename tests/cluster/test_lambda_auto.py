@@ -42,7 +42,7 @@ def test_a_given_lambda_has_no_path(blobs):
     assert not hasattr(model, "lambda_path_")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_cluster_is_one_cluster(seed):
     rng = np.random.default_rng(seed)
     for X in (rng.normal(size=(300, 2)), rng.uniform(size=(300, 2))):
@@ -61,7 +61,7 @@ def like_penguins(rng):
     return means[truth] + spread * rows, truth
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_table_of_correlated_columns_keeps_its_rows(seed):
     X, truth = like_penguins(np.random.default_rng(seed))
     labels = SequentialPCM().fit(X).labels_
@@ -69,7 +69,7 @@ def test_a_table_of_correlated_columns_keeps_its_rows(seed):
     assert adjusted_rand_score(truth, labels) > 0.5
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_background_noise_stays_in_no_cluster(seed):
     rng = np.random.default_rng(seed)
     centers = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
@@ -127,13 +127,13 @@ def test_many_features_begin_with_less_sparsity():
 
 
 @pytest.mark.parametrize(("load", "n_clusters"), [(load_iris, 2), (load_wine, 3)])
-def test_real_data(load, n_clusters):
+def test_automatic_lambda_finds_the_clusters_of_real_data(load, n_clusters):
     model = SequentialPCM().fit(load().data)
     assert model.n_clusters_ == n_clusters
     assert np.mean(model.labels_ < 0) <= 0.15
 
 
-def test_s2(s2):
+def test_automatic_lambda_finds_the_clusters_of_s2(s2):
     X, truth = s2
     model = SequentialPCM(assign="all").fit(X)
     assert model.n_clusters_ == 15
@@ -145,13 +145,13 @@ def test_ties_along_the_path_do_not_depend_on_the_order():
     X, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
     model = SequentialPCM().fit(X)
     assert model.lam_ == model.lambda_path_.lam[0]
-    for seed in range(5):
+    for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(X))
         assert_array_equal(clone(model).fit(X[order]).labels_, model.labels_[order])
 
 
-@pytest.mark.parametrize(("n_clusters", "n_rows"), [(3, 200), (5, 3000)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_clusters", "n_rows"), [(3, 200), (5, 1000)])
+@pytest.mark.parametrize("seed", range(2))
 def test_small_gaps_do_not_make_clusters_vanish(n_clusters, n_rows, seed):
     rng = np.random.default_rng(seed)
     X = np.concatenate([rng.normal(10 * k, 1, n_rows) for k in range(n_clusters)])[:, None]

@@ -2,8 +2,7 @@
 
 import pickle
 import re
-import subprocess
-import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -61,7 +60,7 @@ def test_typicalities_are_those_of_the_paper(rng, kernel, d, gamma):
 def test_a_very_wide_kernel_is_pcm(rng):
     X = rng.normal(size=(100, 2))
     variance = X.var(axis=0).sum()
-    with pytest.warns(BandwidthWarning, match="too wide.*kernel='linear'"):
+    with pytest.warns(BandwidthWarning, match="too wide"):
         wide = OneClusterPCM(sigma=1e7, **exact).fit(X)
     start = X.mean(axis=0, keepdims=True)
     plain = PossibilisticCMeans(1, eta=variance, init=start, **exact).fit(X)
@@ -72,7 +71,7 @@ def test_a_very_wide_kernel_is_pcm(rng):
 
 
 def test_large_gamma_gives_the_density_estimate(contaminated):
-    with pytest.warns(BandwidthWarning, match="nearly equal.*a smaller gamma"):
+    with pytest.warns(BandwidthWarning, match="nearly equal.*gamma"):
         model = OneClusterPCM(sigma=0.7, gamma=1e6, **exact).fit(contaminated)
     uniform = OneClusterPCM(sigma=0.7, weights="uniform").fit(contaminated)
     assert_allclose(model.weights_, 1 / len(contaminated), rtol=1e-5)
@@ -118,7 +117,7 @@ def test_outliers_lose_their_pull_when_gamma_is_small(contaminated):
 
 
 @every_detector
-def test_objective_falls(detector, contaminated):
+def test_one_cluster_objective_falls(detector, contaminated):
     model = clone(detector).fit(contaminated)
     assert len(model.objective_path_) == model.n_iter_
     assert (np.diff(model.objective_path_) <= 1e-9).all()
@@ -249,7 +248,7 @@ def test_precomputed_kernels_with_a_diagonal(contaminated, rng):
         given.score_samples(kernel(contaminated, contaminated)), plain.score_samples(contaminated)
     )
     K = kernel(new, contaminated)
-    with pytest.raises(ValueError, match=r"Row 0 of X is new.*pass diag"):
+    with pytest.raises(ValueError, match=r"Row 0 of X is new"):
         given.score_samples(K)
     same = given.score_samples(K, diag=[7.0] * 30)
     assert_array_equal(given.score_samples(K, diag=7.0), same)
@@ -307,7 +306,7 @@ def test_float32_stays_float32(detector, contaminated):
     assert_allclose(model.typicality_, double.typicality_, rtol=2e-4, atol=1e-5)
 
 
-def test_before_a_fit_nothing_works(contaminated):
+def test_detector_answers_nothing_before_a_fit(contaminated):
     for method in ("predict", "score_samples", "decision_function", "predict_typicality"):
         with pytest.raises(NotFittedError):
             getattr(OneClusterPCM(), method)(contaminated)
@@ -328,7 +327,7 @@ def all_finite(model, X):
 
 @pytest.mark.parametrize("sigma", ["auto", "scott", "knn", "loo-likelihood", 0.5])
 @pytest.mark.parametrize("n", [1, 50])
-def test_copies_of_one_point(n, sigma):
+def test_detector_warns_of_copies_of_one_point(n, sigma):
     X = np.full((n, 2), 3.0)
     with pytest.warns(DegenerateSpreadWarning, match="every typicality is 1"):
         model = OneClusterPCM(sigma=sigma).fit(X)
@@ -344,30 +343,30 @@ def test_one_distinct_row_and_another_of_weight_zero():
     assert all_finite(model, np.array([[0.0], [1.0]]))
 
 
-def test_two_rows():
+def test_detector_fits_two_rows():
     model = OneClusterPCM().fit([[0.0], [1.0]])
     assert_allclose(model.weights_, 0.5)
     assert all_finite(model, np.array([[0.0], [1.0], [7.0]]))
 
 
-def test_tiny_gamma(contaminated):
-    with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone has .* Increase gamma"):
+def test_detector_warns_of_a_tiny_gamma(contaminated):
+    with pytest.warns(DegenerateSpreadWarning, match=r"row \d+ alone"):
         model = OneClusterPCM(sigma=0.5, gamma=1e-4).fit(contaminated)
     assert all_finite(model, contaminated)
     assert model.typicality_.max() > 0.9
     assert_allclose(model.weights_.sum(), 1.0)
 
 
-def test_a_narrow_kernel_in_many_dimensions(rng):
+def test_detector_warns_of_a_narrow_kernel_in_many_dimensions(rng):
     X = rng.normal(size=(100, 200))
-    with pytest.warns(BandwidthWarning, match=r"too narrow.*Use a wider sigma"):
+    with pytest.warns(BandwidthWarning, match="too narrow"):
         model = OneClusterPCM(sigma=1.0).fit(X)
     assert np.ptp(np.log(model.typicality_)) < 1e-3
     assert all_finite(model, X)
     assert len(np.unique(model.score_samples(X))) == 100
 
 
-def test_kernels_that_are_no_scalar_product(rng):
+def test_detector_warns_of_a_kernel_that_is_no_scalar_product(rng):
     X = rng.normal(size=(60, 2))
     indefinite = -(np.abs(Linear().sqdist(X, X)) ** 2)
     with pytest.warns(IndefiniteKernelWarning, match=r"[1-9]\d* squared distances .* set to zero"):
@@ -410,7 +409,7 @@ def test_a_diagonal_is_constant_but_for_rounding(contaminated):
         model.score_samples(K[:5], diag=[1.0, 1.0, 1.0, 1.0, 50.0])
 
 
-def test_dissimilarities_of_no_space(rng):
+def test_detector_warns_of_dissimilarities_of_no_space(rng):
     """The triangle inequality is violated: double centring leaves negative eigenvalues."""
     D = np.ones((20, 20)) - np.eye(20)
     D[0, 1:] = D[1:, 0] = 0.1
@@ -421,26 +420,26 @@ def test_dissimilarities_of_no_space(rng):
     OneClusterPCM(kernel="dissimilarities").fit(np.sqrt(D**2 + constant * (1 - np.eye(20))))
 
 
-def test_a_spread_that_shrinks_without_end(rng):
+def test_detector_warns_of_a_spread_that_shrinks_without_end(rng):
     X = rng.normal(size=(100, 1))
     with pytest.warns(DegenerateSpreadWarning, match="shrank to nothing"):
         model = OneClusterPCM(kernel="linear", eta_update="each_step").fit(X)
     assert all_finite(model, X)
 
 
-def test_a_spread_that_does_not(rng):
+def test_detector_is_silent_when_the_spread_does_not_shrink(rng):
     X = rng.normal(size=(300, 12))
     model = OneClusterPCM(kernel="linear", eta_update="each_step").fit(X)
     # gamma d - 2 in units of the variance of a feature, for a Gaussian cloud
     assert_allclose(model.eta_, 10.0, rtol=0.15)
 
 
-def test_too_few_iterations(contaminated):
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .* the weights still change by"):
+def test_detector_warns_of_too_few_iterations(contaminated):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 .*weights"):
         OneClusterPCM(max_iter=2).fit(contaminated)
 
 
-def test_a_width_without_a_use(contaminated):
+def test_detector_warns_of_a_width_without_a_use(contaminated):
     with pytest.warns(BandwidthWarning, match=r"sigma=0.3 has no effect with kernel='linear'"):
         OneClusterPCM(kernel="linear", sigma=0.3).fit(contaminated)
     with pytest.warns(BandwidthWarning, match="a kernel object or function"):
@@ -467,7 +466,7 @@ BAD_INPUT = {
 
 @pytest.mark.parametrize("case", BAD_INPUT)
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_bad_input(case):
+def test_detector_refuses_bad_input(case):
     kernel, X, message = BAD_INPUT[case]
     model = OneClusterPCM(kernel=kernel)
     with pytest.raises(ValueError, match=message):
@@ -517,7 +516,7 @@ def test_rules_for_sigma_are_not_second_guessed(rng):
         OneClusterPCM(kernel=Gaussian(1e-3)).fit(X)
 
 
-def test_distances_lost_in_rounding(rng):
+def test_detector_warns_of_distances_lost_in_rounding(rng):
     with pytest.warns(FeatureWarning, match="Centre the features"):
         OneClusterPCM(kernel="polynomial").fit(rng.normal(size=(50, 2)) + 1e7)
 
@@ -529,7 +528,7 @@ def test_constant_features_matter_to_kernels_of_angles(rng):
         OneClusterPCM().fit(X)
 
 
-def test_bad_prediction(contaminated):
+def test_detector_refuses_bad_rows_to_predict(contaminated):
     model = OneClusterPCM().fit(contaminated)
     with pytest.raises(ValueError, match="diag is for kernel='precomputed' alone"):
         model.predict(contaminated, diag=np.ones(len(contaminated)))
@@ -542,26 +541,17 @@ def test_bad_prediction(contaminated):
 
 
 @pytest.mark.parametrize("contamination", [0.0, 0.6, "half"])
-def test_impossible_contamination(contamination, contaminated):
+def test_detector_refuses_an_impossible_contamination(contamination, contaminated):
     with pytest.raises(ValueError, match="'contamination' parameter"):
         OneClusterPCM(contamination=contamination).fit(contaminated)
 
 
-def test_thirty_thousand_rows_fit_in_a_gigabyte():
-    """In a process of its own; one iteration, because memory does not grow with their number."""
-    code = (
-        "import pathlib, re, numpy as np\nfrom typicality import OneClusterPCM\n"
-        "X = np.random.default_rng(0).normal(size=({}, 2))\n"
-        "model = OneClusterPCM(tol=10, algorithm='blocked').fit(X)\n"
-        "assert (model.plan_.method, model.n_iter_) == ('blocked', 1)\n"
-        "status = pathlib.Path('/proc/self/status').read_text()\n"
-        "print(re.search(r'VmHWM:\\s+(\\d+) kB', status)[1])"
-    )  # not ru_maxrss, which starts at the peak of the process that runs the tests
-
-    def peak(n_rows):
-        command = [sys.executable, "-c", code.format(n_rows)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return 1024 * int(done.stdout)
-
-    peak(3000)  # the compiler takes memory too, once
-    assert peak(30_000) < 10**9
+def test_blocked_fit_needs_little_of_the_memory_of_all_pairs():
+    """One iteration, because memory does not grow with their number."""
+    X = np.random.default_rng(0).normal(size=(15_000, 2))
+    tracemalloc.start()
+    model = OneClusterPCM(tol=10, algorithm="blocked").fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (model.plan_.method, model.n_iter_) == ("blocked", 1)
+    assert peak < 8 * len(X) ** 2 / 10

@@ -14,6 +14,8 @@ from typicality import OneClusterPCM
 from typicality.comparison import compare_methods, methods
 from typicality.exceptions import ClusteringWarning
 
+pytestmark = pytest.mark.xdist_group("processes")  # one run of all methods, and one pool
+
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 CLUSTERERS = [
     *("auto", "alpha-cut", "sequential", "fuzzy c-means"),
@@ -82,7 +84,7 @@ def test_on_clusters_far_apart_refits_agree(everything):
     assert all(r.refit_n_clusters == (3, 3) for r in everything.clusterers)
 
 
-def test_where_the_number_of_clusters_comes_from(everything, given):
+def test_comparison_tells_where_the_number_of_clusters_comes_from(everything, given):
     sources = {r.name: r.number_from for r in everything.clusterers}
     assert sources == {
         "auto": "found",
@@ -126,7 +128,7 @@ def test_labels_are_those_of_the_estimators(apart, given):
     np.testing.assert_array_equal(given.labels["k-means"], own)
 
 
-def test_without_clusters_none_are_claimed():
+def test_comparison_claims_no_clusters_where_there_are_none():
     X = np.random.default_rng(0).normal(size=(100, 2))
     names = ["alpha-cut", "k-means", "gaussian mixture"]
     found = compare_methods(X, methods=names, n_repeats=2, random_state=0)
@@ -146,7 +148,7 @@ def with_failures(apart):
     return compare_methods(apart, methods=methods, n_clusters=3, n_repeats=2, random_state=0)
 
 
-def test_a_method_that_fails_ends_nothing(with_failures):
+def test_comparison_goes_on_when_a_method_fails(with_failures):
     failed, _, worked = with_failures.clusterers
     assert failed.failure == "needs inf rows"
     assert (failed.labels, failed.n_clusters, failed.stability) == (None, None, None)
@@ -195,7 +197,7 @@ def test_the_numbers_of_a_method_do_not_depend_on_the_others(apart, given):
     assert alone.clusterers[0].stability == given.clusterers[1].stability
 
 
-def test_without_a_seed_one_is_drawn_and_kept(apart):
+def test_comparison_draws_and_keeps_a_seed_when_none_is_given(apart):
     found = compare_methods(apart, methods=["k-means"], n_clusters=4, n_repeats=2)
     again = compare_methods(
         apart, methods=["k-means"], n_clusters=4, n_repeats=2, random_state=found.seed
@@ -203,7 +205,7 @@ def test_without_a_seed_one_is_drawn_and_kept(apart):
     assert numbers_of(found) == numbers_of(again)
 
 
-def test_of_many_rows_a_sample_is_compared(apart):
+def test_comparison_samples_many_rows(apart):
     found = compare_methods(apart, methods=["k-means"], n_clusters=3, max_rows=60, random_state=0)
     assert len(found.rows) == len(found.labels["k-means"]) == 60
     assert (np.diff(found.rows) > 0).all()
@@ -234,7 +236,7 @@ def test_a_table_of_names_may_be_spelled_freely(apart):
     assert [r.name for r in found.clusterers] == ["fuzzy c-means", "k-means"]
 
 
-def test_progress_is_told(apart):
+def test_comparison_tells_its_progress(apart):
     told = []
     compare_methods(
         apart, methods=["hdbscan"], n_repeats=2, progress=lambda *step: told.append(step)
@@ -261,7 +263,7 @@ def test_agreement_as_a_frame(given):
     assert frame.loc["k-means", "hdbscan"] == given.label_agreement.between("k-means", "hdbscan")
 
 
-def test_all_but_arrays_is_ready_for_json(everything):
+def test_comparison_is_ready_for_json_but_for_arrays(everything):
     again = json.loads(json.dumps(everything.to_dict(), allow_nan=False))
     assert [row["method"] for row in again["clusterers"]] == CLUSTERERS
     assert again["rank_agreement"]["names"] == DETECTORS
@@ -300,7 +302,7 @@ ROWS = np.arange(40.0).reshape(20, 2)
     ],
     ids=["one-row", "two-rows", "constant", "nan", "inf", "text", "flat"],
 )
-def test_rows_that_cannot_be_compared(X, words):
+def test_comparison_refuses_rows_it_cannot_use(X, words):
     with pytest.raises(ValueError, match=words):
         compare_methods(X)
 
@@ -325,7 +327,7 @@ def test_rows_that_cannot_be_compared(X, words):
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_settings_that_cannot_be_used(options, words):
+def test_comparison_refuses_settings_it_cannot_use(options, words):
     with pytest.raises(ValueError, match=words):
         compare_methods(ROWS, **options)
 
@@ -353,6 +355,6 @@ def test_two_distinct_rows_can_be_compared():
 @pytest.mark.parametrize(
     ("factor", "words"), [(1e200, "too large"), (1e-200, "too close together")]
 )
-def test_rows_whose_squared_distances_are_no_numbers(rng, factor, words):
+def test_comparison_refuses_rows_whose_squared_distances_overflow(rng, factor, words):
     with pytest.raises(ValueError, match=words):
         compare_methods(factor * rng.normal(size=(20, 2)), methods=["k-means"])

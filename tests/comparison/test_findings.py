@@ -55,7 +55,7 @@ def on_outliers(*results):
     return findings_on_outliers(results, agreement_matrix(scores, agree=rank_agreement, measure=""))
 
 
-def test_most_agree():
+def test_findings_name_the_clusterers_when_most_agree():
     found = on_clusters(clusterer("a", HALVES), clusterer("b", 1 - HALVES), clusterer("c", STRIPES))
     assert found == (
         "Numbers of clusters: 2 (a, b, c).",
@@ -64,7 +64,7 @@ def test_most_agree():
     )
 
 
-def test_half_is_not_most():
+def test_findings_claim_no_agreement_when_half_agree():
     found = on_clusters(
         clusterer("a", HALVES),
         clusterer("b", HALVES),
@@ -74,7 +74,7 @@ def test_half_is_not_most():
     assert found[1].startswith("The clusterers disagree: the median adjusted Rand index")
 
 
-def test_agreement_in_part():
+def test_findings_tell_agreement_in_part():
     moved = HALVES.copy()
     moved[:3] = 1
     found = on_clusters(clusterer("a", HALVES), clusterer("b", moved))
@@ -83,14 +83,14 @@ def test_agreement_in_part():
     )
 
 
-def test_who_leaves_most_rows_out_has_no_vote():
+def test_clusterer_that_leaves_most_rows_out_has_no_vote():
     few = np.where(np.arange(40) % 5 == 0, HALVES, -1)
     found = on_clusters(clusterer("a", HALVES), clusterer("b", few))
     assert not any("agree on" in sentence for sentence in found)
     assert found[1].endswith("B left out over half of the rows.")
 
 
-def test_a_single_cluster_is_no_agreement_on_clusters():
+def test_findings_count_no_agreement_on_a_single_cluster():
     found = on_clusters(
         clusterer("a", ONE),
         clusterer("b", ONE, number_from="BIC"),
@@ -105,7 +105,7 @@ def test_a_single_cluster_is_no_agreement_on_clusters():
     )
 
 
-def test_nobody_places_a_row():
+def test_findings_claim_nothing_when_no_clusterer_places_a_row():
     nowhere = np.full(40, -1)
     found = on_clusters(clusterer("a", nowhere), clusterer("b", nowhere))
     assert found[1] == (
@@ -114,7 +114,7 @@ def test_nobody_places_a_row():
     )
 
 
-def test_failures_come_first_and_shaky_methods_last():
+def test_findings_begin_with_failures_and_end_with_unstable_methods():
     found = on_clusters(
         clusterer("a", HALVES, stability=0.4), clusterer("b", None, failure="too few rows")
     )
@@ -125,7 +125,7 @@ def test_failures_come_first_and_shaky_methods_last():
     )
 
 
-def test_detectors():
+def test_findings_tell_where_detectors_agree():
     scores = np.arange(40.0)
     found = on_outliers(
         detector("a", scores, scores < 2, held_out=0.051),
@@ -139,6 +139,6 @@ def test_detectors():
     )
 
 
-def test_a_rate_that_was_not_told_is_not_judged():
+def test_findings_judge_no_rate_that_was_not_given():
     scores = np.arange(40.0)
     assert on_outliers(detector("a", scores, scores < 2, rate=None)) == ()

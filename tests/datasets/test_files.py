@@ -91,7 +91,7 @@ def test_another_file_of_that_name_is_refused(folder, lines):
         load_s2(folder)
 
 
-def test_editors_may_leave_their_marks(folder):
+def test_loader_reads_files_with_the_marks_of_editors(folder):
     text = "\ufeff" + "\r\n".join(S2_LINES) + "\r\n\r\n"
     (folder / "s2.csv").write_text(text, encoding="utf-8", newline="")
     assert_array_equal(load_s2(folder)[0], table_like(files.S2)[0])

@@ -60,7 +60,7 @@ def test_the_seed_fixes_the_draw(generate):
 
 
 @every_generator
-def test_rows_and_labels(generate):
+def test_generator_draws_rows_and_labels(generate):
     X, y = generate(random_state=0)
     assert X.shape == (len(y), 2)
     assert X.dtype == np.float64
@@ -152,7 +152,7 @@ def test_ball_and_ring_are_uniform_by_area():
     assert_uniform(angles(X[y == 1], 0.5), -np.pi, np.pi)
 
 
-def test_sizes_of_ball_and_ring():
+def test_ball_and_ring_have_their_sizes():
     X, y = make_ball_and_ring(
         50, 60, ball_radius=0.2, ring_radius=0.3, ring_width=0.0, random_state=0
     )
@@ -171,7 +171,7 @@ def test_crescents_are_half_circles():
     assert_allclose([X[y == 1, 1].min(), X[y == 1, 1].max()], [0.245, 0.515], atol=1e-3)
 
 
-def test_noise_of_crescents():
+def test_crescents_have_noise():
     quiet, _ = make_crescents(4000, noise=0.0, random_state=0)
     noisy, _ = make_crescents(4000, noise=0.02, random_state=0)
     assert_allclose((noisy - quiet).std(axis=0), 0.02, rtol=0.05)

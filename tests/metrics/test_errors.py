@@ -38,7 +38,7 @@ MEASURES = [
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("case", PARTITIONS)
-def test_partitions(measure, case):
+def test_measures_refuse_bad_partitions(measure, case):
     reference, memberships, message = PARTITIONS[case]
     with pytest.raises(ValueError, match=message):
         measure(reference, memberships)
@@ -114,7 +114,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("case", CALLS)
-def test_calls(case):
+def test_measures_refuse_bad_calls(case):
     call, message = CALLS[case]
     with pytest.raises(ValueError, match=message):
         call()

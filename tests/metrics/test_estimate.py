@@ -40,7 +40,7 @@ def test_more_pairs_come_nearer(two):
     assert_allclose(estimate.adjusted, adjusted_generalized_rand_score(*two), atol=4e-3)
 
 
-def test_rows_that_do_not_sum_to_one(rng):
+def test_estimate_takes_rows_that_do_not_sum_to_one(rng):
     y, U = rng.integers(-1, 3, 200), rng.random((200, 3)) * 0.6
     estimate = generalized_rand_estimate(y, U, normalize=False, random_state=0)
     assert_allclose(

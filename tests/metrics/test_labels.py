@@ -41,7 +41,7 @@ def test_counts_are_those_of_all_pairs(two):
 
 
 @given(two_labels)
-def test_pair_scores(two):
+def test_pair_scores_are_shares_of_the_counts(two):
     found = pair_confusion(*two)
     together_true = found.true_positives + found.false_negatives
     together_pred = found.true_positives + found.false_positives
@@ -100,7 +100,7 @@ def test_greedy_may_miss_what_optimal_finds():
     assert success_rate(true, pred, matching="optimal") == 6 / 10
 
 
-def test_of_equals_the_first_class_is_matched_with_its_first_cluster():
+def test_success_rate_matches_the_first_of_equal_classes():
     true, pred = [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]  # three cells of two rows
     assert success_rate(true, pred) == 2 / 6
     assert success_rate(true, [1 - k for k in pred]) == 4 / 6
@@ -152,7 +152,7 @@ def test_detectors_that_flag_nothing_agree():
     assert jaccard_score([False, True], [1, 1]) == 0
 
 
-def test_flags_of_a_detector(blobs):
+def test_jaccard_takes_the_flags_of_a_detector(blobs):
     X, _ = blobs
     wide, narrow = (OneClusterPCM(contamination=0.1, sigma=s).fit_predict(X) for s in (2.0, 1.5))
     assert 0.5 < jaccard_score(wide, narrow) <= 1

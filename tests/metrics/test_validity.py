@@ -42,7 +42,7 @@ def test_coefficient_and_entropy_are_those_of_the_slow_twins(U):
 
 
 @given(any_memberships)
-def test_their_ranges(U):
+def test_coefficient_and_entropy_stay_in_their_ranges(U):
     assume(U.sum() > 0)
     c = U.shape[1]
     assert 1 / c - 1e-12 <= partition_coefficient(U) <= 1 + 1e-12
@@ -52,12 +52,12 @@ def test_their_ranges(U):
 
 
 @given(memberships(8))
-def test_of_partitions_they_are_the_classical_ones(U):
+def test_coefficient_and_entropy_of_partitions_are_the_classical_ones(U):
     assert_allclose(partition_coefficient(U), np.mean(np.sum(U**2, axis=1)))
     assert_allclose(partition_entropy(U), -np.mean(np.sum(U * np.log(U), axis=1)), atol=1e-15)
 
 
-def test_crisp_uniform_and_empty():
+def test_coefficient_and_entropy_of_crisp_uniform_and_empty_rows_are_known():
     crisp, uniform, empty = np.eye(4), np.full((6, 4), 0.25), np.zeros((6, 4))
     assert (partition_coefficient(crisp), partition_entropy(crisp)) == (1, 0)
     assert partition_coefficient(uniform) == 0.25
@@ -145,7 +145,7 @@ def test_xie_beni_of_nothing_is_not_a_number(rng):
     assert np.isnan(xie_beni_index(X, np.zeros((2, 2)), np.zeros((5, 2))))
 
 
-def test_xie_beni_far_from_zero(rng):
+def test_xie_beni_keeps_its_digits_far_from_zero(rng):
     X, centers, U = scene(rng)
     assert_allclose(
         xie_beni_index(X + 1e6, centers + 1e6, U), xie_beni_index(X, centers, U), rtol=1e-7

@@ -47,7 +47,7 @@ def measures(truth, found):
 @pytest.mark.filterwarnings("ignore:Not converged:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.EmptyClustersWarning")
 @over(row for row in IRIS + WINE + S2 if row.method in ADAPTIVE)
-def test_adaptive_row(row, data):
+def test_adaptive_row_comes_out(row, data):
     """The number of clusters, RM, GRM and SR; some rows are printed before the iteration ended."""
     X, truth = data
     found = fitted(row, X, max_iter=AFTER_STEPS.get(key(row), MAX_ITER))
@@ -56,7 +56,7 @@ def test_adaptive_row(row, data):
 
 
 @over(row for row in IRIS + WINE + S2 if row.method == "k-means")
-def test_kmeans_row(row, data):
+def test_kmeans_row_comes_out(row, data):
     X, truth = data
     labels = kmeans_single_point(as_for_kmeans(row, X), row.m_ini)
     assert per_cent(rand_score(truth, labels), success_rate(truth, labels)) == (row.rm, row.sr)
@@ -65,7 +65,7 @@ def test_kmeans_row(row, data):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @over(row for row in IRIS + WINE + S2 if row.method == "FCM" and (row.data, row.m_ini) in FUZZY)
-def test_fuzzy_row(row, data):
+def test_fuzzy_row_comes_out(row, data):
     X, truth = data
     starts = by_fuzzy_c_means(row, X, N_STARTS)
     assert any(measures(truth, found) == (row.rm, row.grm, row.sr) for found in starts)
@@ -73,7 +73,7 @@ def test_fuzzy_row(row, data):
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @over(row for row in IRIS + WINE if row.method == "PCM" and row.m_final == 1)
-def test_possibilistic_row(row, data):
+def test_possibilistic_row_comes_out(row, data):
     X, truth = data
     found = by_possibilistic_c_means(row, X)
     assert found.n_clusters == 1

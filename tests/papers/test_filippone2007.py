@@ -25,7 +25,7 @@ def page(found, setting):
     return write(found, setting)
 
 
-def test_verdicts(page):
+def test_filippone2007_verdicts_are_those_of_the_page(page):
     verdicts = [claim.verdict for claim in page.claims]
     assert verdicts.count(Verdict.HOLDS) == 11
     in_part = [claim.words for claim in page.claims if claim.verdict == Verdict.IN_PART]
@@ -34,12 +34,12 @@ def test_verdicts(page):
     assert [words.split()[0] for words in fails] == ["sigma"]
 
 
-def test_page(page, setting):
+def test_filippone2007_page_has_its_figure(page, setting):
     assert "figures/figure_1.png" in page.text
     assert (setting.folder / "figures" / "figure_1.png").stat().st_size > 10_000
 
 
-def test_figure(found):
+def test_filippone2007_figure_has_its_valley_and_clusters(found):
     """The valley of the histogram at .3667, three clusters above it, four iterations."""
     assert found.draws.valleys.mean() == pytest.approx(0.3667, abs=5e-4)
     assert found.draws.n_right == len(found.draws.all)
@@ -55,7 +55,7 @@ def test_noise_keeps_its_pull(found):
     assert noise.weight_of_noise == pytest.approx(2 / 3, abs=0.01)
 
 
-def test_prototypes(found):
+def test_filippone2007_prototypes_collapse_in_narrow_kernels(found):
     """Narrow kernels collapse, wide ones and the linear one do not; the latter is plain PCM."""
     prototypes = found.prototypes
     assert prototypes.of_sigma == {0.5: [1, 1], 5.0: [3, 3]}
@@ -63,7 +63,7 @@ def test_prototypes(found):
     assert prototypes.linear_difference < 1e-12
 
 
-def test_spheres(found):
+def test_filippone2007_thresholds_are_spheres(found):
     """Thresholds are spheres around one centre, at which the SVM's objective is not least."""
     spheres = found.spheres
     assert spheres.sphere_error < 1e-10

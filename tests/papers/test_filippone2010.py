@@ -52,25 +52,25 @@ HOLDING = [
 
 
 @pytest.mark.parametrize("start", HOLDING)
-def test_claims_that_hold(start, page):
+def test_claim_holds(start, page):
     (claim,) = (claim for claim in page.claims if claim.words.startswith(start))
     assert claim.verdict == Verdict.HOLDS
 
 
 @pytest.mark.parametrize("name", ["figure_1", "figure_2", "figure_3", "figure_4", "figure_5"])
-def test_figures(name, page, setting):
+def test_page_shows_its_figures(name, page, setting):
     assert f"figures/{name}.png" in page.text
     assert (setting.folder / "figures" / f"{name}.png").stat().st_size > 5_000
 
 
-def test_margins_of_stability(found):
+def test_one_cluster_is_more_stable_than_the_svm(found):
     """Table II at sigma 5: 1-PCM is more stable than the one-class SVM, most so for small nu."""
     assert found.stability.rates == (0.01, 0.03, 0.1)
     assert (found.stability.margin(5.0) >= [0.3, 0.3, 0.05]).all()
     assert (found.stability.least_margin_of_other_sets >= [0.2, 0.2, 0.05]).all()
 
 
-def test_weights_of_outliers(found):
+def test_outliers_weigh_little_in_one_cluster(found):
     """They make the centre of the one-class SVM, and have next to no part in that of 1-PCM."""
     theirs, ours = found.connections.at[5.0].weight_of_outliers
     assert theirs > 0.6
@@ -83,14 +83,14 @@ def test_scores_of_the_paper_are_functions_of_the_typicality():
         assert spearmanr(model.score_samples(X), model.typicality_).statistic > 1 - 1e-12
 
 
-def test_accuracy_on_iris(found):
+def test_accuracy_on_iris_comes_out(found):
     iris = found.real.found["Iris"]
     svm, ours, density = iris.accuracies(80)
     assert [svm, ours, density] == pytest.approx([0.81, 0.89, 0.88], abs=0.03)
     assert iris.flagged[0] > 1.5 * iris.real.nu  # few training rows: far more than nu
 
 
-def test_accuracy_on_other_real_sets(real):
+def test_accuracy_on_other_real_sets_comes_out(real):
     """Ionosphere is the exception: with many rows of training 1-PCM is the worst of three."""
     assert real["Breast"].accuracies(300) == pytest.approx([0.92, 0.94, 0.94], abs=0.03)
     svm, ours, density = real["Ionosphere"].accuracies(150)
@@ -98,14 +98,14 @@ def test_accuracy_on_other_real_sets(real):
     assert ours < density < svm
 
 
-def test_few_rows_of_training(real):
+def test_one_cluster_is_better_with_few_rows_of_training(real):
     for on_set in real.values():
         svm, ours, _ = on_set.accuracies(10)
         assert ours > svm
         assert on_set.nominal[PCM].mean[0] > ours
 
 
-def test_stability_on_real_sets(found):
+def test_svm_is_least_stable_on_iris(found):
     on_set = found.real.found["Iris"]
     means = {name: result.mean[-1] for name, result in on_set.stability.items()}
     assert means[SVM] < min(means[PCM], means[KDE])

@@ -27,7 +27,7 @@ def raw_wine():
     [(z_scored_iris, 83.68, 84.00), (raw_wine, 71.05, 68.54)],
 )
 @pytest.mark.parametrize("init", ["k-means++", "max-min", "random"])
-def test_row(load, rand, success, init):
+def test_fuzzy_row_of_the_paper_comes_out(load, rand, success, init):
     X, truth = load()
     labels = FuzzyCMeans(3, m=2.0, init=init, random_state=0, max_iter=100).fit_predict(X)
     assert np.round(100 * rand_score(truth, labels), 2) == rand

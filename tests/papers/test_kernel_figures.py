@@ -11,7 +11,7 @@ from typicality.kernels import Gaussian
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_dense_regions(seed):
+def test_dense_regions_are_found(seed):
     """filippone2007, section 5: four iterations, typicalities on both sides of .3667."""
     X, regions = make_dense_regions(random_state=seed)
     model = OneClusterPCM(sigma=0.5, criterion="memberships", tol=0.01).fit(X)
@@ -24,7 +24,7 @@ def test_dense_regions(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_ball_and_ring(seed):
+def test_ball_and_ring_are_separated(seed):
     """miyamoto2003, fig. 1: the standard form, m = 2 and c = 10, from single random starts."""
     X, truth = make_ball_and_ring(random_state=seed)
     model = FuzzyCMeans(

@@ -30,7 +30,7 @@ VERDICTS = [
 ]
 
 
-def test_verdicts(fast, kept_verdicts):
+def test_lecture20_verdicts_are_those_of_the_page(fast, kept_verdicts):
     page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert kept_verdicts("lecture20") == VERDICTS
@@ -39,7 +39,7 @@ def test_verdicts(fast, kept_verdicts):
 
 
 @pytest.mark.parametrize("m", [1.3, 2.0, 4.0])
-def test_exponent(m):
+def test_exponent_of_the_notes_is_not_stationary(m):
     """Only 1 / (m - 1) is stationary, and lower than 2 / (m - 1) at the same centres."""
     X, _ = rows()
     model = fitted(X, m)
@@ -58,7 +58,7 @@ def test_largest_membership_is_nearest_centre(m):
     assert n_defuzzified_elsewhere(fitted(X, m), np.vstack([X, points])) == 0
 
 
-def test_a_pass_of_em():
+def test_updates_of_the_notes_are_a_pass_of_em():
     """The updates of the notes take the mixture after one pass to that after two."""
     X, _ = rows()
     before, after = after_passes(X, 1), after_passes(X, 2)
@@ -69,14 +69,14 @@ def test_a_pass_of_em():
 
 
 @pytest.mark.parametrize("covariance", [[[0.3]], [[1.0, 0.6], [0.6, 2.0]]])
-def test_factor_of_the_gaussian(covariance):
+def test_factor_of_the_gaussian_is_misprinted(covariance):
     covariance = np.array(covariance)
     excess = (2 * np.pi) ** ((len(covariance) - 1) / 2)
     assert integral(right_factor(covariance), covariance) == pytest.approx(1.0, abs=1e-10)
     assert integral(printed_factor(covariance), covariance) == pytest.approx(excess, abs=1e-10)
 
 
-def test_pairs_of_the_example():
+def test_pairs_of_the_example_come_out():
     counts = pair_confusion(GROUPS, CLUSTERS)
     assert pairs_by_hand(GROUPS, CLUSTERS) == (7, 7, 5, 26)
     assert (counts.true_positives, counts.false_positives) == (7, 7)
@@ -84,7 +84,7 @@ def test_pairs_of_the_example():
 
 
 @pytest.mark.parametrize(("n_rows", "least"), [(3, -0.5), (4, -0.5), (5, -3 / 7), (6, -7 / 18)])
-def test_least_adjusted_rand(n_rows, least):
+def test_least_adjusted_rand_is_below_zero(n_rows, least):
     found = lowest_adjusted_rand(n_rows)
     assert found.value == pytest.approx(least)
     assert adjusted_rand_score(found.groups, found.clusters) == pytest.approx(least)

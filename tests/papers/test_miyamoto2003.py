@@ -26,7 +26,7 @@ VERDICTS = [
 ]
 
 
-def test_verdicts(fast, kept_verdicts):
+def test_miyamoto2003_verdicts_are_those_of_the_page(fast, kept_verdicts):
     page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert kept_verdicts("miyamoto2003") == VERDICTS
@@ -35,7 +35,7 @@ def test_verdicts(fast, kept_verdicts):
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: f"Fig. {figure.number}")
-def test_classification_functions(figure):
+def test_classification_functions_are_those_of_the_paper(figure):
     """Eq. (10) and (16): memberships of any point from the distances of eq. (11) and (15)."""
     X, _ = figure.draw()
     model = fitted(figure)

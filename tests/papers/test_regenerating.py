@@ -60,12 +60,13 @@ def test_what_is_lacking_is_said(papers, capsys):
     assert "stays as it is: Table 2: there is no S2." in capsys.readouterr().out
 
 
+@pytest.mark.xdist_group("processes")  # that all of these tests share
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_each_keeps_the_order(tmp_path, n_jobs):
+def test_setting_keeps_the_order_of_jobs(tmp_path, n_jobs):
     assert Setting(tmp_path, n_jobs=n_jobs).each(abs, [-3, 2, -1]) == [3, 2, 1]
 
 
-def test_markdown_table():
+def test_markdown_table_has_a_head_and_rows():
     assert markdown_table(("a", "b"), [(1, "x")]) == "| a | b |\n| --- | --- |\n| 1 | x |"
 
 
@@ -73,7 +74,7 @@ KEPT = sorted(Path(command.__file__).parents[1].glob("*/RESULTS.md"))
 
 
 @pytest.mark.parametrize("page", KEPT, ids=lambda page: page.parent.name)
-def test_kept_figures(page):
+def test_kept_figures_are_shown_and_small(page):
     """Each is shown on the page that is kept, and small enough to be kept."""
     figures = {path.name: path.stat().st_size for path in page.parent.glob("figures/*.png")}
     shown = re.findall(r"\]\(figures/([^)]+)\)", page.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ VERDICTS = [
 WITH_S2 = [("experiment 2, k-means", Verdict.IN_PART)]
 
 
-def test_verdicts(fast, kept_verdicts):
+def test_xenaki2014_verdicts_are_those_of_the_page(fast, kept_verdicts):
     page = fast(make)
     assert [(claim.place, claim.verdict) for claim in page.claims] == VERDICTS
     assert sorted(kept_verdicts("xenaki2014")) == sorted(VERDICTS + WITH_S2)
@@ -38,13 +38,13 @@ def test_without_s2_the_page_lacks_a_table(monkeypatch):
     assert page.lacking[0].startswith("Table 2. s2.csv is not part of typicality")
 
 
-def test_minimum_above_one():
+def test_proposition_2_fails_for_a_large_lambda():
     """Proposition 2 fails where lambda p (1 - p) > eta."""
     assert minimum(lam=3.9) < 1 < minimum(lam=4.1)
 
 
 @pytest.mark.parametrize(("sqdist", "sign"), [(0.5, -1), (1.5, -1), (1.9, 1)])
-def test_larger_root(sqdist, sign):
+def test_larger_root_is_a_minimum_of_the_cost(sqdist, sign):
     """Proposition 3: a minimum of the cost, but one that may cost more than zero."""
     root = larger_root(sqdist)
     assert slope(0.9 * root, sqdist) < 0 < slope(1.1 * root, sqdist)

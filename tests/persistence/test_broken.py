@@ -59,13 +59,13 @@ def test_an_unchanged_copy_loads(broken):
 
 
 @pytest.mark.parametrize("missing", MODEL_FILES)
-def test_missing_files(broken, missing):
+def test_load_refuses_a_folder_with_a_missing_file(broken, missing):
     folder = broken(lambda document, arrays: None)
     (folder / missing).unlink()
     assert f"{missing} is missing" in refusal(folder)
 
 
-def test_no_folder(tmp_path):
+def test_load_refuses_what_is_no_folder(tmp_path):
     assert "there is no such folder" in refusal(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
     assert "there is no such folder" in refusal(tmp_path / "file")
@@ -85,27 +85,27 @@ def test_only_plain_files_are_read(broken, file, kind):
     "text",
     ["", "{", "nonsense", "[" * 100_000, '{"a": ' * 100_000, "\x00", '{"format": "typicality'],
 )
-def test_text_that_is_no_json(broken, text):
+def test_load_refuses_text_that_is_no_json(broken, text):
     folder = broken(lambda document, arrays: None)
     (folder / "model.json").write_text(text)
     assert "model.json is not valid JSON" in refusal(folder)
 
 
-def test_bytes_that_are_no_text(broken):
+def test_load_refuses_bytes_that_are_no_text(broken):
     folder = broken(lambda document, arrays: None)
     (folder / "model.json").write_bytes(b'{"format": "\xff\xfe"}')
     assert "model.json is not valid JSON" in refusal(folder)
 
 
 @pytest.mark.parametrize("document", [[], 3, None, "text", {}, {"format": "other"}])
-def test_json_that_is_no_model(broken, document):
+def test_load_refuses_json_that_is_no_model(broken, document):
     folder = broken(lambda *_: None)
     (folder / "model.json").write_text(json.dumps(document))
     assert "does not describe a model of typicality" in refusal(folder)
 
 
 @pytest.mark.parametrize("version", [None, "1", 0, -1, True, 1.5])
-def test_versions_that_are_none(broken, version):
+def test_load_refuses_versions_that_are_none(broken, version):
     folder = broken(lambda document, arrays: document | {"format_version": version})
     assert "has no format_version" in refusal(folder)
 
@@ -122,7 +122,7 @@ def test_a_document_of_gigabytes_is_not_read(broken):
 
 
 @pytest.mark.parametrize("keep", [0, 7, 300, -1])
-def test_truncated_arrays(broken, keep):
+def test_load_refuses_truncated_arrays(broken, keep):
     folder = broken(lambda document, arrays: None)
     content = (folder / "arrays.safetensors").read_bytes()
     (folder / "arrays.safetensors").write_bytes(content[:keep])
@@ -132,7 +132,7 @@ def test_truncated_arrays(broken, keep):
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 64, b"\x40" + bytes(7) + b"{" * 64, b"\x02" + bytes(7) + b"[]"]
 )
-def test_arrays_that_are_no_safetensors(broken, content):
+def test_load_refuses_arrays_that_are_no_safetensors(broken, content):
     folder = broken(lambda document, arrays: None)
     document = json.loads((folder / "model.json").read_text())
     document["arrays_sha256"] = hashlib.sha256(content).hexdigest()
@@ -141,7 +141,7 @@ def test_arrays_that_are_no_safetensors(broken, content):
     assert "arrays.safetensors cannot be read" in refusal(folder)
 
 
-def test_arrays_of_another_model(broken, tmp_path):
+def test_load_refuses_arrays_of_another_model(broken, tmp_path):
     folder = broken(lambda document, arrays: None)
     other = save(fitted("truncated-OneClusterPCM"), tmp_path / "other")
     (folder / "arrays.safetensors").write_bytes((other / "arrays.safetensors").read_bytes())
@@ -345,7 +345,7 @@ def test_parts_that_disagree_about_their_size_are_refused(broken):
 
 
 @pytest.mark.parametrize("steps", [1, {"list": []}, {"list": [1]}, {"list": [{"tuple": ["a", 3]}]}])
-def test_steps_that_are_none(broken, steps):
+def test_load_refuses_steps_that_are_none(broken, steps):
     message = refusal(broken(set_in_model("parameters", "steps", steps), "pipeline"))
     assert "Pipeline" in message
 
@@ -355,12 +355,12 @@ def wrong_sparse_index(objects, arrays):
     arrays[reference["array"]][0] = 10**6
 
 
-def test_a_sparse_matrix_with_a_column_too_far(broken):
+def test_load_refuses_a_sparse_matrix_with_a_column_too_far(broken):
     folder = broken(change_objects(wrong_sparse_index), "sparse")
     assert "a sparse matrix cannot be made" in refusal(folder)
 
 
-def test_a_sparse_matrix_of_one_dimension(broken):
+def test_load_refuses_a_sparse_matrix_of_one_dimension(broken):
     def flatten(objects, arrays):
         objects[-1]["attributes"]["memberships_"]["shape"] = [51]
 

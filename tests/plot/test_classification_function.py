@@ -33,7 +33,7 @@ def test_the_surface_is_the_membership(name, cluster, ax_3d):
 
 
 @pytest.mark.parametrize("name", ["one cluster", "alpha-cut"])
-def test_or_the_typicality_of_the_whole(name, ax_3d):
+def test_surface_can_be_the_typicality_of_the_whole(name, ax_3d):
     display = draw(name, ax_3d)
     grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
     assert_array_equal(display.membership.ravel(), fitted(name).predict_typicality(grid))
@@ -41,7 +41,7 @@ def test_or_the_typicality_of_the_whole(name, ax_3d):
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_rows_lie_below(name, ax_3d):
+def test_rows_lie_below_the_surface(name, ax_3d):
     display = draw(name, ax_3d)
     assert sum(len(artist.get_offsets()) for artist in display.rows_) == len(rows())
     first = display.rows_[-1]  # the largest label
@@ -50,7 +50,7 @@ def test_rows_lie_below(name, ax_3d):
     assert ax_3d.get_zlim()[0] == -1.0
 
 
-def test_names_of_a_frame(ax_3d):
+def test_surface_axes_have_the_names_of_a_frame(ax_3d):
     table = pd.DataFrame(rows(), columns=["left", "right"]).astype(np.float32)
     model = FuzzyCMeans(2, random_state=0).fit(table)
     ClassificationFunctionDisplay.from_estimator(model, table, features=("right", "left"), ax=ax_3d)

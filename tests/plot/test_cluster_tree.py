@@ -56,7 +56,7 @@ def test_no_line_crosses_another(ax):
     assert not (between & across).any()
 
 
-def test_the_larger_the_thicker(ax):
+def test_branch_is_thicker_when_it_is_larger(ax):
     tree = fitted("alpha-cut").tree_
     display = ClusterTreeDisplay(tree, min_cluster_size=1).plot(ax=ax)
     widths = np.array(display.branches_.get_linewidths())
@@ -78,20 +78,20 @@ def test_colours_are_those_of_the_clusters_down_to_their_cut(ax):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2"]
 
 
-def test_cuts_of_each_cluster(ax):
+def test_tree_display_shows_the_cut_of_each_cluster(ax):
     model = fitted("alpha-cut")
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert_array_equal([ends(cut)[0, 1] for cut in display.cuts_], model.alpha_)
 
 
-def test_one_cut(ax):
+def test_tree_display_shows_one_cut(ax):
     model = fitted("alpha-cut at a level")
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert [cut.get_ydata()[0] for cut in display.cuts_] == [model.alpha_]
     assert f"cut at {model.alpha_:.4f}" in ax.get_title()
 
 
-def test_a_tree_alone(ax):
+def test_tree_display_draws_a_tree_alone(ax):
     display = ClusterTreeDisplay(fitted("alpha-cut").tree_).plot(ax=ax)
     assert display.cuts_ == []
     assert len(display.coloured_.get_segments()) == 0
@@ -105,7 +105,7 @@ def test_few_branches_of_many_are_drawn(ax):
     assert 20 < len(display.branches_.get_segments()) <= 60
 
 
-def test_no_cluster_at_all(ax):
+def test_tree_display_draws_no_cluster_at_all(ax):
     with pytest.warns(match="cluster"):
         model = AlphaCutClustering(kernel="gaussian", min_cluster_size=1000).fit(rows())
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
@@ -117,7 +117,7 @@ def test_no_cluster_at_all(ax):
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 @pytest.mark.parametrize("X", [rows()[:1], rows()[:40].astype(np.float32)], ids=["row", "blob"])
-def test_one_cluster(X, ax):
+def test_tree_display_draws_one_cluster(X, ax):
     model = AlphaCutClustering().fit(X)
     display = ClusterTreeDisplay.from_estimator(model, ax=ax)
     assert len(display.cuts_) == model.n_clusters_ == 1

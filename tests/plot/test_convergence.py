@@ -10,7 +10,7 @@ from typicality.solve.picard import picard
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_the_objective_of_every_estimator(name, ax):
+def test_convergence_display_shows_the_objective_of_every_estimator(name, ax):
     model = fitted(name)
     display = ConvergenceDisplay.from_estimator(model, ax=ax)
     assert_array_equal(display.line_.get_ydata(), model.objective_path_)
@@ -19,7 +19,7 @@ def test_the_objective_of_every_estimator(name, ax):
     assert ax.get_title().startswith("Converged after")
 
 
-def test_the_residuals_of_an_iteration(ax):
+def test_convergence_display_shows_the_residuals(ax):
     result = picard(lambda x: (x / 2, x / 2, x**2), 1.0, tol=0.1, max_iter=9)
     display = ConvergenceDisplay.from_result(result, ax=ax)
     assert_array_equal(display.line_.get_ydata(), result.objectives)

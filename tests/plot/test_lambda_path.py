@@ -20,7 +20,7 @@ def model():
     return SequentialPCM().fit(X)
 
 
-def test_shows_the_path_and_the_choice(model):
+def test_lambda_path_display_shows_the_path_and_the_choice(model):
     display = LambdaPathDisplay.from_estimator(model)
     path = model.lambda_path_
     drawn = display.ax_.lines[1].get_xydata()
@@ -31,7 +31,7 @@ def test_shows_the_path_and_the_choice(model):
     plt.close(display.figure_)
 
 
-def test_draws_where_it_is_told(model):
+def test_lambda_path_display_draws_where_it_is_told(model):
     figure, ax = plt.subplots()
     display = LambdaPathDisplay(model.lambda_path_).plot(ax=ax)
     assert display.ax_ is ax
@@ -47,7 +47,7 @@ def test_draws_where_it_is_told(model):
         (SequentialPCM(lam=0.05), ValueError, "lam='auto'"),
     ],
 )
-def test_what_has_no_path_says_so(estimator, error, message, rng):
+def test_lambda_path_display_refuses_what_has_no_path(estimator, error, message, rng):
     fitted = estimator if error is NotFittedError else estimator.fit(rng.normal(size=(30, 2)))
     with pytest.raises(error, match=message):
         LambdaPathDisplay.from_estimator(fitted)

@@ -43,7 +43,7 @@ def test_contours_are_those_of_the_largest_membership(name, ax):
     assert display.name.startswith("largest")
 
 
-def test_or_of_one_cluster(ax):
+def test_contours_can_be_those_of_one_cluster(ax):
     display = draw("fuzzy", ax, cluster=2)
     expected = fitted("fuzzy").predict_memberships(grid_of(display))[:, 2]
     assert_array_equal(display.membership.ravel(), expected)
@@ -94,7 +94,7 @@ def test_rows_have_the_colour_of_their_cluster(name, ax):
         assert to_hex(artist.get_facecolor()[0]).upper() == cluster_colour(label)
 
 
-def test_the_title_counts(ax):
+def test_contour_title_counts_clusters(ax):
     model = fitted("alpha-cut")
     nowhere = np.sum(model.labels_ < 0)
     assert draw("alpha-cut", ax).ax_.get_title() == (
@@ -131,14 +131,14 @@ def test_other_features_are_held_at_their_median(frame, wide, ax):
         MembershipContourDisplay.from_estimator(model, table, features=("e", 0))
 
 
-def test_covers_the_rows(ax):
+def test_contour_covers_the_rows(ax):
     display = draw("fuzzy", ax)
     assert (grid_of(display).min(axis=0) < rows().min(axis=0)).all()
     assert (grid_of(display).max(axis=0) > rows().max(axis=0)).all()
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.FeatureWarning")
-def test_single_precision_a_constant_feature_and_new_rows(ax):
+def test_contour_takes_single_precision_a_constant_feature_and_new_rows(ax):
     X = np.column_stack([rows()[:, 0], np.full(len(rows()), 3.0)]).astype(np.float32)
     model = AlphaCutClustering().fit(X)
     display = MembershipContourDisplay.from_estimator(model, X[:7], grid_resolution=9, ax=ax)

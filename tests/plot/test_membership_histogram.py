@@ -34,7 +34,7 @@ def test_counts_are_those_of_numpy(name, bins, ax):
     assert_array_equal([bar.get_height() for bar in display.bars_[0]], counts)
 
 
-def test_stacked_by_cluster(ax):
+def test_histogram_is_stacked_by_cluster(ax):
     display, model = draw("alpha-cut", ax, by_cluster=True), fitted("alpha-cut")
     labels = np.unique(model.labels_)
     assert labels[0] == -1
@@ -48,7 +48,7 @@ def test_stacked_by_cluster(ax):
     assert {"nowhere", "cluster 0", "cluster 1"} <= set(named)
 
 
-def test_a_level_for_each_cluster(ax):
+def test_histogram_has_a_level_for_each_cluster(ax):
     display, model = draw("alpha-cut", ax), fitted("alpha-cut")
     drawn = [line.get_xdata()[0] for line in display.level_lines_]
     assert_array_equal(drawn, model.alpha_)
@@ -57,7 +57,7 @@ def test_a_level_for_each_cluster(ax):
     ]
 
 
-def test_one_level_without_a_valley(ax):
+def test_histogram_has_one_level_without_a_valley(ax):
     display, model = draw("alpha-cut at a level", ax), fitted("alpha-cut at a level")
     assert [line.get_xdata()[0] for line in display.level_lines_] == [model.alpha_]
     assert display.level_lines_[0].get_label() == f"cut at {model.alpha_:.3f}"
@@ -70,7 +70,7 @@ def dense():
     return make_dense_regions(random_state=0)[0]
 
 
-def test_the_valley(dense, ax):
+def test_histogram_shows_the_valley(dense, ax):
     model = AlphaCutClustering(sigma=0.5, rejection_rate=0.3).fit(dense)
     display = MembershipHistogramDisplay.from_estimator(model, dense, ax=ax)
     assert display.valley_line_.get_xdata()[0] == model.tree_.valley.place
@@ -84,7 +84,7 @@ def test_a_cut_at_the_valley_is_one_line(dense, ax):
     assert display.valley_line_ is None
 
 
-def test_the_offset_of_a_detector(ax):
+def test_histogram_shows_the_offset_of_a_detector(ax):
     display = draw("one cluster", ax)
     assert display.level_lines_[0].get_xdata()[0] == fitted("one cluster").offset_
     assert ax.get_xlabel() == "typicality score"
@@ -97,7 +97,7 @@ def test_prototypes_have_no_cut(ax):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("largest membership", "rows")
 
 
-def test_numbers_that_are_known_already(ax):
+def test_histogram_takes_numbers_that_are_known_already(ax):
     values = np.array([0.1, 0.2, 0.2, 0.9], dtype=np.float32)
     display = MembershipHistogramDisplay.from_predictions(
         values, labels=[-1, 0, 0, 1], levels=0.5, valley=0.6, bins=2, name="degree", ax=ax

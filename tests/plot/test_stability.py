@@ -9,7 +9,7 @@ from typicality.plot import StabilityDisplay
 SCORES = {"narrow": [0.9, 0.8, 0.95, 0.9], "wide": np.array([0.2, 0.6], np.float32), "one": [1]}
 
 
-def test_every_score_and_its_median(ax):
+def test_stability_display_shows_every_score_and_its_median(ax):
     display = StabilityDisplay.from_scores(SCORES, ax=ax)
     drawn = [dots.get_xdata() for dots in display.dots_]
     for values, expected in zip(drawn, SCORES.values(), strict=True):
@@ -18,7 +18,7 @@ def test_every_score_and_its_median(ax):
     np.testing.assert_allclose(medians, [np.median(values) for values in SCORES.values()])
 
 
-def test_settings_from_top_to_bottom(ax):
+def test_stability_display_lists_settings_from_top_to_bottom(ax):
     StabilityDisplay.from_scores(SCORES, score_name="Jaccard", ax=ax)
     assert [text.get_text() for text in ax.get_yticklabels()] == list(SCORES)
     bottom, top = ax.get_ylim()

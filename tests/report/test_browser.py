@@ -70,7 +70,7 @@ def test_the_cut_can_be_dragged_in_the_histogram(visit, clustered):
     check_against(opened, model.tree_, 5)
 
 
-def test_there_is_a_way_back_to_the_fitted_clusters(visit, clustered):
+def test_button_leads_back_to_the_fitted_clusters(visit, clustered):
     _, model, html = clustered
     opened = visit(html)
     opened.drag("#alpha", (0.2, 0.5), (0.8, 0.5))
@@ -241,7 +241,7 @@ def test_profiles_follow_the_level(visit, clustered):
 # ---- everyone ------------------------------------------------------------------------------------
 
 
-def test_all_can_be_done_by_keys(visit, clustered):
+def test_page_can_be_used_by_keys_alone(visit, clustered):
     _, model, html = clustered
     opened = visit(html)
     keys = opened.page.keyboard

@@ -21,7 +21,7 @@ def rows(scattered):
 # ---- clusters and outliers -----------------------------------------------------------------------
 
 
-def test_clusters_of_a_tree(cutter, rows):
+def test_explanations_list_the_clusters_of_a_tree(cutter, rows):
     payload = build_payload(cutter, rows)
     tree, labels = cutter.tree_, cutter.labels_
     for cluster in payload["clusters"]:

@@ -51,7 +51,7 @@ def test_rows_are_called_by_the_numbers_given(cutter, rows):
         (lambda n: [-1] * n, "0 to"),
     ],
 )
-def test_row_numbers_that_cannot_be(cutter, rows, numbers, message):
+def test_payload_refuses_row_numbers_that_cannot_be(cutter, rows, numbers, message):
     with pytest.raises(ValueError, match=message):
         build_payload(cutter, rows, row_numbers=("line", numbers(len(rows))))
 
@@ -157,7 +157,7 @@ def test_the_branches_of_clusters_come_before_those_of_noise(cutter, rows):
 
 
 @pytest.mark.parametrize(("given", "shown"), [(1, 5), (12, 12)])
-def test_smallest_cluster_to_begin_with(rows, given, shown):
+def test_payload_names_the_smallest_cluster_to_begin_with(rows, given, shown):
     model = AlphaCutClustering(min_cluster_size=given).fit(rows)
     assert build_payload(model, rows)["tree"]["min_size"] == shown
 
@@ -216,6 +216,6 @@ def test_notes_and_warnings_of_the_caller_take_their_place(cutter, rows):
         ({"assign": "all"}, "; other rows go to the nearest cluster"),
     ],
 )
-def test_how_labels_were_made(rows, parameters, words):
+def test_payload_says_how_labels_were_made(rows, parameters, words):
     model = AlphaCutClustering(**parameters).fit(rows)
     assert words in build_payload(model, rows)["fitted_words"]

@@ -75,7 +75,7 @@ def test_small_clusters_are_in_the_sample():
     assert np.bincount(labels[shown]).tolist() == [158, 12, 30]
 
 
-def test_the_seed_decides(cutter, rows):
+def test_sample_is_decided_by_the_seed(cutter, rows):
     first, same, other = (
         decode(build_payload(cutter, rows, max_rows=200, random_state=seed)["row"])
         for seed in (0, 0, 1)

@@ -23,7 +23,7 @@ def complaint(name):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.uint64, bool])
-def test_kinds_of_numbers(dtype, order):
+def test_array_of_any_kind_of_number_is_read(dtype, order):
     values = np.asarray([[0, 1], [1, 0], [1, 1]], dtype=dtype, order=order)
     np.save("rows.npy", values)
     with open_table("rows.npy") as table:
@@ -51,13 +51,13 @@ ARCHIVES = {
 
 @pytest.mark.parametrize("arrays", ARCHIVES.values(), ids=ARCHIVES)
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_archives(arrays, save):
+def test_archive_of_one_array_is_read(arrays, save):
     save("rows.npz", **arrays)
     with open_table("rows.npz") as table:
         np.testing.assert_array_equal(read_rows(table).X, np.eye(3))
 
 
-def test_archive_that_does_not_say_which():
+def test_archive_of_several_arrays_is_refused():
     np.savez("rows.npz", a=np.eye(3), b=np.ones((2, 2)), c=np.arange(4))
     assert complaint("rows.npz") == (
         "rows.npz does not say which of its arrays is the table ('a' of shape (3, 3); 'b' of shape "
@@ -79,12 +79,12 @@ NOT_NUMBERS = {
 
 
 @pytest.mark.parametrize(("array", "message"), NOT_NUMBERS.values(), ids=NOT_NUMBERS)
-def test_not_a_table_of_numbers(array, message):
+def test_array_that_is_no_table_is_refused(array, message):
     np.save("rows.npy", array)
     assert complaint("rows.npy").startswith(f"rows.npy holds an array {message}")
 
 
-def test_no_rows():
+def test_array_without_rows_is_refused():
     np.save("rows.npy", np.zeros((0, 2)))
     assert complaint("rows.npy").startswith("rows.npy has columns ('x1', 'x2'), but no rows.")
 
@@ -101,7 +101,7 @@ def test_objects_are_not_unpickled():
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz"])
-def test_cut_off_or_of_another_kind(folder, suffix):
+def test_array_file_that_is_cut_off_is_refused(folder, suffix):
     np.save("rows.npy", np.eye(9))
     np.savez("rows.npz", X=np.eye(9))
     contents = (folder / f"rows.{suffix}").read_bytes()
@@ -114,7 +114,7 @@ def test_cut_off_or_of_another_kind(folder, suffix):
         )
 
 
-def test_written_as_csv():
+def test_array_is_written_as_csv():
     np.save("rows.npy", np.array([[0.1, 2], [np.nan, 1e300]], dtype=np.float64))
     stream = io.StringIO()
     with open_table("rows.npy") as table:
@@ -122,7 +122,7 @@ def test_written_as_csv():
     assert stream.getvalue() == "x1,x2,label\n0.1,2.0,0\nnan,1e+300,1\n"
 
 
-def test_changed():
+def test_array_file_that_changed_is_refused():
     np.save("rows.npy", np.eye(3))
     with open_table("rows.npy") as table:
         read_rows(table)
@@ -140,14 +140,14 @@ BROKEN_HEADERS = {
 
 
 @pytest.mark.parametrize("header", BROKEN_HEADERS.values(), ids=BROKEN_HEADERS)
-def test_broken_headers(folder, header):
+def test_array_file_with_a_broken_header_is_refused(folder, header):
     length = len(header).to_bytes(2, "little")
     contents = b"\x93NUMPY\x01\x00" + length + header.encode() + bytes(64)
     (folder / "rows.npy").write_bytes(contents)
     assert "is no npy file of numbers: it is cut off" in complaint("rows.npy")
 
 
-def test_a_damaged_archive(folder):
+def test_damaged_archive_is_refused(folder):
     np.savez_compressed("rows.npz", X=np.random.default_rng(0).normal(size=(300, 2)))
     contents = bytearray((folder / "rows.npz").read_bytes())
     contents[200:260] = b"\xff" * 60
@@ -155,7 +155,7 @@ def test_a_damaged_archive(folder):
     assert "is no npz file of numbers: it is cut off" in complaint("rows.npz")
 
 
-def test_an_archive_with_a_password(folder):
+def test_archive_with_a_password_is_refused(folder):
     np.savez("rows.npz", X=np.eye(3))
     contents = bytearray((folder / "rows.npz").read_bytes())
     contents[6] |= 1

@@ -57,7 +57,7 @@ def test_strangers_are_found_one_by_one():
     ("cell", "expected"),
     [("1", True), ("inf", True), ("nan", False), ("", False), ("x", False), ("1_0", False)],
 )
-def test_what_a_number_is(cell, expected):
+def test_cell_is_a_number_or_not(cell, expected):
     assert is_number(cell) is expected
 
 
@@ -75,7 +75,7 @@ def test_what_a_number_is(cell, expected):
         (["yes"], "text"),
     ],
 )
-def test_looks(cells, look):
+def test_cell_looks_like_what_it_is(cells, look):
     assert look_of(cells) == look
 
 

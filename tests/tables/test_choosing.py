@@ -1,5 +1,7 @@
 """Which columns are numbers to work with, and what is said of the others."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize(("column", "reason"), REASONS.values(), ids=REASONS)
-def test_columns_left_out(read, column, reason):
+def test_reader_leaves_columns_out_and_says_why(read, column, reason):
     table = read({"good": GOOD, "bad": column})
     assert table.names == ("good",)
     assert table.left_out == (LeftOut("bad", reason),)
@@ -91,7 +93,7 @@ def test_whole_numbers_called_an_id_are_left_out(read, name):
 
 
 @pytest.mark.parametrize("name", ["paid", "grid", "width", "identity", "acid"])
-def test_names_that_only_look_like_an_id(read, name):
+def test_reader_keeps_columns_whose_names_only_look_like_an_id(read, name):
     assert read({name: ["7", "7", "12", "40"]}).names == (name,)
 
 
@@ -112,7 +114,7 @@ def test_missing_numbers_are_counted_and_placed(read):
     assert table.fingerprint.startswith("sha256:")
 
 
-def test_nothing_missing(read):
+def test_reader_finds_nothing_missing_where_nothing_is(read):
     assert read({"a": GOOD}).first_missing is None
 
 
@@ -125,29 +127,31 @@ def test_columns_can_be_chosen(read):
 def test_text_in_a_chosen_column_is_an_error(read):
     with pytest.raises(TableError) as caught:
         read({"a": GOOD, "b": [*GOOD[:18], "x", "y"]}, columns=["a", "b"])
-    assert str(caught.value).endswith(
-        "rows.csv, line 20, column 'b': 'x' is not a number. Correct it, leave the cell empty, or "
-        "choose other columns."
-    )
+    assert "'x' is not a number" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (20, "b")
 
 
-def test_decimal_commas_are_recognised(tmp_path):
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("a;b\n1,5;2\n3,25;4\n", r"decimal comma \(first '1,5' in line 2\)"),
+        ('a,b\n"61,034",2\n"1,250",4\n', r"between thousands \(first '61,034' in line 2\)"),
+    ],
+    ids=["decimals", "thousands"],
+)
+def test_commas_in_numbers_are_recognised(tmp_path, lines, reason):
     path = tmp_path / "rows.csv"
-    path.write_text("a;b\n1,5;2\n3,25;4\n")
+    path.write_text(lines)
     with open_table(path) as table:
-        assert read_rows(table).left_out == (
-            LeftOut(
-                "a",
-                "numbers with a decimal comma (first '1,5' in line 2): save the file with decimal "
-                "points to use them",
-            ),
-        )
-        with pytest.raises(TableError, match=r"Save the file with decimal points: 1\.5, not 1,5"):
+        (left_out,) = read_rows(table).left_out
+        assert left_out.name == "a"
+        assert re.search(reason, left_out.reason)
+        with pytest.raises(TableError) as caught:
             read_rows(table, columns=["a"])
+    assert (caught.value.line, caught.value.column) == (2, "a")
 
 
-def test_missing_values_in_all_of_a_chosen_column(read):
+def test_reader_refuses_a_chosen_column_without_a_value(read):
     with pytest.raises(TableError, match="column 'b': all values are missing"):
         read({"a": GOOD, "b": [""] * 20}, columns=["b"])
 
@@ -166,17 +170,16 @@ def test_infinity_in_a_column_of_text_is_text(read):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": ["a", "a"]}, "column 'a' was chosen twice. Name it once."),
-        ({"columns": []}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"ignore": ["a", "b"]}, "no column was chosen. Choose some, or ignore fewer."),
-        ({"columns": ["A"]}, "has no column 'A'. Did you mean 'a'? Its columns are 'a', 'b'."),
-        ({"ignore": ["bb"]}, "has no column 'bb'. Did you mean 'b'? Its columns are 'a', 'b'."),
+        ({"columns": ["a", "a"]}, "column 'a' was chosen twice"),
+        ({"columns": []}, "no column was chosen"),
+        ({"ignore": ["a", "b"]}, "no column was chosen"),
+        ({"columns": ["A"]}, r"no column 'A'\. Did you mean 'a'\?"),
+        ({"ignore": ["bb"]}, r"no column 'bb'\. Did you mean 'b'\?"),
     ],
 )
-def test_choices_that_cannot_be(read, options, message):
-    with pytest.raises(TableError) as caught:
+def test_columns_that_cannot_be_chosen_are_named(read, options, message):
+    with pytest.raises(TableError, match=message):
         read({"a": GOOD, "b": GOOD}, **options)
-    assert str(caught.value).endswith(message)
 
 
 def test_columns_are_judged_over_all_blocks(tmp_path):
@@ -213,20 +216,5 @@ def test_columns_are_judged_over_all_blocks(tmp_path):
 def test_a_single_row_has_nothing_to_be_compared_with(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("a,b\n1,2\n")
-    with open_table(path) as table, pytest.raises(TableError, match=r"has one row.*Add rows"):
+    with open_table(path) as table, pytest.raises(TableError, match="has one row"):
         read_rows(table)
-
-
-def test_commas_between_thousands_are_not_taken_for_decimals(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text('a,b\n"61,034",2\n"1,250",4\n')
-    with open_table(path) as table:
-        assert read_rows(table).left_out == (
-            LeftOut(
-                "a",
-                "numbers with commas between thousands (first '61,034' in line 2): save the file "
-                "without them to use the numbers",
-            ),
-        )
-        with pytest.raises(TableError, match="Save the file without commas between thousands"):
-            read_rows(table, columns=["a"])

@@ -102,7 +102,7 @@ def test_digits_of_type_text_are_text(tmp_path):
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_blocks(tmp_path, write):
+def test_columnar_file_is_read_in_blocks(tmp_path, write):
     values = np.arange(10.0) ** 2
     with open_table(write(pa.table({"a": values, "b": -values}), tmp_path)) as table:
         blocks = list(table.blocks(rows=4))
@@ -113,7 +113,7 @@ def test_blocks(tmp_path, write):
     np.testing.assert_array_equal(found, np.stack([-values, values], axis=1))
 
 
-def test_written_as_csv(tmp_path):
+def test_columnar_table_is_written_as_csv(tmp_path):
     path = as_parquet(pa.table({"a": [0.1, None], "b": ['x, "y"', "z"]}), tmp_path)
     stream = io.StringIO()
     with open_table(path) as table:
@@ -122,18 +122,14 @@ def test_written_as_csv(tmp_path):
 
 
 @pytest.mark.parametrize("write", [as_parquet, as_arrow])
-def test_cut_off(arrow_table, tmp_path, write):
+def test_columnar_file_that_is_cut_off_is_refused(arrow_table, tmp_path, write):
     path = write(arrow_table, tmp_path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match=rf"{path.name} is no whole {path.suffix[1:]} file \("):
         open_table(path)
-    assert caught.match(rf"{path.name} is no whole {path.suffix[1:]} file \(")
-    assert str(caught.value).endswith(
-        "It is cut off, or of another kind: get it again, or name its format with --format."
-    )
 
 
-def test_broken_within(tmp_path):
+def test_columnar_file_broken_within_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": np.arange(1000.0)}), tmp_path)
     contents = bytearray(path.read_bytes())
     contents[4:400] = bytes(396)
@@ -142,7 +138,7 @@ def test_broken_within(tmp_path):
         read_rows(table)
 
 
-def test_no_rows_and_no_columns(tmp_path):
+def test_columnar_file_without_rows_or_columns_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": pa.array([], pa.float64())}), tmp_path)
     with open_table(path) as table, pytest.raises(TableError, match=r"has columns \('a'\), but no"):
         read_rows(table)
@@ -150,13 +146,13 @@ def test_no_rows_and_no_columns(tmp_path):
         open_table(as_arrow(pa.table({}), tmp_path))
 
 
-def test_empty_file(tmp_path):
+def test_empty_columnar_file_is_refused(tmp_path):
     (tmp_path / "rows.parquet").touch()
     with pytest.raises(TableError, match=r"rows\.parquet is empty"):
         open_table(tmp_path / "rows.parquet")
 
 
-def test_changed_and_gone(tmp_path):
+def test_columnar_file_that_changed_or_went_is_refused(tmp_path):
     path = as_parquet(pa.table({"a": [1, 2]}), tmp_path)
     with open_table(path) as table:
         read_rows(table)
@@ -168,13 +164,13 @@ def test_changed_and_gone(tmp_path):
             list(table.blocks())
 
 
-def test_duplicate_names(tmp_path):
+def test_columnar_file_with_duplicate_names_is_refused(tmp_path):
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
     with pytest.raises(TableError, match="two columns of the name 'x': column 1 and column 2"):
         open_table(as_arrow(table, tmp_path))
 
 
-def test_without_pyarrow(tmp_path, monkeypatch):
+def test_columnar_file_asks_for_pyarrow_when_there_is_none(tmp_path, monkeypatch):
     (tmp_path / "rows.parquet").write_bytes(b"PAR1")
 
     def without(name):
@@ -182,12 +178,8 @@ def test_without_pyarrow(tmp_path, monkeypatch):
         return import_module(name)
 
     monkeypatch.setattr(columnar, "import_module", without)
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match=r"rows\.parquet: .*pyarrow.*typicality\[io\]"):
         open_table(tmp_path / "rows.parquet")
-    assert str(caught.value).endswith(
-        "rows.parquet: reading 'parquet' files needs the package pyarrow. Install it with pip "
-        'install "typicality[io]".'
-    )
 
 
 def test_text_that_lies_beyond_the_file_is_refused(tmp_path):

@@ -42,7 +42,7 @@ def test_a_decimal_comma_is_no_delimiter(write, header):
 
 
 @pytest.mark.parametrize("delimiter", [" ", "?", "\x1f"])
-def test_missing_cells_between_delimiters_that_look_like_them(write, delimiter):
+def test_delimiter_is_found_between_missing_cells_that_look_like_it(write, delimiter):
     text = "a,b,c,d,e\n1,,,4,5\n6,7,8,9,10\n".replace(",", delimiter)
     with open_table(write(text), delimiter=delimiter) as table:
         rows = read_rows(table, columns=["a", "b", "c", "d"])
@@ -66,7 +66,7 @@ def test_tsv_has_tabs(write):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_encodings_and_ends_of_lines(write, encoding, end):
+def test_reader_takes_encodings_and_ends_of_lines(write, encoding, end):
     text = end.join(["größe,b", "1,2", "", "ü,4"])
     names, rows = cells(write(text.encode(encoding)))
     assert names == ("größe", "b")
@@ -87,7 +87,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize(("text", "names", "n_rows"), HEADERS.values(), ids=HEADERS)
-def test_headers(write, text, names, n_rows):
+def test_header_is_found(write, text, names, n_rows):
     with open_table(write(text)) as table:
         assert sum(block.n_rows for block in table.blocks()) == n_rows
     assert table.names == names
@@ -137,7 +137,7 @@ EXPECTED = [1, 2.5, -300, 0.5, *[np.nan] * 7, 7]
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_numbers_and_missing_values(write, quote):
+def test_blocks_have_numbers_and_missing_values(write, quote):
     path = write("a;b\n" + "".join(f"{quote}{cell}{quote};0\n" for cell in NUMBERS))
     with open_table(path) as table:
         block = next(table.blocks())

@@ -66,7 +66,7 @@ def test_taken_names_get_a_suffix(tmp_path):
     ]
 
 
-def test_lengths_must_agree(tmp_path):
+def test_writer_refuses_columns_of_other_lengths(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a\n1\n2\n")
     with pytest.raises(TableError, match="has 2 rows, but column 'label' has 3 entries"):
@@ -82,7 +82,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
     rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5),
     delimiter=st.sampled_from(",;\t|"),
 )
-def test_any_cells_survive(tmp_path_factory, rows, delimiter):
+def test_written_cells_are_read_back(tmp_path_factory, rows, delimiter):
     path = tmp_path_factory.mktemp("cells") / "rows.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows([("a", "b"), *[row[:2] for row in rows]])

@@ -29,7 +29,7 @@ def iris():
     return X, y == 2
 
 
-def test_the_protocol_to_the_last_digit(known):
+def test_accuracy_is_that_of_the_protocol_to_the_last_digit(known):
     result = novelty_accuracy(
         OneClusterPCM(sigma=1.5, tol=1e-10),
         *known,
@@ -62,7 +62,7 @@ FIGURE_5 = {  # on Iris, 10 and 80 rows
 
 
 @pytest.mark.parametrize(("detector", "options", "expected"), FIGURE_5.values(), ids=FIGURE_5)
-def test_figure_5_on_iris(iris, detector, options, expected):
+def test_accuracy_is_that_of_figure_5_on_iris(iris, detector, options, expected):
     result = novelty_accuracy(
         detector, *iris, sizes=(10, 80), n_repeats=40, random_state=0, **options
     )
@@ -134,7 +134,7 @@ def test_bad_input_is_refused(known, detector, options, message):
         novelty_accuracy(detector, *known, **({"sizes": 10} | options))
 
 
-def test_a_truth_for_every_row(known):
+def test_accuracy_needs_a_truth_for_every_row(known):
     X, truth = known
     with pytest.raises(ValueError, match="X has 64 rows and is_outlier has 63"):
         novelty_accuracy(OneClusterPCM(), X, truth[1:], sizes=10)

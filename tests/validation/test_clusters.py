@@ -78,7 +78,7 @@ def test_the_best_matching_is_the_best_permutation(pair):
         ([-1, -1, -1, -1], [0, 1, 0, 1], 1.0),
     ],
 )
-def test_distances_known_by_heart(first, second, distance):
+def test_distance_of_labellings_is_as_known_by_heart(first, second, distance):
     assert labelling_distance(np.array(first), np.array(second)) == distance
     assert labelling_distance(np.array(second), np.array(first)) == distance
 
@@ -103,7 +103,7 @@ def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 5])
-def test_random_labellings_of_few_rows(n_rows):
+def test_random_labellings_of_few_rows_have_a_distance(n_rows):
     labellings = [*product(range(2), repeat=n_rows)]
     exact = np.mean([distance_by_permutations(*pair) for pair in product(labellings, repeat=2)])
     assert_allclose(random_distance(n_rows, 2, 2), exact, rtol=0.02)
@@ -128,7 +128,7 @@ def labelled_by_k_means(n_clusters):
     return labelled
 
 
-def test_the_same_as_the_slow_twin(one_blob):
+def test_clustering_stability_is_that_of_the_slow_twin(one_blob):
     model = KMeans(3, n_init=4, random_state=0)
     result = clustering_stability(model, one_blob, n_repeats=4, random_state=7)
     twin = [
@@ -236,7 +236,7 @@ def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(a
     assert_array_equal(of_frame.scores, plain.scores)
 
 
-def test_the_result_in_words_and_numbers(apart):
+def test_clustering_stability_result_has_words_and_numbers(apart):
     result = clustering_stability(KMeans(4, n_init=2), apart, n_repeats=4, random_state=0)
     assert "4 splits of 91 rows in halves" in str(result)
     assert result.scores.shape == (4, 1)

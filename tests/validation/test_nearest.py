@@ -66,7 +66,7 @@ def test_without_any_cluster_all_rows_belong_nowhere(assign):
 
 
 @pytest.mark.parametrize(("n_neighbors", "like"), [(1, 4), (3, 0), (100, 0)])
-def test_most_of_the_neighbours_decide(n_neighbors, like):
+def test_predict_by_nearest_follows_most_of_the_neighbours(n_neighbors, like):
     X = [[0.0], [1.0], [2.0], [2.4], [9.0], [10.0]]
     model = PredictByNearest(AgglomerativeClustering(2), n_neighbors=n_neighbors).fit(X)
     assert_array_equal(model.labels_, AgglomerativeClustering(2).fit(X).labels_)
@@ -75,7 +75,7 @@ def test_most_of_the_neighbours_decide(n_neighbors, like):
 
 
 @pytest.mark.parametrize("assign", ["core", "all"])
-def test_distances_instead_of_rows(assign):
+def test_predict_by_nearest_takes_distances_instead_of_rows(assign):
     new = np.array([[2.0], [6.0], [15.0]])
     rows = PredictByNearest(DBSCAN(1.5, min_samples=2), assign=assign).fit(LINE)
     matrix = PredictByNearest(
@@ -85,7 +85,7 @@ def test_distances_instead_of_rows(assign):
     assert_array_equal(matrix.predict(pairwise_distances(new, LINE)), rows.predict(new))
 
 
-def test_distances_for_clusterers_whose_tags_do_not_tell():
+def test_predict_by_nearest_takes_distances_where_tags_do_not_tell():
     X = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)[0]
     distances = pairwise_distances(X)
     rows = PredictByNearest(HDBSCAN(copy=True)).fit(X)
@@ -123,7 +123,7 @@ def test_what_has_no_labels_of_rows_is_told(clusterer):
         PredictByNearest(clusterer).fit(np.column_stack([LINE, LINE]))
 
 
-def test_parameters_and_names_of_features():
+def test_predict_by_nearest_passes_parameters_and_names_of_features():
     model = PredictByNearest(DBSCAN(eps=0.3)).set_params(clusterer__eps=1.5, n_neighbors=2)
     assert is_clusterer(model)
     assert clone(model).get_params()["clusterer__eps"] == 1.5

@@ -124,7 +124,7 @@ def test_the_parameter_of_the_rate_is_set(few):
     assert seen == [0.1] * 3 + [0.3] * 3
 
 
-def test_rows_of_any_kind(few):
+def test_outlier_stability_takes_rows_of_any_kind(few):
     detector = OneClassSVM(gamma=0.5, nu=0.2)
     options = {"rates": 0.1, "n_repeats": 4, "random_state": 0}
     expected = outlier_stability(detector, few, **options).scores
@@ -264,7 +264,7 @@ def result(few):
     )
 
 
-def test_what_a_result_says(result):
+def test_outlier_stability_result_says_what_it_is(result):
     scores = result.scores
     assert_allclose(result.mean, scores.mean(axis=0))
     assert_allclose(result.quartiles, np.quantile(scores, [0.25, 0.5, 0.75], axis=0))

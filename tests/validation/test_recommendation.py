@@ -48,7 +48,7 @@ def test_a_clear_winner_is_taken_at_the_default_rate():
     assert found.warnings == ()
 
 
-def test_of_equal_settings_the_default_is_kept():
+def test_recommendation_keeps_the_default_of_equal_settings():
     found = advice(ALL_EQUAL)
     assert found.keeps_default
     assert found.sentences[0].startswith("Keep the default, sigma 2, at a rate of 0.05: ")
@@ -56,14 +56,14 @@ def test_of_equal_settings_the_default_is_kept():
     assert "without finding outliers better" in found.sentences[3]
 
 
-def test_what_is_low_everywhere_is_not_to_be_relied_on():
+def test_recommendation_warns_of_what_is_low_everywhere():
     found = advice(ALL_LOW)
     assert found.keeps_default
     assert found.sentences[2].startswith("Nothing that was tried is stable")
     assert "Do not rely on single flagged rows" in found.sentences[2]
 
 
-def test_what_is_low_at_the_chosen_rate_alone_is_said():
+def test_recommendation_says_what_is_low_at_the_chosen_rate():
     means = np.tile([0.1, 0.2, 0.6], (4, 1))
     assert advice(means).sentences[2].startswith("A stability below 0.3 is low: ")
 
@@ -117,7 +117,7 @@ def test_the_same_number_of_rows_is_told_once():
     assert warning.startswith("At a rate of 0.01, 0.05 and 0.1 only 1 row of a half is flagged, ")
 
 
-def test_one_row_is_one_row():
+def test_recommendation_calls_one_row_one_row():
     (warning,) = advice(ALL_EQUAL, n_flagged=(1, 7, 14)).warnings
     assert warning.startswith("At a rate of 0.01 only 1 row of a half is flagged, ")
 

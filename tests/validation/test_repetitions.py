@@ -22,7 +22,7 @@ def itself(seed):
     return seed
 
 
-def test_seeds_come_from_one_seed():
+def test_repetitions_draw_their_seeds_from_one_seed():
     first, again, other = (repeat(itself, 5, random_state=seed) for seed in (0, 0, 1))
     assert first == again
     assert first != other
@@ -36,6 +36,7 @@ def warns_of(seed):
     return seed
 
 
+@pytest.mark.xdist_group("processes")  # that all of these tests share
 def test_processes_change_nothing():
     X = np.random.RandomState(0).normal(size=(40, 2))
     alone, together = (

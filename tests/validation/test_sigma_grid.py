@@ -15,7 +15,7 @@ ALL = {"flat": FLAT, "high": HIGH, "few": FEW}
 
 
 @pytest.mark.parametrize("X", ALL.values(), ids=ALL)
-def test_there_are_seven_in_rising_order_with_the_default_among_them(X):
+def test_sigma_grid_has_seven_values_in_rising_order_with_the_default(X):
     named = named_sigmas(X)
     sigmas = [one.sigma for one in named]
     assert len(set(sigmas)) == 7
@@ -25,7 +25,7 @@ def test_there_are_seven_in_rising_order_with_the_default_among_them(X):
     assert named[-1].sigma == pytest.approx(median_distance(X), rel=1e-3)
 
 
-def test_they_begin_at_half_the_neighbour_distance():
+def test_sigma_grid_begins_at_half_the_neighbour_distance():
     first, *others = named_sigmas(FLAT)
     h = neighbour_distance(FLAT)
     assert first.rule == "h / 2"
@@ -35,18 +35,18 @@ def test_they_begin_at_half_the_neighbour_distance():
 
 
 @pytest.mark.parametrize("X", [HIGH, FEW], ids=["high", "few"])
-def test_where_the_neighbour_is_far_they_begin_at_a_quarter_of_the_median(X):
+def test_sigma_grid_begins_at_a_quarter_of_the_median_where_neighbours_are_far(X):
     first = named_sigmas(X)[0]
     assert first == (pytest.approx(median_distance(X) / 4, rel=1e-3), "M / 4")
     assert neighbour_distance(X) > median_distance(X) / 2
 
 
-def test_no_two_neighbours_are_farther_apart_than_need_be():
+def test_sigma_grid_steps_are_no_wider_than_need_be():
     sigmas = np.array([one.sigma for one in named_sigmas(FLAT)])
     steps = np.diff(np.log(sigmas))
     assert steps.max() < 2.5 * steps.mean()
 
 
-def test_what_is_printed_is_what_was_used():
+def test_sigma_grid_values_are_used_as_printed():
     for one in named_sigmas(FLAT):
         assert one.rule == "auto (M / 2)" or float(f"{one.sigma:.4g}") == one.sigma
