@@ -20,7 +20,7 @@ from typicality.compiled.sweep import fold_chunks, write_rows
 from typicality.geometry import InputSpace
 from typicality.kernels import CompiledKernel, SinglePrecision, Stationary
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
-from typicality.operators import Evaluated, Tiles
+from typicality.operators import KernelColumns, Truncated
 from typicality.operators.tails import ExactTails
 
 # ---- when it is loaded --------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_a_kernel_is_one_class_and_its_compiled_form(rng, single):
     X, points = rng.normal(size=(3000, 2)), rng.normal(size=(50, 2))
     W = rng.random((3000, 2))
     kernel = Student(0.3)
-    tiles = Tiles(Evaluated(kernel, X), rtol=1e-9, skip=True, single=single)
+    tiles = Truncated(KernelColumns(kernel, X), rtol=1e-9, single=single)
     rtol = 1e-5 if single else 1e-7
     assert_allclose(tiles @ W, kernel(X, X) @ W, rtol=rtol)
     assert_allclose(tiles.complement(W), 0.5 * kernel.sqdist(X, X) @ W, rtol=rtol)
@@ -252,5 +252,5 @@ def test_an_estimator_takes_a_kernel_with_its_own_compiled_form(rng):
 def test_tails_of_a_kernel_with_its_own_compiled_form(rng):
     X, far = rng.normal(size=(300, 2)), np.array([[30.0, 1.0], [5.0, 5.0]])
     weights, kernel = rng.random(300), Student(0.1)
-    tails = ExactTails(Evaluated(kernel, X), weights, np.ones(300), 1e-12)
+    tails = ExactTails(KernelColumns(kernel, X), weights, np.ones(300), 1e-12)
     assert_allclose(tails.log_sums(far)[0], np.log(kernel(far, X) @ weights), rtol=1e-9)

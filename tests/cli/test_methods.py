@@ -3,7 +3,8 @@
 import pytest
 
 import typicality
-from typicality.cli.methods import METHODS, build_estimator, option_for, parse_parameters
+from typicality._estimators import CLUSTERING_METHODS
+from typicality.cli.methods import build_estimator, option_for, parse_parameters
 
 WRONG = {  # and what the message names
     "number is missing": (["-m", "fcm"], ["--method fcm", "--clusters"]),
@@ -75,11 +76,11 @@ def test_values_are_literals_or_text():
     }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", CLUSTERING_METHODS)
 def test_every_method_names_an_estimator(method):
-    clusters = 3 if METHODS[method].number == "exact" else None
+    clusters = 3 if CLUSTERING_METHODS[method].number == "given" else None
     model = build_estimator(method, clusters=clusters, seed=7, options={}, parameters={})
-    assert type(model) is getattr(typicality, METHODS[method].estimator)
+    assert type(model) is getattr(typicality, CLUSTERING_METHODS[method].name)
     expected = type(model)().get_params()
     expected |= {"n_clusters": 3} if clusters else {}
     expected |= {"random_state": 7} if "random_state" in expected else {}

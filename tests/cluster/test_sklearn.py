@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from instances import OTHERS, TRANSFORMERS
 from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
-from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans, SequentialPCM
+from typicality import SequentialPCM
 
 pytestmark = [
     # The checks feed noise, constants and collapsing data on purpose.
@@ -14,6 +14,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
     pytest.mark.filterwarnings("ignore:X has feature names, but"),
+    pytest.mark.filterwarnings("ignore:n_clusters=.* is more than"),
 ]
 
 EVERY_ESTIMATOR = [*TRANSFORMERS, *OTHERS]
@@ -22,18 +23,8 @@ WITH_LAM = [
     e.set_params(lam=0.05) if isinstance(e, SequentialPCM) else e for e in map(clone, TRANSFORMERS)
 ]
 
-FEW_ROWS = "the data have fewer distinct rows than the default n_clusters"
-EXPECTED_FAILURES = {
-    str(estimator): dict.fromkeys(
-        ["check_sample_weights_shape", "check_sample_weights_not_overwritten"], FEW_ROWS
-    )
-    for estimator in (FuzzyCMeans(), EntropyCMeans(), PossibilisticCMeans())
-}
 
-
-@parametrize_with_checks(
-    EVERY_ESTIMATOR, expected_failed_checks=lambda e: EXPECTED_FAILURES.get(str(e), {})
-)
+@parametrize_with_checks(EVERY_ESTIMATOR)
 def test_estimator_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
 
