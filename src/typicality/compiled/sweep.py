@@ -221,26 +221,16 @@ def _weigh(weights, weight):
 
 @Loop
 def fold_chunks(
-    form,
-    X,
-    sample_weight,
-    origin,
-    centers,
-    tile_rows,
-    chunk_rows,
-    first,
-    last,
-    sums,
-    objectives,
-    labels,
-    member_sums,
-):
+    form, X, sample_weight, origin, centers, tile_rows, chunk_rows, first, last,
+    sums, objectives, labels, member_sums, memberships_out,
+):  # fmt: skip
     """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
 
     `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
     and weighted squared distances. An empty `sample_weight` stands for ones. Where `labels` is not
     empty it is filled, and `member_sums`, of shape (n_chunks, n_clusters, n_features + 1), gets the
-    first moments and the mass of the rows of each label.
+    first moments and the mass of the rows of each label. `memberships_out` is filled where it is
+    not empty.
     """
     n_samples, n_features = X.shape
     n_clusters = centers.shape[0]
@@ -260,6 +250,8 @@ def fold_chunks(
             _load_weights(sample_weight, start, stop, weight)
             _squared_distances(columns, centers, sqdist)
             memberships(form, sqdist, low, total, weights)
+            if memberships_out.size:
+                _store(weights, start, stop, memberships_out)
             if labels.size:
                 _store_labels(form, sqdist, weights, start, stop, labels)
                 _add_members(columns, weight, labels[start:stop], member_sums[chunk])

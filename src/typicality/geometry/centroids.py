@@ -167,13 +167,13 @@ class Centroids:
         n_chunks = max(1, -(-len(X) // chunk_rows))
         sums = np.zeros((n_chunks, self.n_clusters, X.shape[1] + 2))
         members = np.zeros((n_chunks if len(labels) else 1, self.n_clusters, X.shape[1] + 1))
-        objectives = np.zeros(n_chunks)
+        objectives, no_memberships = np.zeros(n_chunks), np.empty((0, 0), X.dtype)
         weight = _read_only(_weights_or_nothing(sample_weight, X))
         X, origin, centers = map(_read_only, (X, self.origin, self.offsets.astype(X.dtype)))
         over_ranges(
             lambda first, last: fold_chunks(
                 form, X, weight, origin, centers, tile_rows, chunk_rows, first, last,
-                sums, objectives, labels, members,
+                sums, objectives, labels, members, no_memberships,
             ),
             n_chunks,
             at_least=max(1, _WORK_PER_THREAD // (chunk_rows * max(1, self.offsets.size))),
