@@ -1,9 +1,8 @@
 """Compiled loops: the sweep over the rows of every input-space iteration, and kernel sums.
 
-`jit` compiles and caches, `scalar` has exp and log that vectorise, `sweep` the pass over all rows
-with a membership rule. Kernel sums run over blocks of rows: `blocks` evaluates a kernel between two
-blocks, `pair_sums` sums over pairs of blocks, `point_sums` at points; `walk` finds the blocks near
-a point.
+`jit` compiles and caches, `arithmetic` has exp and log that vectorise, `sweep` is the pass over all
+rows with a membership rule. Kernel sums run over blocks of rows: `blocks` evaluates a kernel
+between blocks, `pair_sums` sums over pairs of blocks, `point_sums` over the blocks near a point.
 
 The formulas themselves are not here. A rule or a kernel has a `compiled_form`: a named tuple with
 its parameters, whose class has a static method `functions` that makes the compiled functions. It

@@ -27,20 +27,9 @@ def _fold_four(values, i, here, there, sums, onto_here, unit):
 
 @inlined
 def _add_tile(
-    form,
-    rows,
-    n_rows,
-    columns,
-    complement,
-    both,
-    here,
-    there,
-    units,
-    values,
-    sums,
-    onto_here,
-    onto_there,
-):
+    form, rows, n_rows, columns, complement, both, here, there, units,
+    values, sums, onto_here, onto_there,
+):  # fmt: skip
     """Add the tile of two blocks to the sums of the first and, where `both`, of the second."""
     n_columns, width = sums.shape
     for start in range(0, n_rows, 32):  # few enough that sums in single precision keep their digits
@@ -97,36 +86,16 @@ def sum_pairs(form, blocks, weights, reach, complement, pairs, first, last, sums
             if blocks.narrow[there] and distance <= blocks.single_reach:
                 relative_to(blocks.columns[here], blocks.centres[there], blocks.root, rows_32)
                 _add_tile(
-                    form,
-                    rows_32,
-                    n_rows,
-                    blocks.columns_32[there],
-                    complement,
-                    both,
-                    weights.placed_32[here],
-                    weights.placed_32[there],
-                    weights.units_32,
-                    values_32,
-                    part_32,
-                    sums[here],
-                    sums[there],
-                )
+                    form, rows_32, n_rows, blocks.columns_32[there], complement, both,
+                    weights.placed_32[here], weights.placed_32[there], weights.units_32,
+                    values_32, part_32, sums[here], sums[there],
+                )  # fmt: skip
             else:
                 _add_tile(
-                    form,
-                    blocks.columns[here],
-                    n_rows,
-                    blocks.columns[there],
-                    complement,
-                    both,
-                    weights.placed[here],
-                    weights.placed[there],
-                    weights.units,
-                    values,
-                    part,
-                    sums[here],
-                    sums[there],
-                )
+                    form, blocks.columns[here], n_rows, blocks.columns[there], complement, both,
+                    weights.placed[here], weights.placed[there], weights.units,
+                    values, part, sums[here], sums[there],
+                )  # fmt: skip
 
 
 @inlined

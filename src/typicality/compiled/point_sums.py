@@ -1,6 +1,6 @@
 """Kernel sums at points: plain sums, sums in logarithms, and rows in the same place.
 
-All of them walk down the tree of the blocks (`next_leaf`) and skip what is too far to matter.
+All of them walk down the tree of the blocks (`_next_leaf`) and skip what is too far to matter.
 """
 
 from numpy import empty, float32, float64, inf, int64, log
@@ -28,11 +28,12 @@ _A_LITTLE_MORE = 1.0 + 1e-9  # each point looks for itself at what a group of po
 
 @inlined
 def _next_leaf(form, blocks, lower, upper, skips, limits, nearest_first, waiting, n_waiting):
-    """Walk on to the next leaf: its number, -1 at the end, and how many nodes are waiting.
+    """Walk on to the next leaf: its number, or -1 at the end, and how many nodes are waiting.
 
-    A walk begins with the root, node 0, waiting. What `skips(form, distance, node, limits)`, with
-    the distance of a node to the box from `lower` to `upper`, is left out with all below it. Leaves
-    come in their order or, `nearest_first`, below each node those of its nearer child first.
+    A walk begins with the root, node 0, waiting. It leaves out a node with all below it where
+    `skips(form, distance, node, limits)`, given the distance of the node to the box from `lower` to
+    `upper`. Leaves come in their order; with `nearest_first`, the nearer child of a node comes
+    before the other.
     """
     while n_waiting:
         n_waiting -= 1
@@ -114,22 +115,9 @@ def _add_row(form, group, p, columns, complement, weights, units, values, sums, 
 
 @inlined
 def _add_leaf_at(
-    form,
-    blocks,
-    weights,
-    leaf,
-    reach,
-    complement,
-    group,
-    group_32,
-    to_points,
-    values,
-    values_32,
-    start,
-    stop,
-    sums,
-    near,
-):
+    form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
+    values, values_32, start, stop, sums, near,
+):  # fmt: skip
     """Add a leaf to the sums at those points of a group that it is near enough to."""
     n_columns = sums.shape[1]
     narrow = blocks.narrow[leaf]
@@ -139,17 +127,9 @@ def _add_leaf_at(
         for p in range(stop - start):
             if to_points[p] <= reach and to_points[p] <= blocks.single_reach:
                 _add_row(
-                    form,
-                    group_32,
-                    p,
-                    columns_32,
-                    complement,
-                    placed_32,
-                    weights.units_32,
-                    values_32,
-                    sums,
-                    start + p,
-                )
+                    form, group_32, p, columns_32, complement, placed_32, weights.units_32,
+                    values_32, sums, start + p,
+                )  # fmt: skip
     columns, placed = blocks.columns[leaf], weights.placed[leaf]
     for p in range(stop - start):
         if to_points[p] <= reach:
@@ -158,17 +138,9 @@ def _add_leaf_at(
             near[start + p, n_columns] += 1.0
             if not (narrow and to_points[p] <= blocks.single_reach):
                 _add_row(
-                    form,
-                    group,
-                    p,
-                    columns,
-                    complement,
-                    placed,
-                    weights.units,
-                    values,
-                    sums,
-                    start + p,
-                )
+                    form, group, p, columns, complement, placed, weights.units,
+                    values, sums, start + p,
+                )  # fmt: skip
 
 
 @Loop
@@ -201,22 +173,9 @@ def sum_at(form, blocks, weights, reach, complement, points, first, last, sums, 
             node = leaf + n_leaves - 1
             _distances_to_box(form, group, blocks.lower[node], blocks.upper[node], to_points)
             _add_leaf_at(
-                form,
-                blocks,
-                weights,
-                leaf,
-                reach,
-                complement,
-                group,
-                group_32,
-                to_points,
-                values,
-                values_32,
-                start,
-                stop,
-                sums,
-                near,
-            )
+                form, blocks, weights, leaf, reach, complement, group, group_32, to_points,
+                values, values_32, start, stop, sums, near,
+            )  # fmt: skip
 
 
 # ---- tails: rows in the same place, and sums in logarithms --------------------------------------

@@ -221,21 +221,9 @@ def _weigh(weights, weight):
 
 @Loop
 def fold_chunks(
-    form,
-    X,
-    sample_weight,
-    origin,
-    centers,
-    tile_rows,
-    chunk_rows,
-    first,
-    last,
-    sums,
-    objectives,
-    labels,
-    member_sums,
-    memberships_out,
-):
+    form, X, sample_weight, origin, centers, tile_rows, chunk_rows, first, last,
+    sums, objectives, labels, member_sums, memberships_out,
+):  # fmt: skip
     """Add chunks `first` to `last` of the rows to their own `sums` and `objectives`.
 
     `sums` has shape (n_chunks, n_clusters, n_features + 2): first moments about the origin, mass,
