@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from typicality import (
     AlphaCutClustering,
@@ -40,10 +41,7 @@ BAD_DATA = {
     "empty": (np.empty((0, 3)), r"X has 0 sample"),
     "one row": (GOOD[:1], r"X has 1 sample"),
     "no features": (np.empty((5, 0)), r"0 feature\(s\)"),
-    "too few distinct rows": (
-        np.repeat(GOOD[:2], 20, axis=0),
-        r"n_clusters=3 .* 2 distinct rows",
-    ),
+    "too few rows": (GOOD[:2], r"n_clusters=3 .* 2 distinct rows"),
     "text": (
         np.array([["1", "2"]] * 8 + [["3", "b"]]),
         r"'b' in row 8, column 1",
@@ -89,9 +87,7 @@ def test_estimator_refuses_bad_data(estimator, case):
         estimator.fit(X)
 
 
-@pytest.mark.parametrize(
-    "case", sorted(set(BAD_DATA) - {"empty", "one row", "too few distinct rows"})
-)
+@pytest.mark.parametrize("case", sorted(set(BAD_DATA) - {"empty", "one row", "too few rows"}))
 @pytest.mark.parametrize("estimator", ONE_MODEL, ids=str)
 def test_one_model_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
@@ -288,3 +284,24 @@ def test_a_fit_that_fails_late_leaves_the_model_as_it_was(failure):
     with pytest.raises((ValueError, UserWarning)):
         model.set_params(init=start).fit(X)
     assert np.array_equal(model.predict_memberships(GOOD[:, :2]), before)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+@pytest.mark.parametrize("n_distinct", [1, 2])
+@pytest.mark.parametrize("estimator", [FuzzyCMeans, EntropyCMeans, PossibilisticCMeans])
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_estimator_finds_fewer_clusters_when_rows_are_copies(estimator, n_distinct, kernel):
+    X = np.repeat(GOOD[:n_distinct], 20, axis=0)
+    model = estimator(n_clusters=3, kernel=kernel, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=f"n_clusters=3 .* {n_distinct} distinct rows"):
+        model.fit(X)
+    assert model.n_clusters_ == n_distinct
+    assert model.memberships_.shape == (len(X), n_distinct)
+    assert np.isfinite(model.memberships_).all()
+    assert len(np.unique(model.labels_.reshape(n_distinct, 20), axis=1).T) == 1
+
+
+def test_estimator_refuses_more_starts_than_distinct_rows():
+    X = np.repeat(GOOD[:2], 20, axis=0)
+    with pytest.raises(ValueError, match=r"n_clusters=3 .* 2 distinct rows"):
+        FuzzyCMeans(n_clusters=3, init=GOOD[:3]).fit(X)

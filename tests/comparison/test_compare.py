@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("processes")  # one run of all methods, and
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 CLUSTERERS = [
-    *("auto", "alpha-cut", "sequential", "fuzzy c-means"),
+    *("auto", "alpha-cut", "sequential", "fcm"),
     *("k-means", "gaussian mixture", "hdbscan"),
 ]
 DETECTORS = ["one-cluster", "one-class svm", "isolation forest", "local outlier factor"]
@@ -90,7 +90,7 @@ def test_comparison_tells_where_the_number_of_clusters_comes_from(everything, gi
         "auto": "found",
         "alpha-cut": "found",
         "sequential": "found",
-        "fuzzy c-means": "silhouette",
+        "fcm": "silhouette",
         "k-means": "silhouette",
         "gaussian mixture": "BIC",
         "hdbscan": "found",
@@ -233,7 +233,7 @@ def test_estimators_of_ones_own_keep_their_parameters(apart):
 
 def test_a_table_of_names_may_be_spelled_freely(apart):
     found = compare_methods(apart, methods=["FCM", "K Means"], n_clusters=3, n_repeats=2)
-    assert [r.name for r in found.clusterers] == ["fuzzy c-means", "k-means"]
+    assert [r.name for r in found.clusterers] == ["fcm", "k-means"]
 
 
 def test_comparison_tells_its_progress(apart):

@@ -32,6 +32,8 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "algorithm": [StrOptions(set(ALGORITHMS))],
     "rtol": [Interval(Real, 0, 1, closed="left")],
 }
+# Attributes that some fits set and others do not: those of an earlier fit must not stay.
+_OPTIONAL = ("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_")
 
 
 class Estimator(BaseEstimator, metaclass=ABCMeta):
@@ -63,14 +65,12 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
         was.
         """
-        model = copy(self)
-        for name in _fitted_names(model):
-            delattr(model, name)
+        model = self._without(*_OPTIONAL)
         rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
         weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, X, sample_weight)
         model._learn(rows, weight, callbacks)
-        kept = {name: self.__dict__[name] for name in vars(self).keys() - _fitted_names(self)}
+        kept = {name: value for name, value in vars(self).items() if name not in _OPTIONAL}
         self.__dict__ = kept | vars(model)
         callbacks.end()
         return self
@@ -148,7 +148,3 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             max_rows=max_rows,
             random_state=random_state,
         )
-
-
-def _fitted_names(model: Any) -> set[str]:
-    return {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}

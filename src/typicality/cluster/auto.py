@@ -168,7 +168,8 @@ class AutoClustering(ClusterMixin, Estimator):
     def _check_columns(self, X: ArrayLike) -> None:
         """Check the number and names of the columns; `estimator_` checks the values."""
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if np.ndim(X) == 2:
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         if count_distinct_rows(rows, None, self.at_least) < self.at_least:
