@@ -276,3 +276,4 @@ def test_measure_reuses_compiled_code_and_gives_the_same_bits(tmp_path, monkeypa
     misses, bits = python(MEASURE + COUNTED)
     assert misses > 0
     assert python(MEASURE + COUNTED) == [0, bits]
+    assert python(NO_FOLDER + MEASURE + COUNTED) == [0, bits]

@@ -1,21 +1,21 @@
 """Compiled heights by near rows, and the spanning tree that they grow.
 
 A `kernel` is the tuple `typicality.levelsets.local.LocalKernel`, and heights are logarithms.
-Nothing here calls other compiled code: numba's cache notices changes of this file only.
 """
 
 from heapq import heapify, heappop, heapreplace
 from math import ceil, exp, log, sqrt
 
-from numba import njit
 from numpy import arange, bool_, empty, full, inf, int64, ones, zeros
+
+from typicality.compiled.jit import cached
 
 _MOST_POINTS = 3  # that are looked at between the ends of an edge
 _STEP = 1.5  # widths between them
 _DEEP = -700.0  # the logarithm of a height that underflows
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@cached(fastmath=True)
 def _log_height(near, sqdist, n_near, own, kernel):
     """The height of a point with the squared width `own`, from its first `n_near` near rows."""
     _, _, dimension, mutual, squares, weights = kernel
@@ -33,14 +33,14 @@ def _log_height(near, sqdist, n_near, own, kernel):
     return height if mutual else height - half_dimension * log(own)
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def log_heights(first, last, near, sqdist, own, kernel, heights):
     """The heights of points `first` to `last`, from their near rows."""
     for i in range(first, last):
         heights[i] = _log_height(near[i], sqdist[i], near.shape[1], own[i], kernel)
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def _smallest(values, n_values, k):
     """The k-th smallest of some values, counted from 1; it reorders them."""
     low, high = 0, n_values - 1
@@ -66,7 +66,7 @@ def _smallest(values, n_values, k):
     return values[k]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@cached(fastmath=True)
 def _sqdist(positions, given, a, b):
     """The squared distance of two rows, by their coordinates or as it is given."""
     if given:
@@ -77,7 +77,7 @@ def _sqdist(positions, given, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def _near_either(near, a, b, edge, seen_by, found):
     """The rows that are near one of the ends of an edge, each once; returns their number."""
     n_found = 0
@@ -90,7 +90,7 @@ def _near_either(near, a, b, edge, seen_by, found):
     return n_found
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
     """The lowest height at one to three points between the ends of an edge.
 
@@ -117,7 +117,7 @@ def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@cached()
 def grow_tree(positions, given, near, kernel, heights, edges):
     """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
 

@@ -5,8 +5,13 @@ class enters by being added. Sizes: n rows in sums or nodes of a tree, N rows th
 features, c prototypes.
 """
 
+from dataclasses import fields, is_dataclass
+from typing import Any
+
 import numpy as np
 
+from typicality import membership
+from typicality.kernels import DISTANCE_KERNELS, named_kernel
 from typicality.operators import has_compiled_sums
 from typicality.persistence._entries import (
     Estimator,
@@ -36,37 +41,34 @@ from typicality.persistence._kinds import (
     words,
 )
 
-KERNELS = (
-    "Gaussian",
-    "Laplacian",
-    "Cauchy",
-    "Linear",
-    "LocalGaussian",
-    "Polynomial",
-    "Cosine",
-    "Function",
-)
 COLUMNS = ("KernelColumns", "PrecomputedKernel", "PrecomputedSqdist")
 SUMS = ("BlockedSums", "TileExpansion", "FourierExpansion", "ReducedSet")
 READERS = ("Coordinates", "Box", "KernelValues", "Dissimilarities", "Paths", "Sphere")
-RULES = (
-    "Fuzzy",
-    "Entropic",
-    "Possibilistic1993",
-    "Possibilistic1996",
-    "SparsePossibilistic",
-    "BisectedSparsePossibilistic",
-)
 
 
-_STATIONARY = Record("typicality.kernels", {"sigma": number})
-_SPARSE = Record("typicality.membership.sparse", {"eta": floats("c"), "lam": number, "p": number})
+def _record_of(kind: Any) -> Record:
+    """A rule or a kernel of a distance: numbers, and the spread `eta` of each cluster."""
+    names = [field.name for field in fields(kind)]
+    kinds = {name: floats("c") if name == "eta" else number for name in names}
+    return Record(kind.__module__, kinds)
+
+
+_RULES = {
+    name: _record_of(getattr(membership, name))
+    for name in membership.__all__
+    if is_dataclass(getattr(membership, name)) and fields(getattr(membership, name))
+}
+_DISTANCE_KERNELS = {
+    type(kernel).__name__: _record_of(type(kernel))
+    for kernel in map(named_kernel, DISTANCE_KERNELS)
+}
+RULES = tuple(_RULES)
+KERNELS = (*_DISTANCE_KERNELS, "Linear", "LocalGaussian", "Polynomial", "Cosine", "Function")
 
 RECORDS: dict[str, Record] = {
     # kernels and rules
-    "Gaussian": _STATIONARY,
-    "Laplacian": _STATIONARY,
-    "Cauchy": _STATIONARY,
+    **_DISTANCE_KERNELS,
+    **_RULES,
     "Linear": Record("typicality.kernels", {}),
     "LocalGaussian": Record(
         "typicality.kernels",
@@ -85,14 +87,6 @@ RECORDS: dict[str, Record] = {
     "_FromScikitLearn": Record(
         "typicality.kernels", {"name": words("additive_chi2", "chi2", "sigmoid")}
     ),
-    "Fuzzy": Record("typicality.membership.fuzzy", {"m": number}),
-    "Entropic": Record("typicality.membership.entropic", {"lam": number}),
-    "Possibilistic1993": Record(
-        "typicality.membership.possibilistic", {"eta": floats("c"), "m": number}
-    ),
-    "Possibilistic1996": Record("typicality.membership.possibilistic", {"eta": floats("c")}),
-    "SparsePossibilistic": _SPARSE,
-    "BisectedSparsePossibilistic": _SPARSE,
     # rows
     "Coordinates": Record("typicality.cluster._readers", {"origin": floats("d")}),
     "Box": Record(
