@@ -613,7 +613,7 @@ def main():
     )
     before = pickle.loads(Path(VALUES, "values.pickle").read_bytes()) if VALUES else {}
     different = sorted(k for k in wanted.keys() | found.keys() if wanted.get(k) != found.get(k))
-    for key in different[:400]:
+    for key in different:
         print("DIFFERS", key)
         if key in before or key in values:
             print("   was", before.get(key, "(absent)")[:300])

@@ -1,6 +1,7 @@
 """Starts of the estimators that are told the number of clusters, and the best run from them."""
 
 from collections.abc import Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -148,11 +149,10 @@ def best_run(
     callbacks: FitCallbacks,
 ) -> PicardResult[State]:
     """Iterate from every start, by the rules one after the other; the lowest objective wins."""
-    step: Alternation[Any] = Alternation(space)
-    result = best_of(
-        starts,
-        lambda start: anneal(start, rules, lambda state: callbacks.run(step, state)),
-        value=lambda result: result.objectives[-1],
-    )
+    run = partial(callbacks.run, Alternation(space))
+    results = []
+    for start in starts:
+        results.append(anneal(start, rules, run))
+    result = best_of(results, [result.objectives[-1] for result in results])
     require_finite(result)
     return result

@@ -1,7 +1,7 @@
 """How wide a possibilistic cluster is: the spread eta, where it comes from and how it changes."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,7 @@ SMALLEST_SHARE = 1e-12  # of the total variance: below this a spread is taken fo
 class SpreadUpdate(Protocol):
     """What happens to the spreads after each sweep."""
 
-    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
-        """The sweep that tells what the update asks for."""
+    labelled: ClassVar[bool]  # whether it asks for the rows that prefer each cluster
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         """The rule and the prototypes for the next sweep, given what this one found.
@@ -34,23 +33,18 @@ class SpreadUpdate(Protocol):
         """
 
 
-class _PlainSweep:
-    """For updates that ask for nothing more than the next prototypes."""
-
-    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
-        return geometry.sweep(rule, prototypes)
-
-
 @dataclass(frozen=True)
-class FixedSpread(_PlainSweep):
+class FixedSpread:
     """The spreads stay as they were at the start; the objective then never rises."""
+
+    labelled: ClassVar[bool] = False
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         return rule, sweep.prototypes
 
 
 @dataclass(frozen=True)
-class ReestimatedSpread(_PlainSweep):
+class ReestimatedSpread:
     r"""The spreads are estimated anew after each sweep.
 
     .. math:: \eta_k = \gamma \frac{\sum_h w_{hk} d_{hk}}{\sum_h w_{hk}}
@@ -73,6 +67,7 @@ class ReestimatedSpread(_PlainSweep):
 
     gamma: float = 1.0
     smallest: float = 0.0
+    labelled: ClassVar[bool] = False
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         eta = np.maximum(self.gamma * sweep.within_sqdist, self.smallest)
@@ -102,9 +97,7 @@ class AdaptedSpread:
 
     unit: float = 1.0
     smallest: float = 0.0
-
-    def sweep(self, geometry: Any, rule: Any, prototypes: Any) -> Any:
-        return geometry.labelled_sweep(rule, prototypes)
+    labelled: ClassVar[bool] = True
 
     def update(self, rule: Any, sweep: Any) -> tuple[Any, Any]:
         alive = np.flatnonzero(sweep.members.mass > 0)

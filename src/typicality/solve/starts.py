@@ -4,7 +4,7 @@ A start chooses rows out of candidates. Candidates are distinct rows, so a start
 and their weights, not on the order of the rows, and a row of weight k is the same as k rows.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
 from typing import Protocol, TypeVar
 
@@ -144,25 +144,20 @@ def named_start(name: str, data: Candidates) -> ChooseRows:
     return NAMED_STARTS[name]
 
 
-def best_of(
-    starts: Iterable[Start], run: Callable[[Start], Result], value: Callable[[Result], float]
-) -> Result:
-    """Run from every start; the earliest result whose value is the smallest, but for rounding.
+def best_of(results: Sequence[Result], values: Sequence[float]) -> Result:
+    """The earliest result whose value is the smallest, but for rounding.
 
     Runs that reach the same optimum differ in their last digits. Choosing by those would make the
     label numbers depend on rounding, so values within a millionth count as equal.
 
     Parameters
     ----------
-    starts : iterable
-        Where to begin; at least one.
-    run : callable
-        `run(start) -> result`.
-    value : callable
-        `value(result) -> float`, smaller is better, NaN is worst.
+    results : sequence
+        The results of one or more runs.
+    values : sequence of float
+        The value of each; smaller is better, NaN is worst.
     """
-    results = [run(start) for start in starts]
-    values = [v if isfinite(v) else inf for v in map(value, results)]
+    values = [value if isfinite(value) else inf for value in values]
     least = min(values)
     limit = least + SAME_VALUE * abs(least)
     return next(r for r, v in zip(results, values, strict=True) if v <= limit)

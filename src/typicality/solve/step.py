@@ -40,7 +40,9 @@ class Alternation(Generic[P]):
     def __call__(self, state: ClusterState[P]) -> tuple[ClusterState[P], float, float]:
         if state.prototypes.n_clusters == 0:  # all were dropped: nothing is left to change
             return state, 0.0, 0.0
-        sweep = self.spread.sweep(self.geometry, state.rule, state.prototypes)
+        geometry = self.geometry
+        one_sweep = geometry.labelled_sweep if self.spread.labelled else geometry.sweep
+        sweep = one_sweep(state.rule, state.prototypes)
         rule, prototypes = self.spread.update(state.rule, sweep)
         dropped = prototypes.n_clusters != state.prototypes.n_clusters
         return (
