@@ -26,6 +26,7 @@ LAYERS = [
         "_estimators",
         "_files",
         "_quantiles",
+        "_typing",
         "_words",
         "datasets",
         "plan",

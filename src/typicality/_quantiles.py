@@ -1,12 +1,13 @@
 """Quantiles in which a weight k is k copies."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from typicality._typing import Doubles, Floats
 
 IQR_OF_NORMAL = 1.349  # the distance between the quartiles of a normal variable, in its deviations
 
 
-def unit_of_weight(sample_weight: NDArray[np.floating]) -> float:
+def unit_of_weight(sample_weight: Floats) -> float:
     """What counts as one row: 1, or the mean of the positive weights where that is less.
 
     So weights that sum to one are as good as none.
@@ -14,9 +15,7 @@ def unit_of_weight(sample_weight: NDArray[np.floating]) -> float:
     return min(1.0, float(sample_weight[sample_weight > 0].mean(dtype=np.float64)))
 
 
-def weighted_quantile(
-    values: NDArray[np.float64], rate: float, sample_weight: NDArray[np.floating] | None = None
-) -> float:
+def weighted_quantile(values: Doubles, rate: float, sample_weight: Floats | None = None) -> float:
     """The quantile below which a new value of the same source falls with probability `rate`.
 
     Each value is repeated as often as its weight says; weights need not be whole numbers, and those

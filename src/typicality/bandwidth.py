@@ -12,18 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
+from typicality._typing import Doubles, Floats
 from typicality.geometry import Features
-from typicality.geometry.base import Floats
 from typicality.geometry.rows import DistinctRows, NearestRows, count_distinct_rows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 
-Doubles = NDArray[np.float64]
 
 MEDIAN_ROWS = 2048
 QUERY_ROWS = 4096

@@ -18,10 +18,11 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
+
+from typicality._typing import Doubles, Floats
 
 __all__ = [
     "BANDWIDTH_KERNELS",
@@ -40,7 +41,6 @@ __all__ = [
     "named_kernel",
 ]
 
-Floats = NDArray[np.floating]
 
 WIDTH_SHARE = 0.283  # of the distance to the k-th neighbour, the width of a local kernel
 
@@ -512,7 +512,7 @@ class LocalGaussian:
         sqdist *= -2.0
         return sqdist
 
-    def log(self, X: Floats, Y: Floats, *, widths: NDArray[np.float64] | None = None) -> Floats:
+    def log(self, X: Floats, Y: Floats, *, widths: Doubles | None = None) -> Floats:
         """The logarithms of kernel values; `widths` are those at Y, where they are known."""
         one = self.widths(X)[:, None]
         other = (self.widths(Y) if widths is None else widths)[None, :]
@@ -522,7 +522,7 @@ class LocalGaussian:
         log -= 0.5 * pair_distances(X, Y, "sqeuclidean") / both
         return log
 
-    def widths(self, X: Floats) -> NDArray[np.float64]:
+    def widths(self, X: Floats) -> Doubles:
         """The width at each row; the neighbours of a reference row are the others."""
         k = min(self.n_neighbors, len(self.rows) - 1)
         if k < 1:
@@ -535,7 +535,7 @@ class LocalGaussian:
             widths[start : start + step] = np.where(at_row, nearest[:, k], nearest[:, k - 1])
         return np.maximum(WIDTH_SHARE * widths, _SMALLEST_WIDTH)
 
-    def _distances(self, X: Floats, k: int) -> NDArray[np.float64]:
+    def _distances(self, X: Floats, k: int) -> Doubles:
         """The distances to the k nearest reference rows, exact pair by pair."""
         if self.rows.shape[1] <= _MANY_DIMENSIONS and _FEW_NEIGHBOURS * k < len(self.rows):
             found = self._tree.query(X, k=np.arange(1, k + 1))[0]

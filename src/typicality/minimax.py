@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles, Floats, Places
 
 _BLOCK_ENTRIES = 2**21  # 16 MB of distances at a time
 
@@ -51,11 +50,11 @@ class MinimaxPaths:
     """
 
     rows: Doubles
-    order: NDArray[np.intp]
+    order: Places
     gaps: Doubles
 
     @classmethod
-    def of(cls, X: NDArray[np.floating]) -> Self:
+    def of(cls, X: Floats) -> Self:
         """Walk through the rows of X. Costs n²/2 Euclidean distances and memory for n."""
         rows = np.array(X, np.float64, order="C")
         return cls(rows, *_walk(rows))
@@ -72,7 +71,7 @@ class MinimaxPaths:
             distances[before, here] = largest_since[:k]
         return distances
 
-    def distances_to(self, X: NDArray[np.floating]) -> Doubles:
+    def distances_to(self, X: Floats) -> Doubles:
         r"""Distances of new rows to the training rows, shape (m, n). Costs O(m n d).
 
         .. math:: d(x, i) = \min_j \max(\|x - x_j\|, d(j, i))
@@ -106,7 +105,7 @@ class MinimaxPaths:
             np.minimum(reach[k - 1], detour, out=reach[k - 1])
 
 
-def _walk(X: Doubles) -> tuple[NDArray[np.intp], Doubles]:
+def _walk(X: Doubles) -> tuple[Places, Doubles]:
     """The order in which the rows are visited from the first on, and the gap before each.
 
     Visited rows stand before `k`; of those behind, `gaps` is the distance to the nearest visited.

@@ -7,19 +7,18 @@ the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._compat import StrOptions, fit_context
 from typicality._quantiles import IQR_OF_NORMAL
+from typicality._typing import Doubles, Floats
 from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import check_rows
 
 __all__ = ["ColumnScaler"]
 
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _ROUNDING = 10  # differences of so many units in the last place are no differences

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from typicality._typing import Doubles
 from typicality.cli.errors import UnusableError
 from typicality.cli.methods import option_for
 from typicality.preprocessing import ColumnScaler
@@ -37,7 +37,7 @@ class FittedModel:
 
     pipeline: Pipeline
     names: tuple[str, ...]
-    scaled: NDArray[np.float64]
+    scaled: Doubles
     warnings: tuple[str, ...]
     seconds: float
 
@@ -56,7 +56,7 @@ class FittedModel:
 
 def fit_rows(
     estimator: Any,
-    X: NDArray[np.float64],
+    X: Doubles,
     *,
     names: Sequence[str],
     scale: str,

@@ -7,13 +7,12 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Floats, Places
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles
 from typicality.report.outliers import explain
 from typicality.tables import Block, append_columns
-
-Floats = NDArray[np.floating]
 
 _REASONS = 3  # columns named for a row
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
@@ -108,7 +107,7 @@ class FileNotes:
         return tuple(map(self._completed, self._atypical))
 
     @property
-    def numbers(self) -> tuple[str, NDArray[np.intp]]:
+    def numbers(self) -> tuple[str, Places]:
         """What the rows that take part are called: their lines, or their numbers from 0."""
         lines = [line for line in self._line_of_kept if line is not None]
         if len(lines) < len(self._line_of_kept):
@@ -145,7 +144,7 @@ class FileNotes:
         return replace(notable, line=line, cells=cells)
 
 
-def typical_rows(found: Findings, number: NDArray[np.intp]) -> list[NotableRow]:
+def typical_rows(found: Findings, number: Places) -> list[NotableRow]:
     """The most typical row of each cluster.
 
     Parameters
@@ -165,7 +164,7 @@ def typical_rows(found: Findings, number: NDArray[np.intp]) -> list[NotableRow]:
 
 def explained_rows(
     found: Findings,
-    number: NDArray[np.intp],
+    number: Places,
     *,
     names: Sequence[str],
     values: Floats,
@@ -208,7 +207,7 @@ def explained_rows(
     return rows
 
 
-def _rows_between(found: Findings, number: NDArray[np.intp], at_most: int) -> list[NotableRow]:
+def _rows_between(found: Findings, number: Places, at_most: int) -> list[NotableRow]:
     """The rows that share their membership most evenly: between clusters, not far from them."""
     assert found.memberships is not None
     rows = []
@@ -220,7 +219,7 @@ def _rows_between(found: Findings, number: NDArray[np.intp], at_most: int) -> li
 
 
 def _notable(
-    found: Findings, number: NDArray[np.intp], position: int, reasons: tuple[Reason, ...] = ()
+    found: Findings, number: Places, position: int, reasons: tuple[Reason, ...] = ()
 ) -> NotableRow:
     label, strength = int(found.labels[position]), float(found.strength[position])
     return NotableRow(int(number[position]), None, label, strength, {}, reasons)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
 from typicality.report import Report
 from typicality.report.assembly import assemble
@@ -48,10 +48,10 @@ class PageRows:
     """
 
     names: Sequence[str]
-    values: NDArray[np.float64]
-    scaled: NDArray[np.float64]
+    values: Doubles
+    scaled: Doubles
     cells: Mapping[str, Sequence[str]]
-    numbers: tuple[str, NDArray[np.intp]]
+    numbers: tuple[str, Places]
 
 
 def write_page(

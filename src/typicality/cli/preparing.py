@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import TableChoice
 from typicality.cli.words import place
@@ -33,7 +34,7 @@ class PreparedRows:
     table: TableFile
     numeric: NumericTable
     kept: NDArray[np.bool_]
-    X: NDArray[np.float64]
+    X: Doubles
 
     @property
     def n_rows(self) -> int:
@@ -96,7 +97,7 @@ def prepare_rows(
     return PreparedRows(table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
 
-def _count_codes(column: NDArray[np.float64]) -> float:
+def _count_codes(column: Doubles) -> float:
     """How many whole numbers there are in a column; infinity where it has others."""
     values = np.unique(column[~np.isnan(column)])
     return len(values) if (values == np.rint(values)).all() else np.inf

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Floats
 from typicality.report.findings import Findings, chosen_method
 
-Floats = NDArray[np.floating]
 Columns = dict[str, NDArray[Any]]
 
 _DIGITS = 9  # enough to tell numbers of single precision apart

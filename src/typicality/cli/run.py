@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Places
 from typicality.cli.fitting import FittedModel
 from typicality.cli.notable import FileNotes
 from typicality.cli.options import RunChoice, TableChoice
@@ -61,7 +61,7 @@ class Run:
         return self.found.kind == "typicality"
 
     @cached_property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> Places:
         """How many rows each cluster has."""
         labels = self.found.labels
         n_clusters = 1 if self.finds_outliers else int(self.model.n_clusters_)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._files import atomic_file
+from typicality._typing import Doubles
 from typicality._words import counted, share
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
@@ -129,12 +130,12 @@ class Scorer:
         self.tally.n_left_out += int(np.count_nonzero(~kept))
         return as_cells(columns, kept)
 
-    def _columns(self, X: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    def _columns(self, X: Doubles) -> dict[str, NDArray[Any]]:
         if len(X) == 0:
             return {name: np.empty(0) for name in column_names(self.model)}
         return columns_of_new_rows(self.model, self._scaler.transform(X))
 
-    def _about_missing(self, block: Block, X: NDArray[np.float64]) -> str:
+    def _about_missing(self, block: Block, X: Doubles) -> str:
         row, column = np.argwhere(np.isnan(X))[0]
         return (
             f"{block.source}, {block.place(int(row))}, column {self.names[column]!r}: the value is "

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from typicality import OneClusterPCM
+from typicality._typing import Doubles
 from typicality._words import enumerated
 from typicality.bandwidth import BANDWIDTH_RULES, bandwidth
 from typicality.cli.console import Terminal
@@ -32,8 +32,6 @@ from typicality.geometry.checks import check_magnitudes
 from typicality.preprocessing import ColumnScaler
 from typicality.validation import OutlierStability, outlier_stability
 from typicality.validation.sigma_grid import NamedSigma, named_sigmas, rounded
-
-Doubles = NDArray[np.float64]
 
 _FEWEST_ROWS = 20
 _NO_PICTURE = (

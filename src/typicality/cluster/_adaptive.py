@@ -7,11 +7,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
 from typicality._quantiles import unit_of_weight
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found
@@ -34,8 +34,6 @@ from typicality.solve.picard import PicardResult
 from typicality.solve.starts import at_the_first_row, farthest_rows, max_min
 from typicality.solve.step import Alternation, ClusterState
 
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 Run = Callable[..., PicardResult[State]]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them

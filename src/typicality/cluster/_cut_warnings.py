@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats
 from typicality.cluster._warnings import (
     warn_about_constant_rows,
     warn_about_fragments,
@@ -21,7 +22,7 @@ _NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
-def warn_about_cut(model: Any, sample_weight: NDArray[np.floating] | None) -> None:
+def warn_about_cut(model: Any, sample_weight: Floats | None) -> None:
     """Warn about clusters of a fitted model that deserve a second look, by the kind of cut."""
     tree, node_labels = model.tree_, model._cut.node_labels
     if model.n_clusters_ == 0:
@@ -88,7 +89,7 @@ def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) ->
     warn_about_vanished_clusters(reason)
 
 
-def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
+def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) -> None:
     remedy = "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
     warn_about_fragments(node_labels, weight, remedy=remedy)
 
@@ -111,7 +112,7 @@ def _warn_about_group_left_out(
 
 
 def _warn_about_small_share(
-    node_labels: NDArray[np.int32], weight: NDArray[np.float64], *, below: float
+    node_labels: NDArray[np.int32], weight: Doubles, *, below: float
 ) -> None:
     inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
     if inside < below * total:
@@ -137,9 +138,7 @@ def _warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaT
         )
 
 
-def _warn_about_copies(
-    sample_weight: NDArray[np.floating] | None, weight: NDArray[np.float64]
-) -> None:
+def _warn_about_copies(sample_weight: Floats | None, weight: Doubles) -> None:
     """Weights that are not numbers of copies make chance look significant."""
     given = np.ones(1) if sample_weight is None else sample_weight[sample_weight > 0]
     fractional = bool((given % 1).any())

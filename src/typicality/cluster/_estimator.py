@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
@@ -21,7 +22,6 @@ from typicality.operators import ALGORITHMS
 if TYPE_CHECKING:
     from typicality.report import Report
 
-Floats = NDArray[np.floating]
 
 # The parameters of all estimators that work in the space of a kernel.
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {

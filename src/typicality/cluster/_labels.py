@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Floats, Places
 from typicality.geometry import Prototypes
 from typicality.membership.base import MembershipRule
 
@@ -25,16 +26,16 @@ class PrototypeLabels:
         The number of prototypes that share the label of an earlier one.
     """
 
-    order: NDArray[np.intp]
+    order: Places
     prototype_labels: NDArray[np.int32]
     n_clusters: int
     n_coincident: int
 
 
 def label_prototypes(
-    groups: NDArray[np.intp],
+    groups: Places,
     preferred: NDArray[np.int32],
-    sample_weight: NDArray[np.floating] | None,
+    sample_weight: Floats | None,
 ) -> PrototypeLabels:
     """Contiguous labels: groups of coincident prototypes that some row prefers come first.
 
@@ -63,7 +64,7 @@ def label_prototypes(
 
 def coincident_groups(
     prototypes: Prototypes, rule: MembershipRule, total_variance: float
-) -> NDArray[np.intp]:
+) -> Places:
     """For each prototype the first one it coincides with, by the rule."""
     near = rule.coincide(prototypes.mutual_sqdist(), total_variance)
     near = near & near.T

@@ -17,16 +17,12 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator
 from typicality.plan import Plan
 from typicality.solve.picard import Status
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
-Labels = NDArray[np.int32]
-Places = NDArray[np.intp]
 
 _FEWEST_ROWS = 20  # with fewer the answer is one group
 _MOST_ROWS = 2000  # that mixtures are fitted on

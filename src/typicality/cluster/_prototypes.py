@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import check_feature_names_in, fit_context
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
@@ -22,9 +23,6 @@ from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import check_sample_weight
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 
 class Found(NamedTuple):

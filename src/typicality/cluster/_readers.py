@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from typicality._typing import Doubles, Floats
 from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach
 from typicality.geometry.rows import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
-
-Floats = NDArray[np.floating]
 
 _ASYMMETRY = 1e-6  # of the largest entry: more is no rounding
 _NARROWEST = 4.0  # times the extent whose factor overflows
@@ -275,7 +274,7 @@ def check_no_diagonal(diag: Any) -> None:
         raise ValueError("diag is for kernel='precomputed' alone: leave it out.")
 
 
-def check_extents(extent: NDArray[np.float64], box: float, dtype: np.dtype[Any]) -> None:
+def check_extents(extent: Doubles, box: float, dtype: np.dtype[Any]) -> None:
     """Features must not be so narrow that stretching them to the box overflows."""
     narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
     if narrow.any():

@@ -5,8 +5,8 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
 from typicality.cluster._readers import (
     Box,
@@ -34,8 +34,6 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
-
-Floats = NDArray[np.floating]
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse

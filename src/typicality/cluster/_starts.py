@@ -6,12 +6,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._spaces import has_points
 from typicality.cluster._warnings import require_finite
@@ -23,8 +23,6 @@ from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import anneal
 from typicality.solve.starts import NAMED_STARTS, best_of, named_start
 from typicality.solve.step import Alternation
-
-Floats = NDArray[np.floating]
 
 # The parameters of the estimators that are told the number of clusters.
 START_CONSTRAINTS: dict[str, list[Any]] = {

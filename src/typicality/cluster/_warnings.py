@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.cluster._labels import PrototypeLabels
 from typicality.exceptions import (
     BandwidthWarning,
@@ -80,7 +81,7 @@ def _feature_labels(model: Any) -> list[str]:
     return [f"feature {str(name)!r}" for name in names]
 
 
-def _listed(columns: NDArray[np.intp], names: list[str]) -> str:
+def _listed(columns: Places, names: list[str]) -> str:
     shown = ", ".join(names[j] for j in columns[:5])
     return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
 
@@ -189,7 +190,7 @@ def warn_about_convergence(
         )
 
 
-def warn_about_degenerate_spread(clusters: NDArray[np.intp]) -> None:
+def warn_about_degenerate_spread(clusters: Places) -> None:
     """Clusters of identical rows have no spread."""
     if len(clusters):
         warn(
@@ -211,9 +212,7 @@ def warn_about_constant_rows() -> None:
     )
 
 
-def warn_about_equal_typicalities(
-    log_typicality: NDArray[np.float64], gamma: float, neighbours: float
-) -> None:
+def warn_about_equal_typicalities(log_typicality: Doubles, gamma: float, neighbours: float) -> None:
     """Typicalities that differ by little more than rounding, and not because the rows are alike."""
     spread = float(np.ptp(log_typicality))
     smooth = gamma >= _LARGE_GAMMA
@@ -228,9 +227,9 @@ def warn_about_equal_typicalities(
 
 
 def warn_about_lonely_row(
-    weights: NDArray[np.float64],
-    uniform: NDArray[np.float64],
-    row_of: NDArray[np.intp] | None = None,
+    weights: Doubles,
+    uniform: Doubles,
+    row_of: Places | None = None,
 ) -> None:
     """One row has most of the weight, and not because it was given it."""
     heaviest = int(weights.argmax())
@@ -245,7 +244,7 @@ def warn_about_lonely_row(
         )
 
 
-def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) -> None:
+def warn_about_unreached(mass: Doubles, eta: Doubles) -> None:
     """Prototypes whose spread is so small that every typicality underflows."""
     unreached = np.flatnonzero(mass <= np.finfo(np.float64).tiny)
     if len(unreached):
@@ -257,7 +256,7 @@ def warn_about_unreached(mass: NDArray[np.float64], eta: NDArray[np.float64]) ->
         )
 
 
-def warn_about_vanished_spread(eta: NDArray[np.float64], smallest: float) -> None:
+def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
     """Spreads that shrank without end while they were estimated anew."""
     vanished = int(np.sum(eta <= smallest))
     if vanished:
@@ -293,9 +292,7 @@ def warn_about_prototype_labels(
         )
 
 
-def warn_about_fragments(
-    labels: NDArray[np.int32], weight: NDArray[np.floating] | None, *, remedy: str
-) -> None:
+def warn_about_fragments(labels: NDArray[np.int32], weight: Floats | None, *, remedy: str) -> None:
     """More clusters of a single row than others."""
     somewhere = labels >= 0
     size = np.bincount(labels[somewhere], weights=None if weight is None else weight[somewhere])

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from typicality._compat import Interval
+from typicality._typing import Doubles, Floats
 from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
@@ -20,9 +18,6 @@ from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 
 class AdaptivePCM(PrototypeClusterer):

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.callback import CallbackSupportMixin
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._typing import Floats, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
@@ -46,9 +47,6 @@ from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.plan import Plan
 from typicality.solve.picard import Status
-
-Floats = NDArray[np.floating]
-Labels = NDArray[np.int32]
 
 _MEDOID_ROWS = 2000
 
@@ -423,7 +421,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
                 warn_about_features(opened, self)
         callbacks.begin(1, lambda state: {})
 
-        def search_among(some: NDArray[np.intp]) -> Any:
+        def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
         order = np.argsort(content_hash(nodes.rows), kind="stable")
@@ -557,7 +555,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
-    def _medoids(self, nodes: DistinctRows) -> NDArray[np.intp]:
+    def _medoids(self, nodes: DistinctRows) -> Places:
         """The row of each cluster with the least sum of distances to its rows, or to 2000."""
         label = self.labels_[nodes.index]
         order = np.argsort(content_hash(nodes.rows), kind="stable")

@@ -6,13 +6,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from typicality._compat import Interval, fit_context
+from typicality._typing import Floats, Labels
 from typicality._words import counted, enumerated
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator
@@ -21,9 +22,6 @@ from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.exceptions import warn
 from typicality.geometry.rows import count_distinct_rows
-
-Floats = NDArray[np.floating]
-Labels = NDArray[np.int32]
 
 _MANY_COLUMNS = 4  # from here on the mixture goes first
 _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes

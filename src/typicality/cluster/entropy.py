@@ -5,9 +5,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
@@ -28,9 +28,6 @@ from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
 from typicality.solve.schedules import rising_path
 from typicality.solve.starts import NAMED_STARTS
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 _SMALLEST_WITHIN = 1e-6  # of the total variance: keeps the automatic lam finite
 

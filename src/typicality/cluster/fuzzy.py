@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
@@ -26,9 +26,6 @@ from typicality.cluster._warnings import (
 from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 _FUZZIEST = 2.0  # the largest automatic m
 

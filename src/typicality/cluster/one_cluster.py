@@ -11,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
@@ -31,8 +32,6 @@ from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
-
-Floats = NDArray[np.floating]
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
@@ -239,7 +238,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
         return typicality
 
-    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
         For kernels of a distance the logarithm of the weighted density estimate,
@@ -260,12 +259,10 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
-        scores: NDArray[np.float64] = self._left_out.scores(rows, self.eta_)
+        scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 
-    def decision_function(
-        self, X: ArrayLike, *, diag: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         """The score minus `offset_`: negative for outliers.
 
         Parameters
@@ -279,7 +276,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         -------
         decisions : array of shape (n_samples,)
         """
-        decisions: NDArray[np.float64] = self.score_samples(X, diag=diag) - self.offset_
+        decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
         return decisions
 
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:

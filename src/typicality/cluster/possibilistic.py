@@ -5,9 +5,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
@@ -32,9 +32,6 @@ from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
 from typicality.solve.step import Alternation, ClusterState
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 
 class PossibilisticCMeans(PrototypeClusterer):
@@ -283,7 +280,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         warn_about_prototype_labels(labels, advice=advice)
 
 
-def _given_spread(eta: Any, n_clusters: int) -> NDArray[np.float64]:
+def _given_spread(eta: Any, n_clusters: int) -> Doubles:
     """`eta` given as a number or an array: one positive spread for each cluster."""
     try:
         spread = np.asarray(eta, dtype=np.float64)

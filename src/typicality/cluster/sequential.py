@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval, StrOptions
+from typicality._typing import Doubles, Floats
 from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
@@ -41,9 +41,6 @@ from typicality.solve.schedules import (
 )
 from typicality.solve.starts import at_the_first_row, farthest_rows
 from typicality.solve.step import ClusterState
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for

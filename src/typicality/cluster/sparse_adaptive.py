@@ -5,9 +5,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._compat import Interval
+from typicality._typing import Doubles, Floats
 from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
@@ -22,9 +22,6 @@ from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
-
-Floats = NDArray[np.floating]
-Doubles = NDArray[np.float64]
 
 
 class SparseAdaptivePCM(PrototypeClusterer):
@@ -202,7 +199,7 @@ class SparseAdaptivePCM(PrototypeClusterer):
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        def rule(eta: NDArray[np.float64], unit: float) -> Any:
+        def rule(eta: Doubles, unit: float) -> Any:
             return sparse_rule(self, eta, float(self.lam) * unit**2)
 
         return fit_from_many(self, rows, weight, callbacks, rule=rule, assign=self.assign)

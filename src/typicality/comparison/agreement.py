@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.metrics import adjusted_rand_score
 
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from typicality._arguments import check_whole
+from typicality._typing import Doubles, Places
 from typicality.comparison.comparison import Comparison
 from typicality.comparison.fitting import FirstFit, Task, first_fit, refit, result_of
 from typicality.comparison.methods import chosen_methods
@@ -24,8 +25,6 @@ from typicality.geometry.checks import (
     check_varying_rows,
 )
 
-Doubles = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Progress = Callable[[int, int, str], None]
 
 _NOMINAL_RATE = 0.05
@@ -151,7 +150,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(_LARGEST_SEED))
 
 
-def _sampled_rows(n_rows: int, most: int, seed: int) -> Indices:
+def _sampled_rows(n_rows: int, most: int, seed: int) -> Places:
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(np.random.RandomState(seed).permutation(n_rows)[:most])
@@ -172,7 +171,7 @@ class _Steps:
 def _with_refits(
     first: Sequence[FirstFit],
     X: Doubles,
-    drawn: Sequence[Indices],
+    drawn: Sequence[Places],
     *,
     n_jobs: int | None,
     steps: _Steps,

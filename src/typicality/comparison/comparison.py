@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
+from typicality._typing import Doubles, Places
 from typicality.comparison.agreement import (
     AgreementMatrix,
     agreement_matrix,
@@ -44,7 +45,7 @@ class Comparison:
 
     n_rows: int
     n_features: int
-    rows: NDArray[np.intp]
+    rows: Places
     seed: int
     rate: float
     n_repeats: int
@@ -62,7 +63,7 @@ class Comparison:
         return {r.name: r.flagged for r in self.detectors if r.flagged is not None}
 
     @cached_property
-    def scores(self) -> dict[str, NDArray[np.float64]]:
+    def scores(self) -> dict[str, Doubles]:
         """The decisions on the rows compared, larger is more typical, by method."""
         return {r.name: r.scores for r in self.detectors if r.scores is not None}
 

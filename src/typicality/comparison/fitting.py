@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from typicality._typing import Doubles, Places
 from typicality.comparison.attempts import Attempt, attempt
 from typicality.comparison.methods import Method
 from typicality.comparison.numbers import CHOICE_ROWS, MOST_CLUSTERS, choose_number, labels_of
@@ -15,9 +16,6 @@ from typicality.comparison.results import ClustererResult, DetectorResult
 from typicality.comparison.stability import Repeats, agreement_of_refits
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
-
-Doubles = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _WARM_UP_ROWS = 100
 
@@ -92,7 +90,7 @@ def _remarks_on_choice(n_clusters: int, most: int) -> tuple[str, ...]:
     return (f"{most} clusters are the most that were tried; there may be more.",)
 
 
-def refit(task: Task, X: Doubles, rows: Indices, *, seed: int) -> Attempt[Outcome]:
+def refit(task: Task, X: Doubles, rows: Places, *, seed: int) -> Attempt[Outcome]:
     """Fit on some of the rows; a detector also judges the others.
 
     On one thread: then numbers do not depend on how many refits run side by side.
@@ -132,7 +130,7 @@ def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
 
 
 def result_of(
-    first: FirstFit, drawn: Sequence[Indices], refits: Sequence[Attempt[Outcome]]
+    first: FirstFit, drawn: Sequence[Places], refits: Sequence[Attempt[Outcome]]
 ) -> ClustererResult | DetectorResult:
     """The fit and the refits of a method as one result."""
     pairs = zip(drawn, refits, strict=True)
@@ -142,7 +140,7 @@ def result_of(
     return make(first, worked, remarks)
 
 
-Worked = list[tuple[Indices, Outcome]]
+Worked = list[tuple[Places, Outcome]]
 
 
 def _clusterer_result(first: FirstFit, worked: Worked, remarks: tuple[str, ...]) -> ClustererResult:

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import silhouette_score
 
+from typicality._typing import Doubles
 from typicality.comparison.methods import Method
 from typicality.geometry.rows import count_distinct_rows
-
-Doubles = NDArray[np.float64]
 
 MOST_CLUSTERS = 20
 CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality.comparison.stability import Repeats
 from typicality.metrics.partitions import count_clusters
 
@@ -116,7 +117,7 @@ class DetectorResult:
 
     name: str
     estimator: str
-    scores: NDArray[np.float64] | None
+    scores: Doubles | None
     flagged: NDArray[np.bool_] | None
     rate: float | None
     n_fitted: int

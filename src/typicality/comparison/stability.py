@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.intp]
+from typicality._typing import Places
+
 Measure = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
@@ -37,7 +38,7 @@ class Repeats:
 
 def draw_subsamples(
     n_rows: int, n_repeats: int, *, share: float = 0.8, random_state: Any = None
-) -> tuple[Indices, ...]:
+) -> tuple[Places, ...]:
     """Row numbers of random subsamples, without replacement, each in rising order.
 
     Parameters

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Labelled = tuple[NDArray[np.float64], NDArray[np.int_]]
+from typicality._typing import Doubles
+
+Labelled = tuple[Doubles, NDArray[np.int_]]
 Seed = int | np.random.RandomState | None
 
 
-def labelled(parts: list[NDArray[np.float64]], labels: list[int]) -> Labelled:
+def labelled(parts: list[Doubles], labels: list[int]) -> Labelled:
     """The parts one after the other, each with its label."""
     return np.concatenate(parts), np.repeat(labels, [len(part) for part in parts])
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from urllib.error import URLError
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
+from typicality._typing import Doubles
 from typicality.datasets._labelled import Labelled
 
 FOLDER_VARIABLE = "TYPICALITY_DATA"
@@ -88,7 +88,7 @@ def _fetch(known: KnownSet, source: OnOpenML, *, data_home: PathOrNone) -> Label
     complete = ~np.isnan(found.data).any(axis=1)
     number = dict(zip(source.classes, known.labels, strict=True))
     labels = np.array([number.get(name, np.nan) for name in found.target[complete]])
-    X: NDArray[np.float64] = found.data[complete]
+    X: Doubles = found.data[complete]
     if not _fits(X, labels, known):
         raise ValueError(
             f"What OpenML has as data_id {source.data_id} is not {known.name} as {known.loader} "
@@ -98,7 +98,7 @@ def _fetch(known: KnownSet, source: OnOpenML, *, data_home: PathOrNone) -> Label
     return X, labels.astype(np.int_) - known.labels.start
 
 
-def _fits(X: NDArray[np.float64], labels: NDArray[np.float64], known: KnownSet) -> bool:
+def _fits(X: Doubles, labels: Doubles, known: KnownSet) -> bool:
     return bool(
         X.shape == known.shape and np.isfinite(X).all() and np.isin(labels, known.labels).all()
     )

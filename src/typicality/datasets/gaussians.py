@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from typicality._typing import Doubles
 from typicality.datasets._labelled import Labelled, Seed, check_counts, labelled
 
 THREE_MEANS, THREE_VARIANCE = ((4.1, 3.7), (2.8, 0.8), (3.5, 5.7)), 0.4
@@ -128,7 +129,7 @@ def make_s2_like(n_samples: int = 5000, *, random_state: Seed = None) -> Labelle
     return labelled(clusters, list(range(N_S2)))
 
 
-def _separate_means(rng: np.random.RandomState) -> NDArray[np.float64]:
+def _separate_means(rng: np.random.RandomState) -> Doubles:
     """Means one by one, each anywhere that is not too close to an earlier one."""
     means = np.empty((0, 2))
     while len(means) < N_S2:
@@ -138,7 +139,7 @@ def _separate_means(rng: np.random.RandomState) -> NDArray[np.float64]:
     return means
 
 
-def _axes(rng: np.random.RandomState) -> NDArray[np.float64]:
+def _axes(rng: np.random.RandomState) -> Doubles:
     """Matrices that turn standard normal rows into rows of a cluster, in random order."""
     ratio = np.append(rng.uniform(*S2_ROUND, N_ROUND), rng.uniform(*S2_ELONGATED, N_ELONGATED))
     long = rng.uniform(*S2_LONG_AXIS, N_S2)

@@ -1,9 +1,9 @@
 """Shapes that no centre describes: rectangles, rings, discs, bananas, crescents."""
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from typicality._typing import Doubles
 from typicality.datasets._labelled import Labelled, Seed, check_counts, check_sizes, labelled
 
 SIDE = 10.0
@@ -207,7 +207,7 @@ def make_crescents(
     return X + noise * rng.normal(size=X.shape), y
 
 
-def _half_circle(n_rows: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+def _half_circle(n_rows: int, rng: np.random.RandomState) -> Doubles:
     angle = rng.uniform(0.0, np.pi, size=n_rows)
     return CRESCENT_RADIUS * np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -218,12 +218,12 @@ def _annulus(
     rng: np.random.RandomState,
     *,
     angles: tuple[float, float] = FULL_TURN,
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Points between two circles around zero; uniform by area, so squared radii are uniform."""
     inner, outer = radii
     radius = np.sqrt(rng.uniform(inner**2, outer**2, size=n_rows))
     angle = rng.uniform(*angles, size=n_rows)
-    points: NDArray[np.float64] = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    points: Doubles = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return points
 
 

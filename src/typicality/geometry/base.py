@@ -7,10 +7,9 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
-
-Floats = NDArray[np.floating]
 
 _BLOCK_ROWS = 4096
 TOWARDS_THE_MEAN = 0.05
@@ -44,10 +43,10 @@ class Predictor(Protocol):
 class Prototypes(Predictor, Protocol):
     """Prototypes of clusters."""
 
-    def mutual_sqdist(self) -> NDArray[np.float64]:
+    def mutual_sqdist(self) -> Doubles:
         """Squared distances among the prototypes, shape (c, c)."""
 
-    def take(self, order: NDArray[np.intp]) -> Self:
+    def take(self, order: Places) -> Self:
         """The prototypes in another order, or some of them."""
 
     def join(self, other: Self) -> Self:
@@ -84,8 +83,8 @@ class Sweep(Generic[P]):
 
     prototypes: P
     objective: float
-    mass: NDArray[np.float64]
-    within_sqdist: NDArray[np.float64]
+    mass: Doubles
+    within_sqdist: Doubles
     relative_move: float
 
 
@@ -105,10 +104,10 @@ class Members(Generic[P]):
         Their mean squared distance.
     """
 
-    mass: NDArray[np.float64]
+    mass: Doubles
     means: P
-    distance: NDArray[np.float64]
-    sqdist: NDArray[np.float64]
+    distance: Doubles
+    sqdist: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +141,7 @@ class Outcome(NamedTuple):
     labels: NDArray[np.int32]
     memberships: Floats | None
     objective: float
-    mass: NDArray[np.float64]
+    mass: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +181,7 @@ class Gaps(Protocol[P_contra]):
     def densest(self, among: NDArray[np.bool_]) -> int | None:
         """Of some rows, the one whose tenth nearest row is closest; None where there are none."""
 
-    def near(self, prototypes: P_contra, n_neighbors: int) -> NDArray[np.float64]:
+    def near(self, prototypes: P_contra, n_neighbors: int) -> Doubles:
         """The distances from each prototype to its nearest rows, in rising order.
 
         A row that coincides with the prototype does not count.
@@ -222,7 +221,7 @@ class Geometry(Protocol[P]):
     def at(self, points: Floats) -> P:
         """Where prototypes at given points of shape (c, d) start."""
 
-    def near_rows(self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN) -> P:
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> P:
         """Prototypes at rows, drawn by a small share of the way towards the mean of the data.
 
         A row that coincides with a prototype has membership 1 there and holds it fast, the more the
@@ -254,9 +253,7 @@ class Geometry(Protocol[P]):
         `objective_and_mass`.
         """
 
-    def objective_and_mass(
-        self, rule: MembershipRule, prototypes: P
-    ) -> tuple[float, NDArray[np.float64]]:
+    def objective_and_mass(self, rule: MembershipRule, prototypes: P) -> tuple[float, Doubles]:
         """The objective at the prototypes, and the sum of the weights of each cluster there."""
 
     def memberships(self, rule: MembershipRule, prototypes: P) -> Floats:

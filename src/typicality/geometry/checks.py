@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
-from typicality.geometry.base import Floats, row_blocks
+from typicality._typing import Floats
+from typicality.geometry.base import row_blocks
 from typicality.geometry.rows import Features, count_distinct_rows
 
 OVERFLOW_MARGIN = 1e6

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.geometry.base import Floats, row_blocks
+from typicality._typing import Doubles, Floats, Places
+from typicality.geometry.base import row_blocks
 from typicality.geometry.rows import NearestRows
 from typicality.operators import Columns
 
@@ -40,16 +41,16 @@ class _Gaps(ABC):
         """Which of the distinct rows are isolated."""
 
     @abstractmethod
-    def _sqdist_to(self, prototypes: Any) -> NDArray[np.float64]:
+    def _sqdist_to(self, prototypes: Any) -> Doubles:
         """Squared distances of the distinct rows to their nearest prototype."""
 
     @property
     @abstractmethod
-    def _crowd(self) -> NDArray[np.float64]:
+    def _crowd(self) -> Doubles:
         """Squared distances of the distinct rows to their tenth nearest row."""
 
     rows: Floats
-    index: NDArray[np.intp]
+    index: Places
 
     def densest(self, among: NDArray[np.bool_]) -> int | None:
         free = among[self.index]
@@ -82,7 +83,7 @@ class InputGaps(_Gaps):
     """
 
     rows: Floats
-    index: NDArray[np.intp]
+    index: Places
     all_rows: bool = False
 
     @cached_property
@@ -118,20 +119,20 @@ class InputGaps(_Gaps):
             largest = max(largest, float(gaps[gaps <= limit].max(initial=0.0)))
         return largest, isolated
 
-    def _of(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _of(self, asking: Places) -> Doubles:
         """The squared distances of some rows to their nearest row."""
         nearest = self._search.of(self.rows[asking], 2)
         others = np.where(nearest[:, 0] == asking, nearest[:, 1], nearest[:, 0])
         return _sqdist(self.rows[asking], self.rows[others])
 
     @cached_property
-    def _crowd(self) -> NDArray[np.float64]:
+    def _crowd(self) -> Doubles:
         return _sqdist(self.rows, self.rows[self._search.among(_CROWD + 1)[:, -1]])
 
-    def _of_some(self) -> NDArray[np.float64]:
+    def _of_some(self) -> Doubles:
         return self._of(np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS)))
 
-    def _bounds(self) -> NDArray[np.float64]:
+    def _bounds(self) -> Doubles:
         """Squared distances to the nearest of a few rows."""
         order = self._search.order
         bounds = np.full(len(order), np.inf)
@@ -143,12 +144,12 @@ class InputGaps(_Gaps):
                 bounds[behind] = np.minimum(bounds[behind], sqdist)
         return bounds
 
-    def _sqdist_to(self, prototypes: "Centroids") -> NDArray[np.float64]:
+    def _sqdist_to(self, prototypes: "Centroids") -> Doubles:
         blocks = prototypes.blocks(self.rows)
         nearest = [prototypes.sqdist(self.rows[block]).min(axis=1) for block in blocks]
         return np.concatenate(nearest).astype(np.float64)
 
-    def near(self, prototypes: "Centroids", n_neighbors: int) -> NDArray[np.float64]:
+    def near(self, prototypes: "Centroids", n_neighbors: int) -> Doubles:
         points = prototypes.centers
         nearest = self._search.of(points, n_neighbors + 1)
         differences = self.rows[nearest].astype(np.float64) - points[:, None]
@@ -173,7 +174,7 @@ class KernelGaps(_Gaps):
 
     columns: Columns
     rows: Floats
-    index: NDArray[np.intp]
+    index: Places
     all_rows: bool = False
 
     @cached_property
@@ -186,43 +187,43 @@ class KernelGaps(_Gaps):
         return np.asarray(self._nearest > limit)
 
     @property
-    def _nearest(self) -> NDArray[np.float64]:
+    def _nearest(self) -> Doubles:
         return self._neighbours[:, 0]
 
     @property
-    def _crowd(self) -> NDArray[np.float64]:
+    def _crowd(self) -> Doubles:
         return self._neighbours[:, -1]
 
     @cached_property
-    def _neighbours(self) -> NDArray[np.float64]:
+    def _neighbours(self) -> Doubles:
         step = max(1, _BLOCK_ENTRIES // len(self.rows))
         parts = (self.index[first : first + step] for first in range(0, len(self.index), step))
         return np.concatenate([self._among(part)[:, :_CROWD] for part in parts])
 
-    def _among(self, asking: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _among(self, asking: Places) -> Doubles:
         sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
         return _others(sqdist.astype(np.float64), self.rows)
 
-    def _sqdist_to(self, prototypes: "KernelPrototypes") -> NDArray[np.float64]:
-        nearest: NDArray[np.float64] = prototypes.training_sqdist[self.index].min(axis=1)
+    def _sqdist_to(self, prototypes: "KernelPrototypes") -> Doubles:
+        nearest: Doubles = prototypes.training_sqdist[self.index].min(axis=1)
         return nearest
 
-    def near(self, prototypes: "KernelPrototypes", n_neighbors: int) -> NDArray[np.float64]:
+    def near(self, prototypes: "KernelPrototypes", n_neighbors: int) -> Doubles:
         return _others(prototypes.training_sqdist[self.index].T, self.rows)[:, :n_neighbors]
 
 
-def _isolation(gaps: NDArray[np.float64]) -> float:
+def _isolation(gaps: Doubles) -> float:
     """The squared distance to the nearest row beyond which a row is isolated."""
     return float(_ISOLATED**2 * np.quantile(gaps, _MOST_ROWS))
 
 
-def _others(sqdist: NDArray[np.float64], rows: Floats) -> NDArray[np.float64]:
+def _others(sqdist: Doubles, rows: Floats) -> Doubles:
     """Each row sorted, without the distance to the row itself where it is among them."""
     ordered = np.sort(sqdist, axis=1)
     itself = ordered[:, 0] <= _NOTHING * np.finfo(rows.dtype).eps * ordered[:, -1]
     return np.where(itself[:, None], ordered[:, 1:], ordered[:, :-1])
 
 
-def _sqdist(rows: Floats, others: Floats) -> NDArray[np.float64]:
-    sqdist: NDArray[np.float64] = np.sum((rows.astype(np.float64) - others) ** 2, axis=1)
+def _sqdist(rows: Floats, others: Floats) -> Doubles:
+    sqdist: Doubles = np.sum((rows.astype(np.float64) - others) ** 2, axis=1)
     return sqdist

@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
-    Floats,
     LabelledSweep,
     Members,
     Outcome,
@@ -50,9 +50,9 @@ class Moments:
         The sum of the objective of the rows.
     """
 
-    first: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    within: NDArray[np.float64]
+    first: Doubles
+    mass: Doubles
+    within: Doubles
     objective: float
 
     def __add__(self, other: "Moments") -> "Moments":
@@ -80,7 +80,7 @@ class Centroids:
     """
 
     origin: Floats
-    offsets: NDArray[np.float64]
+    offsets: Doubles
 
     @classmethod
     def at(cls, points: Floats, origin: Floats) -> Self:
@@ -96,7 +96,7 @@ class Centroids:
         """The coordinates, shape (c, d), in the type of the data."""
         return (self.offsets + self.origin).astype(self.origin.dtype)
 
-    def take(self, order: NDArray[np.intp]) -> Self:
+    def take(self, order: Places) -> Self:
         return type(self)(self.origin, self.offsets[order])
 
     def join(self, other: Self) -> Self:
@@ -108,8 +108,8 @@ class Centroids:
     def for_prediction(self) -> Self:
         return self
 
-    def mutual_sqdist(self) -> NDArray[np.float64]:
-        sqdist: NDArray[np.float64] = cdist(self.offsets, self.offsets, "sqeuclidean")
+    def mutual_sqdist(self) -> Doubles:
+        sqdist: Doubles = cdist(self.offsets, self.offsets, "sqeuclidean")
         return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
@@ -182,7 +182,7 @@ class Centroids:
         sample_weight: Floats | None,
         labels: NDArray[np.int32] | None,
         memberships: Floats | None = None,
-    ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    ) -> tuple[Moments, tuple[Doubles, Doubles]]:
         """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
         if rule.compiled_form is None:
@@ -216,7 +216,7 @@ class Centroids:
         X: Floats,
         sample_weight: Floats | None,
         labels: NDArray[np.int32],
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """Sums of distances of the rows to the prototype of their label, plain and squared."""
         from typicality.compiled.sweep import add_distances
 
@@ -241,7 +241,7 @@ class Centroids:
         sample_weight: Floats | None,
         labels_out: NDArray[np.int32] | None,
         memberships_out: Floats | None,
-    ) -> tuple[Moments, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    ) -> tuple[Moments, tuple[Doubles, Doubles]]:
         """The same through the array form of a rule."""
         parts = []
         first = np.zeros_like(self.offsets)
@@ -350,7 +350,7 @@ class InputSpace:
         return self.features.mean.astype(self.X.dtype)
 
     @cached_property
-    def covariance(self) -> NDArray[np.float64]:
+    def covariance(self) -> Doubles:
         """The covariance of the features, O(n d^2)."""
         n_features = self.X.shape[1]
         scatter = np.zeros((n_features, n_features))
@@ -376,7 +376,7 @@ class InputSpace:
         return count_distinct_rows(self.X, self.sample_weight)
 
     @cached_property
-    def _sample(self) -> tuple[Floats, NDArray[np.float64]]:
+    def _sample(self) -> tuple[Floats, Doubles]:
         """At most about 4096 rows of positive weight, evenly spaced, and their weights."""
         if self.sample_weight is None:
             rows = self.X[:: max(1, len(self.X) // _SAMPLE_ROWS)].copy()
@@ -413,7 +413,7 @@ class InputSpace:
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
-    def near_rows(self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN) -> Centroids:
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
         points = self.X[index].astype(np.float64)
         points += share * (self.features.mean - points)
         return Centroids.at(points, self.origin)
@@ -478,7 +478,7 @@ class InputSpace:
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: Centroids
-    ) -> tuple[float, NDArray[np.float64]]:
+    ) -> tuple[float, Doubles]:
         moments = prototypes.fold(rule, self.X, self.sample_weight)
         return moments.objective, moments.mass
 
@@ -507,16 +507,16 @@ def _read_only(array: Floats) -> Floats:
     return view
 
 
-def _tree_sum(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tree_sum(parts: Doubles) -> Doubles:
     """Add neighbours, then neighbouring sums, and so on: one order whatever the threads did."""
     while len(parts) > 1:
         even = len(parts) // 2 * 2
         parts = np.concatenate([parts[0:even:2] + parts[1:even:2], parts[even:]])
-    total: NDArray[np.float64] = parts[0]
+    total: Doubles = parts[0]
     return total
 
 
-def weighted_sums(weights: Floats, rows: Floats) -> NDArray[np.float64]:
+def weighted_sums(weights: Floats, rows: Floats) -> Doubles:
     """The sums of the rows under each column of weights; BLAS would depend on its threads."""
-    sums: NDArray[np.float64] = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
+    sums: Doubles = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
     return sums

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
-    Floats,
     LabelledSweep,
     Members,
     Outcome,
@@ -60,7 +60,7 @@ class ExpandedPrototypes:
     """
 
     sums: Expansion
-    energy: NDArray[np.float64]
+    energy: Doubles
     dtype: Any
     source: Any = None
 
@@ -82,7 +82,7 @@ class ExpandedPrototypes:
     def sqdist(self, X: Floats) -> Floats:
         return self._sqdist(X).astype(self.dtype)
 
-    def _sqdist(self, X: Floats) -> NDArray[np.float64]:
+    def _sqdist(self, X: Floats) -> Doubles:
         return sqdist_from_products(self.sums.complement_at(X), self.energy)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
@@ -120,26 +120,26 @@ class KernelPrototypes:
     """
 
     operator: Operator
-    weights: NDArray[np.float64]
-    cross: NDArray[np.float64]
+    weights: Doubles
+    cross: Doubles
     dtype: Any
-    products: NDArray[np.float64]
+    products: Doubles
 
     @property
     def n_clusters(self) -> int:
         return int(self.weights.shape[1])
 
     @property
-    def energy(self) -> NDArray[np.float64]:
+    def energy(self) -> Doubles:
         r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
         return np.diagonal(self.cross)
 
     @property
-    def training_sqdist(self) -> NDArray[np.float64]:
+    def training_sqdist(self) -> Doubles:
         """Squared distances of the training rows, from products that are there already."""
         return sqdist_from_products(self.products, self.energy)
 
-    def take(self, order: NDArray[np.intp]) -> Self:
+    def take(self, order: Places) -> Self:
         return replace(
             self,
             weights=self.weights[:, order],
@@ -157,12 +157,12 @@ class KernelPrototypes:
         products = self.products + share * (other.products - self.products)
         return self._with(weights, products)
 
-    def _with(self, weights: NDArray[np.float64], products: NDArray[np.float64]) -> Self:
+    def _with(self, weights: Doubles, products: Doubles) -> Self:
         cross = np.einsum("hk,hl->kl", weights, products)
         return replace(self, weights=weights, cross=cross, products=products)
 
-    def mutual_sqdist(self) -> NDArray[np.float64]:
-        sqdist: NDArray[np.float64] = 2.0 * self.cross - self.energy - self.energy[:, None]
+    def mutual_sqdist(self) -> Doubles:
+        sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
         np.fill_diagonal(sqdist, 0.0)
         return sqdist.clip(min=0.0)
 
@@ -191,12 +191,12 @@ class KernelPrototypes:
         return self._expanded.objective(rule, X, sample_weight)
 
 
-def sqdist_from_products(products: Floats, energy: Floats) -> NDArray[np.float64]:
+def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:
     """Squared distances from `E @ W` and `w' E w`.
 
     Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
     """
-    sqdist: NDArray[np.float64] = (2.0 * products - energy).clip(min=0.0)
+    sqdist: Doubles = (2.0 * products - energy).clip(min=0.0)
     return sqdist
 
 
@@ -214,15 +214,15 @@ class KernelCandidates:
         Half their mutual squared distances.
     """
 
-    index: NDArray[np.intp]
-    weight: NDArray[np.float64]
+    index: Places
+    weight: Doubles
     half_sqdist: Floats
 
-    def sqdist_to(self, number: int) -> NDArray[np.float64]:
+    def sqdist_to(self, number: int) -> Doubles:
         return 2.0 * self.half_sqdist[:, number].clip(min=0.0)
 
-    def sqdist_to_mean(self) -> NDArray[np.float64]:
-        sums: NDArray[np.float64] = np.einsum("ij,j->i", self.half_sqdist, self.weight)
+    def sqdist_to_mean(self) -> Doubles:
+        sums: Doubles = np.einsum("ij,j->i", self.half_sqdist, self.weight)
         return sums
 
 
@@ -281,7 +281,7 @@ class KernelSpace:
         return isinstance(self.columns, KernelColumns)
 
     @cached_property
-    def _row_weight(self) -> NDArray[np.float64]:
+    def _row_weight(self) -> Doubles:
         if self.sample_weight is None:
             return np.broadcast_to(1.0, len(self.X))  # takes no memory
         return self.sample_weight.astype(np.float64)
@@ -317,7 +317,7 @@ class KernelSpace:
         return self._candidates(_SPECTRUM_ROWS)
 
     @cached_property
-    def _spectrum(self) -> NDArray[np.float64]:
+    def _spectrum(self) -> Doubles:
         """Eigenvalues of the covariance in the induced space, of a sample of distinct rows."""
         return _second_moments(self._sample, normalised=False)
 
@@ -392,9 +392,7 @@ class KernelSpace:
         weights[distances[:, empty].argmin(axis=0), empty] = 1.0
         return self.prototypes(weights)
 
-    def near_rows(
-        self, index: NDArray[np.intp], *, share: float = TOWARDS_THE_MEAN
-    ) -> KernelPrototypes:
+    def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> KernelPrototypes:
         mean = (self._row_weight / self._row_weight.sum())[:, None]
         weights = np.tile(share * mean, (1, len(index)))
         weights[index, np.arange(len(index))] += 1.0 - share
@@ -404,7 +402,7 @@ class KernelSpace:
         weighted = weights * self._row_weight[:, None]
         return self._expanded(weighted / weighted.sum(axis=0))
 
-    def _expanded(self, weights: NDArray[np.float64]) -> KernelPrototypes:
+    def _expanded(self, weights: Doubles) -> KernelPrototypes:
         """Prototypes by their weights, with their products: the one costly line of a step."""
         products = np.asarray(self.operator.complement(weights), dtype=np.float64)
         cross = np.einsum("hk,hl->kl", weights, products)
@@ -417,7 +415,7 @@ class KernelSpace:
         return self._labels(rule, prototypes, prototypes.training_sqdist)
 
     def _labels(
-        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: NDArray[np.float64]
+        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: Doubles
     ) -> NDArray[np.int32]:
         if self.operator.rtol > 0:  # what new rows get, to the last bit
             return prototypes.labels(rule, self.X)
@@ -438,13 +436,13 @@ class KernelSpace:
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: KernelPrototypes
-    ) -> tuple[float, NDArray[np.float64]]:
+    ) -> tuple[float, Doubles]:
         sqdist = prototypes.training_sqdist
         return self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
 
     def _objective_and_mass(
-        self, rule: MembershipRule, sqdist: NDArray[np.float64], memberships: Floats
-    ) -> tuple[float, NDArray[np.float64]]:
+        self, rule: MembershipRule, sqdist: Doubles, memberships: Floats
+    ) -> tuple[float, Doubles]:
         objective = rule.objective(memberships, sqdist)
         mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
         return float(self._row_weight @ objective), mass
@@ -461,7 +459,7 @@ class KernelSpace:
         return LabelledSweep(**self._step(rule, prototypes, sqdist), members=members)
 
     def _step(
-        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: NDArray[np.float64]
+        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: Doubles
     ) -> dict[str, Any]:
         """The fields of a sweep, from the distances."""
         objective, mass = self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
@@ -477,7 +475,7 @@ class KernelSpace:
             else 0.0,
         }
 
-    def _members(self, preferred: NDArray[np.intp], n_clusters: int) -> Members[KernelPrototypes]:
+    def _members(self, preferred: Places, n_clusters: int) -> Members[KernelPrototypes]:
         belongs = (preferred[:, None] == np.arange(n_clusters)) * self._row_weight[:, None]
         mass = belongs.sum(axis=0)
         weights = belongs / np.where(mass > 0, mass, 1.0)
@@ -510,7 +508,7 @@ class KernelSpace:
 
         return Subsample(sample, to_full, to_sample)
 
-    def _pull(self, rule: MembershipRule, sqdist: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _pull(self, rule: MembershipRule, sqdist: Doubles) -> Doubles:
         """The pull of each row on each prototype; rows of no weight have none."""
         if self.sample_weight is None:
             return np.asarray(rule.pull(sqdist), dtype=np.float64)
@@ -519,9 +517,7 @@ class KernelSpace:
         pull[taking_part] = rule.pull(sqdist[taking_part])
         return pull * self._row_weight[:, None]
 
-    def _next_weights(
-        self, rule: MembershipRule, sqdist: NDArray[np.float64], before: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _next_weights(self, rule: MembershipRule, sqdist: Doubles, before: Doubles) -> Doubles:
         pull = self._pull(rule, sqdist)
         total = pull.sum(axis=0)
         reached = total > 0
@@ -530,7 +526,7 @@ class KernelSpace:
         return pull
 
 
-def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> NDArray[np.float64]:
+def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
     """Squared moves of prototypes, to full precision however small: -delta' E delta."""
     moves = np.zeros(before.n_clusters)
     for rows in row_blocks(len(before.weights)):
@@ -539,7 +535,7 @@ def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> NDArra
     return moves.clip(min=0.0)
 
 
-def _second_moments(sample: KernelCandidates, *, normalised: bool) -> NDArray[np.float64]:
+def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:
     """Eigenvalues, in rising order, of the covariance in the induced space; normalised, of the
     directions from the mean alone. They are those of the centred Gram matrix of the sample.
     """
@@ -551,5 +547,5 @@ def _second_moments(sample: KernelCandidates, *, normalised: bool) -> NDArray[np
     if normalised:
         sqnorm = np.diagonal(gram)
         scale = np.where(sqnorm > 0, scale / np.sqrt(np.where(sqnorm > 0, sqnorm, 1.0)), 0.0)
-    eigenvalues: NDArray[np.float64] = np.linalg.eigvalsh(gram * scale * scale[:, None])
+    eigenvalues: Doubles = np.linalg.eigvalsh(gram * scale * scale[:, None])
     return eigenvalues

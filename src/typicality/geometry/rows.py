@@ -16,7 +16,8 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from typicality._quantiles import weighted_quantile
-from typicality.geometry.base import Floats, row_blocks
+from typicality._typing import Doubles, Floats, Places
+from typicality.geometry.base import row_blocks
 
 LARGEST_SAMPLE = 2**17  # of more distinct rows, a sample by content
 _EXTREME = 5.0  # times the distance between the quartiles
@@ -34,16 +35,16 @@ class Features:
         Weighted mean and variance, smallest and largest value.
     """
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    mean: Doubles
+    variance: Doubles
+    low: Doubles
+    high: Doubles
 
     @classmethod
     def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
         """Two passes over the rows, in blocks."""
 
-        def blocks() -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        def blocks() -> Iterator[tuple[Doubles, Doubles]]:
             for block in row_blocks(len(X)):
                 rows = X[block].astype(np.float64, copy=False)
                 if sample_weight is None:
@@ -66,9 +67,7 @@ class Features:
         return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))
 
 
-def typical_range(
-    X: Floats, sample_weight: Floats | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def typical_range(X: Floats, sample_weight: Floats | None = None) -> tuple[Doubles, Doubles]:
     """The smallest and the largest value of each feature, extreme values left out.
 
     Extreme is what lies farther beyond a quartile than five times the distance between the
@@ -106,8 +105,8 @@ class DistinctRows:
     """
 
     rows: Floats
-    weight: NDArray[np.float64]
-    index: NDArray[np.intp]
+    weight: Doubles
+    index: Places
     n_distinct: int
 
     @classmethod
@@ -134,7 +133,7 @@ class DistinctRows:
         order = _lexicographic_order(X[index])
         return cls(X[index[order]], total[order], index[order], len(distinct))
 
-    def places_of(self, X: Floats) -> NDArray[np.intp]:
+    def places_of(self, X: Floats) -> Places:
         """Where each row of X stands among these; -1 for rows that are not there."""
         keys = content_hash(self.rows)
         order = np.argsort(keys)
@@ -142,19 +141,19 @@ class DistinctRows:
         found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
         return np.where(keys[found] == wanted, found, -1)
 
-    def sqdist_to(self, number: int) -> NDArray[np.float64]:
+    def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all these rows to one of them."""
-        sqdist: NDArray[np.float64] = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
+        sqdist: Doubles = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
         return sqdist
 
-    def sqdist_to_mean(self) -> NDArray[np.float64]:
+    def sqdist_to_mean(self) -> Doubles:
         """Squared distances of these rows to their weighted mean."""
         mean = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
-        sqdist: NDArray[np.float64] = np.sum((self.rows - mean) ** 2, axis=1)
+        sqdist: Doubles = np.sum((self.rows - mean) ** 2, axis=1)
         return sqdist
 
 
-def _lexicographic_order(rows: Floats) -> NDArray[np.intp]:
+def _lexicographic_order(rows: Floats) -> Places:
     order = np.argsort(rows[:, 0])
     first = rows[order, 0]
     if (first[1:] > first[:-1]).all():  # the other columns decide nothing, and cost a sort each
@@ -205,18 +204,18 @@ class NeighbourSearch(Protocol):
     def n_rows(self) -> int:
         """The number of rows that are searched."""
 
-    def of(self, asking: Floats, k: int) -> NDArray[np.intp]:
+    def of(self, asking: Floats, k: int) -> Places:
         """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
 
-    def sqdist(self, asking: Floats, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    def sqdist(self, asking: Floats, index: Places) -> Doubles:
         """Squared distances of asking rows to some rows each, pair by pair."""
 
 
 class Neighbours(NamedTuple):
     """The nearest rows of points, the nearest first, and their squared distances."""
 
-    rows: NDArray[np.intp]
-    sqdist: NDArray[np.float64]
+    rows: Places
+    sqdist: Doubles
 
     def nearest(self, k: int) -> "Neighbours":
         """The nearest k of them."""
@@ -259,14 +258,14 @@ class NearestRows:
     def n_rows(self) -> int:
         return len(self.rows)
 
-    def sqdist(self, asking: Floats, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    def sqdist(self, asking: Floats, index: Places) -> Doubles:
         """Squared Euclidean distances of asking rows to some rows each, pair by pair."""
         sqdist = np.zeros(index.shape)
         for column, own in zip(self.rows.T, asking.T.astype(np.float64), strict=True):
             sqdist += (column.astype(np.float64)[index] - own[:, None]) ** 2
         return sqdist
 
-    def of(self, asking: Floats, k: int) -> NDArray[np.intp]:
+    def of(self, asking: Floats, k: int) -> Places:
         """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
         k = min(k, len(self.rows))
         if isinstance(self._search, cKDTree):
@@ -276,7 +275,7 @@ class NearestRows:
             found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
         return np.asarray(found, dtype=np.intp)
 
-    def among(self, k: int) -> NDArray[np.intp]:
+    def among(self, k: int) -> Places:
         """The k nearest rows of each of these rows, itself one of them."""
         order = self.order  # rows that follow one another then have the same neighbours at hand
         found = np.empty((len(self.rows), min(k, len(self.rows))), np.intp)
@@ -284,7 +283,7 @@ class NearestRows:
         return found
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Places:
         """The rows in an order in which rows near one another mostly are near in space."""
         tree = self._search if isinstance(self._search, cKDTree) else cKDTree(self.rows)
         return np.asarray(tree.indices, dtype=np.intp)
@@ -308,14 +307,14 @@ class RememberedNearest(NearestRows):
     It is meant for the time of a fit: the list is many times as large as the rows.
     """
 
-    def among(self, k: int) -> NDArray[np.intp]:
+    def among(self, k: int) -> Places:
         k = min(k, len(self.rows))
         if self._longest[0].shape[1] < k:
             self._longest[0] = super().among(k)
         return self._longest[0][:, :k]
 
     @cached_property
-    def _longest(self) -> list[NDArray[np.intp]]:
+    def _longest(self) -> list[Places]:
         return [np.empty((len(self.rows), 0), np.intp)]
 
 
@@ -329,18 +328,18 @@ class GivenDistances:
         The training rows that are searched.
     """
 
-    columns: NDArray[np.intp]
+    columns: Places
 
     @property
     def n_rows(self) -> int:
         return len(self.columns)
 
-    def of(self, asking: Floats, k: int) -> NDArray[np.intp]:
+    def of(self, asking: Floats, k: int) -> Places:
         sqdist = asking[:, self.columns]
         k = min(k, sqdist.shape[1])
         some = np.sort(np.argpartition(sqdist, k - 1, axis=1)[:, :k], axis=1)
         order = np.argsort(np.take_along_axis(sqdist, some, axis=1), axis=1, kind="stable")
         return np.asarray(np.take_along_axis(some, order, axis=1))
 
-    def sqdist(self, asking: Floats, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    def sqdist(self, asking: Floats, index: Places) -> Doubles:
         return np.take_along_axis(asking, self.columns[index], axis=1).astype(np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._quantiles import weighted_quantile
-from typicality.geometry.base import Floats
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_space import (
     ExpandedPrototypes,
     KernelPrototypes,
@@ -41,8 +41,8 @@ class KnownRows(NamedTuple):
     """
 
     columns: Columns
-    weights: NDArray[np.float64]
-    copies: NDArray[np.float64]
+    weights: Doubles
+    copies: Doubles
     nearest: float
 
     def left_out_weight(self, own: Floats, copies: Floats) -> Floats:
@@ -54,7 +54,7 @@ class KnownRows(NamedTuple):
         unit[unit >= _WHOLE_WEIGHT] = 0.0
         return unit
 
-    def quantile(self, values: NDArray[np.float64], rate: float) -> float:
+    def quantile(self, values: Doubles, rate: float) -> float:
         """The quantile of a value of each of them."""
         weight = None if (self.copies == 1.0).all() else self.copies
         return weighted_quantile(values, rate, weight)
@@ -96,7 +96,7 @@ class LeaveOneOut:
         """The score below which a share of the training rows is."""
         return self.known.quantile(self.scores(rows, eta), rate)
 
-    def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+    def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
         if self._columns.on_sphere:
             return self._gather(rows, self._log_similarity)  # far rows are still told apart
@@ -106,18 +106,18 @@ class LeaveOneOut:
         """The same but for `rtol` in s, without most of the training rows."""
         return CompressedScores(self.mean.compress(rtol))
 
-    def sqdist(self, rows: Floats) -> NDArray[np.float64]:
+    def sqdist(self, rows: Floats) -> Doubles:
         """Squared distances to the mean without the row.
 
         Without a weight w of the row itself the mean moves away from it by the factor 1 / (1 - w).
         """
         return self._gather(rows, self._sqdist)
 
-    def _gather(self, rows: Floats, of_rows: Any) -> NDArray[np.float64]:
+    def _gather(self, rows: Floats, of_rows: Any) -> Doubles:
         return np.asarray(Blocked(self._columns, rows).gather(of_rows), dtype=np.float64)
 
     @property
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Doubles:
         return self.known.weights[:, None]
 
     def _unit(self, coincides: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -153,7 +153,7 @@ class LeaveOneOut:
         return np.asarray(scores)
 
 
-def _log_sum(exponents: Floats, weights: NDArray[np.float64]) -> Floats:
+def _log_sum(exponents: Floats, weights: Doubles) -> Floats:
     """Log of the weighted sums of exponentials along rows, each row by itself."""
     highest = exponents.max(axis=1)
     finite = np.where(np.isfinite(highest), highest, 0.0)
@@ -193,7 +193,7 @@ class FastLeaveOneOut:
         known: Any = self.known
         return ExactTails(known.columns, known.weights, known.copies, nearest=known.nearest)
 
-    def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+    def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
         unit = self.known.left_out_weight(*self._tails.coincidences(rows))
         scores, low = self._quick_scores(rows, unit)
@@ -220,18 +220,14 @@ class FastLeaveOneOut:
             quantile = self.known.quantile(scores, rate)
         return quantile
 
-    def _quantile(
-        self, scores: NDArray[np.float64], low: NDArray[np.intp], rate: float
-    ) -> tuple[float, NDArray[np.intp]]:
+    def _quantile(self, scores: Doubles, low: Places, rate: float) -> tuple[float, Places]:
         """The quantile if all `low` rows are below it, and those that may not be."""
         at_most, scores[low] = scores[low], -np.inf
         with np.errstate(invalid="ignore"):  # between two of the lowest
             quantile = self.known.quantile(scores, rate)
         return quantile, low[~(at_most < quantile)]
 
-    def _by_products(
-        self, products: Floats, unit: Floats
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _by_products(self, products: Floats, unit: Floats) -> tuple[Doubles, Places]:
         """Scores by the products of the iterations; rows of which these give but a bound."""
         least = _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
         apart = products / (1.0 - unit)
@@ -239,9 +235,7 @@ class FastLeaveOneOut:
         apart[low] = 1.0 - least
         return np.log1p(-apart), low
 
-    def _quick_scores(
-        self, rows: Floats, unit: Floats
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _quick_scores(self, rows: Floats, unit: Floats) -> tuple[Doubles, Places]:
         """Scores without a unit of weight, and the rows of which the sums give but a bound."""
         sums = self.mean.sums
         similarity = sums.at(rows)[:, 0]
@@ -256,7 +250,7 @@ class FastLeaveOneOut:
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
         return scores, np.flatnonzero(~well_known)
 
-    def _exact(self, rows: Floats) -> NDArray[np.float64]:
+    def _exact(self, rows: Floats) -> Doubles:
         log_others, own, copies = self._tails.log_sums(rows)
         unit = self.known.left_out_weight(own, copies)
         with np.errstate(divide="ignore"):
@@ -280,7 +274,7 @@ class CompressedScores:
 
     mean: ExpandedPrototypes
 
-    def scores(self, rows: Floats, eta: float) -> NDArray[np.float64]:
+    def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s, or the logarithm of the promise where s is not known to be above it."""
         sums = self.mean.sums
         similarity = 1.0 - sums.complement_at(rows)[:, 0]

@@ -9,11 +9,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from typicality._typing import Floats, Places
 from typicality.geometry.rows import NearestRows, neighbours_of
 
-Doubles = NDArray[np.float64]
-Floats = NDArray[np.floating]
-Pairs = NDArray[np.intp]
+Pairs = Places
 
 _PAIRS_AT_A_TIME = 2**16
 _NEAREST_ISLANDS = 5
@@ -44,9 +43,7 @@ def neighbour_pairs(search: NearestRows, k: int) -> Iterator[Pairs]:
         island = joined[island]
 
 
-def linked_pairs(
-    nearest: NDArray[np.intp], asking: Floats, search_among: Callable[[NDArray[np.intp]], Any]
-) -> Pairs:
+def linked_pairs(nearest: Places, asking: Floats, search_among: Callable[[Places], Any]) -> Pairs:
     """Pairs of which one row is near the other, and the shortest bridges between islands.
 
     Parameters
@@ -102,7 +99,7 @@ def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.
     return large_islands(mutual=False), large_islands(mutual=True)
 
 
-def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.int32]:
+def _islands(nearest: Places, *, mutual: bool = False) -> NDArray[np.int32]:
     """Components of the graph in which each row is joined to its nearest, or to mutual ones."""
     from typicality.levelsets.merging import hang_together  # numba takes a second to load
 
@@ -111,7 +108,7 @@ def _islands(nearest: NDArray[np.intp], *, mutual: bool = False) -> NDArray[np.i
     return island
 
 
-def _links(nearest: NDArray[np.intp], *, n_known: int = 0) -> Pairs:
+def _links(nearest: Places, *, n_known: int = 0) -> Pairs:
     """Each row with its nearest, without pairs that the first `n_known` columns have already."""
     from typicality.levelsets.merging import link  # numba takes a second to load
 
@@ -144,9 +141,7 @@ def _bridges(search: NearestRows, island: NDArray[np.int32], k: int) -> Pairs:
     )
 
 
-def _closest(
-    rows: Floats, one: NDArray[np.intp], other: NDArray[np.intp], k: int, norm: int
-) -> Pairs:
+def _closest(rows: Floats, one: Places, other: Places, k: int, norm: int) -> Pairs:
     """Rows of one island with the nearest row of another, the k closest of these pairs."""
     distance, place = cKDTree(rows[other]).query(rows[one], p=norm)
     closest = np.argsort(distance, kind="stable")[:k]

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.kernel_space import KernelPrototypes
 from typicality.geometry.rows import NearestRows
-from typicality.levelsets.graphs import Doubles, Floats, Pairs
-from typicality.levelsets.tree import Cut, Labels
+from typicality.levelsets.graphs import Pairs
+from typicality.levelsets.tree import Cut
 from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated, has_compiled_sums
 
 _PAPER_POINTS = 20
@@ -24,7 +24,7 @@ _ROWS_AT_A_TIME = 2**14
 class Joined(NamedTuple):
     """The node each row joins, the lowest height on the way there, and the height of the row."""
 
-    node: NDArray[np.intp]
+    node: Places
     entry: Doubles
     height: Doubles
 
@@ -154,7 +154,7 @@ class Landscape:
     def fill_labels(
         self,
         labels: Labels,
-        node: NDArray[np.intp],
+        node: Places,
         cut: Cut,
         pairs: Pairs,
         *,
@@ -232,8 +232,8 @@ def lowest_in_round(
     landscape: Landscape,
     starts: Floats,
     stops: Floats,
-    n_points: NDArray[np.intp],
-    rounds: NDArray[np.intp],
+    n_points: Places,
+    rounds: Places,
 ) -> Doubles:
     r"""The smallest height at some of the points of `lowest_between`, twice as many each round.
 
@@ -264,12 +264,12 @@ def lowest_in_round(
     return lowest
 
 
-def count_rounds(n_points: NDArray[np.intp]) -> NDArray[np.intp]:
+def count_rounds(n_points: Places) -> Places:
     """The number of rounds that look at all points of a segment."""
     return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
 
 
-def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> NDArray[np.intp]:
+def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> Places:
     """The number of interior points of segments, as `lowest_between` says; at least one."""
     if labelling == "complete":
         return np.full(len(lengths), _PAPER_POINTS, np.intp)
@@ -284,7 +284,7 @@ def segment_lengths(landscape: Landscape, starts: Floats, stops: Floats) -> Doub
 
 
 def _lowest(
-    landscape: Landscape, starts: Floats, stops: Floats, segment: NDArray[np.intp], share: Doubles
+    landscape: Landscape, starts: Floats, stops: Floats, segment: Places, share: Doubles
 ) -> Doubles:
     """The smallest height of each segment at shares of the way, sorted by segment."""
     begin = starts.astype(np.float64)
@@ -294,14 +294,14 @@ def _lowest(
     return np.asarray(np.minimum.reduceat(heights, first))
 
 
-def _numbered(counts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _numbered(counts: Places) -> tuple[Places, Places]:
     """Items of all segments in a row: the segment of each, and its number there from 0."""
     segment = np.repeat(np.arange(len(counts)), counts)
     first = np.cumsum(counts) - counts
     return segment, np.arange(len(segment)) - first[segment]
 
 
-def _blocks(counts: NDArray[np.intp]) -> Iterator[slice]:
+def _blocks(counts: Places) -> Iterator[slice]:
     """Slices of segments with about `_POINTS_AT_A_TIME` points each."""
     upto = np.cumsum(counts)
     total = int(upto[-1]) if len(upto) else 0

@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._threads import in_threads, over_ranges
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.rows import GivenDistances, Neighbours, neighbours_of
 from typicality.kernels import WIDTH_SHARE
-from typicality.levelsets.graphs import Doubles, Floats, Pairs, linked_pairs
+from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Joined, typicality_at
-from typicality.levelsets.tree import Cut, Labels
+from typicality.levelsets.tree import Cut
 
-Places = NDArray[np.intp]
 SearchAmong = Callable[[Places], Any]
 
 ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
@@ -124,7 +123,7 @@ class Sides(NamedTuple):
         The highest row of each side, its number of rows, and its mean height.
     """
 
-    peaks: NDArray[np.intp]
+    peaks: Places
     sizes: Doubles
     means: Doubles
 
@@ -334,7 +333,7 @@ class LocalLandscape:
     def fill_labels(
         self,
         labels: Labels,
-        node: NDArray[np.intp],
+        node: Places,
         cut: Cut,
         pairs: Pairs,
         *,

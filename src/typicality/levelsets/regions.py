@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.rows import DistinctRows
-from typicality.levelsets.graphs import Doubles, Floats
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
-from typicality.levelsets.tree import AlphaTree, Cut, Labels, SpanningTree
+from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Regions:
     tree: AlphaTree
     labelling: str
     n_neighbors: int
-    aside: NDArray[np.intp]
+    aside: Places
     aside_rows: Floats
     typicality: Doubles
 
@@ -154,7 +153,7 @@ class Regions:
 
     def _labels(
         self,
-        node: NDArray[np.intp],
+        node: Places,
         entry: Doubles,
         cut: Cut,
         assign: str,

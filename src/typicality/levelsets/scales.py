@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality.levelsets.graphs import Doubles, Floats
+from typicality._typing import Doubles, Floats, Places
 from typicality.levelsets.local import (
     ROWS_OF_A_NEIGHBOUR,
     LocalLandscape,
-    Places,
     ScaleTree,
     SearchAmong,
     grow_trees,

@@ -5,10 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Labels, Places
 from typicality.geometry.rows import NearestRows
-from typicality.levelsets.graphs import Doubles, components, islands
+from typicality.levelsets.graphs import components, islands
 from typicality.levelsets.landscape import Landscape
-from typicality.levelsets.tree import AlphaTree, Branches, Cut, Labels, number_clusters
+from typicality.levelsets.tree import AlphaTree, Branches, Cut, number_clusters
 
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
 _STRICTNESS = 1.6
@@ -189,9 +190,7 @@ def _dimension_around(row: np.intp, landscape: Landscape, weight: Doubles) -> fl
     return float(np.trace(covariance) ** 2 / squares) if squares > 0 else 1.0
 
 
-def _core_components(
-    tree: AlphaTree, separating: NDArray[np.intp], floors: Doubles
-) -> NDArray[np.int32]:
+def _core_components(tree: AlphaTree, separating: Places, floors: Doubles) -> NDArray[np.int32]:
     """Components of the edges that hold a single cluster together."""
     from typicality.levelsets.merging import core_edges  # numba takes a second to load
 

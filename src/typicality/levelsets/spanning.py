@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._threads import over_ranges
+from typicality._typing import Doubles, Places
 from typicality.geometry.rows import NearestRows
-from typicality.levelsets.graphs import (
-    Doubles,
-    Pairs,
-    all_pairs,
-    distinct_pairs,
-    neighbour_pairs,
-)
+from typicality.levelsets.graphs import Pairs, all_pairs, distinct_pairs, neighbour_pairs
 from typicality.levelsets.landscape import (
     Landscape,
     count_points,
@@ -52,7 +47,7 @@ class Forest:
 
     pairs: Pairs
     saddles: Doubles
-    above: NDArray[np.intp]
+    above: Places
     level: Doubles
 
     @classmethod
@@ -65,11 +60,11 @@ class Forest:
         """The maximum spanning forest of these edges and other ones; ties go to earlier edges."""
         return self._grown(pairs, heights)[0]
 
-    def promising(self, pairs: Pairs, bounds: Doubles) -> NDArray[np.intp]:
+    def promising(self, pairs: Pairs, bounds: Doubles) -> Places:
         """Which edges would belong to the forest if they were as high as their bounds."""
         return self._grown(pairs, bounds)[1]
 
-    def _grown(self, pairs: Pairs, heights: Doubles) -> tuple[Self, NDArray[np.intp]]:
+    def _grown(self, pairs: Pairs, heights: Doubles) -> tuple[Self, Places]:
         from typicality.levelsets.merging import grow  # numba takes a second to load
 
         every_pair = np.concatenate([self.pairs, pairs])
@@ -119,8 +114,8 @@ class EdgeBounds:
     landscape: Landscape
     pairs: Pairs
     bounds: Doubles
-    n_points: NDArray[np.intp]
-    rounds: NDArray[np.intp]
+    n_points: Places
+    rounds: Places
 
     @classmethod
     def of(cls, pairs: Pairs, landscape: Landscape, heights: Doubles, *, labelling: str) -> Self:
@@ -140,7 +135,7 @@ class EdgeBounds:
         all_seen = self.rounds == count_rounds(self.n_points)
         return np.asarray(all_seen | (self.bounds <= self.landscape.rtol))
 
-    def look_closer(self, some: NDArray[np.intp] | None = None) -> None:
+    def look_closer(self, some: Places | None = None) -> None:
         """Look at the points of one more round, on some edges or on all."""
         some = np.flatnonzero(~self.known) if some is None else some[~self.known[some]]
         # Sums at points that follow one another are quicker where these are near in space.

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
-from typicality.levelsets.graphs import Doubles, Pairs, components
+from typicality.levelsets.graphs import Pairs, components
 from typicality.operators import Blocked, KernelColumns
-
-Labels = NDArray[np.int32]
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
 _GRID = 1000  # points at which the density of typicalities is evaluated
@@ -34,9 +33,9 @@ class Branches(NamedTuple):
         The weight of the component of the peak above that edge.
     """
 
-    peak: NDArray[np.intp]
-    parent: NDArray[np.intp]
-    edge: NDArray[np.intp]
+    peak: Places
+    parent: Places
+    edge: Places
     weight: Doubles
 
 
@@ -126,7 +125,7 @@ class Cut(NamedTuple):
         """The number of clusters."""
         return int(self.node_labels.max(initial=-1)) + 1
 
-    def labels(self, node: NDArray[np.intp], entry_alpha: Doubles) -> Labels:
+    def labels(self, node: Places, entry_alpha: Doubles) -> Labels:
         """The label of the node each row joins; -1 if the way there falls below its level."""
         labels = self.node_labels[node]
         levels = np.append(np.broadcast_to(self.alpha, self.n_clusters), np.inf)  # of -1: inf
@@ -178,9 +177,9 @@ class AlphaTree:
     saddles: Doubles
     node_alpha: Doubles
     saddle_alpha: Doubles
-    node_of: NDArray[np.intp]
+    node_of: Places
     entry_alpha: Doubles
-    row_of: NDArray[np.intp]
+    row_of: Places
 
     @property
     def n_nodes(self) -> int:
@@ -326,13 +325,13 @@ class PrunedTree(NamedTuple):
         two kept ones.
     """
 
-    nodes: NDArray[np.intp]
+    nodes: Places
     pairs: Pairs
-    edge: NDArray[np.intp]
+    edge: Places
     weight: Doubles
 
 
-def pruned(tree: AlphaTree, nodes: NDArray[np.intp]) -> PrunedTree:
+def pruned(tree: AlphaTree, nodes: Places) -> PrunedTree:
     """The tree of some of its nodes; the tree itself if all are kept. Costs O(n).
 
     Original to typicality: Kruskal's algorithm over the edges of the whole tree, where a component

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from typicality._typing import Doubles, Places
 
 __all__ = [
     "AdaptedSpread",
@@ -105,7 +106,7 @@ class AdaptedSpread:
         return rule.with_spread(eta), sweep.prototypes.take(alive)
 
 
-def spread_from_separation(sqdist: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
+def spread_from_separation(sqdist: Doubles, beta: float) -> Doubles:
     r"""Spreads such that a row at half the squared distance to the nearest other prototype is beta.
 
     .. math:: \eta_k = \frac{\min_{l \ne k} \lVert v_k - v_l \rVert^2 / 2}{-\ln \beta}
@@ -120,11 +121,11 @@ def spread_from_separation(sqdist: NDArray[np.float64], beta: float) -> NDArray[
         Between 0 and 1.
     """
     others = sqdist + np.diag(np.full(len(sqdist), np.inf))
-    spread: NDArray[np.float64] = others.min(axis=1) / (-2.0 * np.log(beta))
+    spread: Doubles = others.min(axis=1) / (-2.0 * np.log(beta))
     return spread
 
 
-def spread_from_gaps(largest: float, around: NDArray[np.float64]) -> float:
+def spread_from_gaps(largest: float, around: Doubles) -> float:
     r"""The spread of a new cluster that starts at a row.
 
     .. math:: \eta = \max ( d_{\max}^2, d_{\mathrm{slope}}^2 ),
@@ -161,8 +162,8 @@ def smallest_spread(total_variance: float) -> float:
 
 
 def spread_from_partition(
-    spread: NDArray[np.float64], *, gamma: float, total_variance: float
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    spread: Doubles, *, gamma: float, total_variance: float
+) -> tuple[Doubles, Places]:
     r"""Spreads from the mean squared distances of a preliminary fuzzy partition.
 
     .. math:: \eta_k = \gamma \frac{\sum_h u_{hk}^m d_{hk}}{\sum_h u_{hk}^m}

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from typicality._threads import over_ranges
+from typicality._typing import Doubles
 from typicality.metrics.partitions import Crisp, Soft
 
-Doubles = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _SORTED_ROWS = 1024  # up to so many the distances of all pairs are kept and sorted: 4 MB each

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_whole
+from typicality._typing import Doubles
 from typicality.metrics.differences import mean_difference_to
 from typicality.metrics.partitions import Crisp, Soft, read_two
-
-Doubles = NDArray[np.float64]
 
 _BLOCK_PAIRS = 65_536
 

@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_same_length
-
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles, Places
 
 _ROUNDING = 1e-5  # a membership this much above one is one, rounded in float32
 _NO_LABEL = "Leave such rows out of all arguments, or give them the label -1: belongs nowhere."
@@ -31,7 +30,7 @@ class Crisp:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def distances(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> Doubles:
+    def distances(self, i: Places, j: Places) -> Doubles:
         """Distances of pairs of rows over sqrt 2: 1 between classes, 0 within."""
         apart: Doubles = (self.labels[i] != self.labels[j]).astype(np.float64)
         return apart
@@ -46,7 +45,7 @@ class Soft:
     def __len__(self) -> int:
         return len(self.shares)
 
-    def distances(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> Doubles:
+    def distances(self, i: Places, j: Places) -> Doubles:
         """Distances of pairs of rows over sqrt 2, in [0, 1]."""
         apart = self.shares[i] - self.shares[j]
         sqdist: Doubles = np.einsum("hk,hk->h", apart, apart)

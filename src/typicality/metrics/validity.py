@@ -17,9 +17,8 @@ from sklearn.metrics import silhouette_samples
 from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_same_length
+from typicality._typing import Doubles, Places
 from typicality.metrics.partitions import check_memberships, shares_and_weights
-
-Doubles = NDArray[np.float64]
 
 
 def partition_coefficient(memberships: Any, *, rescale: bool = False) -> float:
@@ -216,7 +215,7 @@ def _rows(points: Any, counted: NDArray[np.bool_], metric: str) -> Any:
     return points[counted][:, counted] if metric == "precomputed" else points[counted]
 
 
-def _check_silhouette_labels(labels: NDArray[np.intp]) -> None:
+def _check_silhouette_labels(labels: Places) -> None:
     n_clusters, n_rows = len(np.unique(labels)), len(labels)
     if not 2 <= n_clusters < n_rows:
         raise ValueError(

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn import get_config
 
 from typicality._compat import effective_n_threads
-from typicality.operators.columns import Floats, has_compiled_sums
+from typicality._typing import Floats
+from typicality.operators.columns import has_compiled_sums
 from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
+from typicality._typing import Floats
 from typicality.operators.base import (
     Candidate,
     Operator,
@@ -16,7 +17,7 @@ from typicality.operators.base import (
     row_sums,
     seconds_for,
 )
-from typicality.operators.columns import Columns, Floats
+from typicality.operators.columns import Columns
 
 MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way

@@ -9,12 +9,10 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
 from typicality.operators.row_tree import RowTree
-
-Floats = NDArray[np.floating]
 
 _ROUNDING = 64.0  # in units of the last place
 _SMALLEST = float(
@@ -22,7 +20,7 @@ _SMALLEST = float(
 )  # smaller kernel values count as this one in a logarithm
 
 
-def evenly_spaced(n: int, at_most: int) -> NDArray[np.intp]:
+def evenly_spaced(n: int, at_most: int) -> Places:
     """Numbers below n at equal steps: a sample of rows."""
     return np.linspace(0, n - 1, min(n, at_most)).astype(np.intp)
 
@@ -84,7 +82,7 @@ class Columns(Protocol):
     def log_kernel(self, rows: Floats) -> Floats:
         """The logarithms of kernel values on the sphere."""
 
-    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         """Half the squared distances between some training rows, given those rows."""
 
 
@@ -171,12 +169,12 @@ class KernelColumns:
         return kernel.log(rows, self.training)
 
     @cached_property
-    def _widths(self) -> NDArray[np.float64]:
+    def _widths(self) -> Doubles:
         """The widths of a local kernel at the training rows; every block needs them."""
-        widths: NDArray[np.float64] = self.kernel_function.widths(self.training)
+        widths: Doubles = self.kernel_function.widths(self.training)
         return widths
 
-    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return KernelColumns(self.kernel_function, self.training[index]).half_sqdist(rows)
 
 
@@ -246,7 +244,7 @@ class PrecomputedKernel:
         logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
         return logarithms
 
-    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * (rows[:, -1:] + self.diagonal[index]) - rows[:, index]
 
 
@@ -306,5 +304,5 @@ class PrecomputedSqdist:
     def log_kernel(self, rows: Floats) -> Floats:
         raise TypeError("double-centred kernels can be negative")
 
-    def half_sqdist_among(self, rows: Floats, index: NDArray[np.intp]) -> Floats:
+    def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * rows[:, index].astype(np.float64)

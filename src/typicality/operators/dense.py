@@ -2,9 +2,10 @@
 
 from functools import cached_property
 
+from typicality._typing import Floats
 from typicality.operators.base import Candidate, Operator, Problem, row_sums, seconds_for
 from typicality.operators.blocked import MATRIX_SPARE, Blocked, BlockedSums
-from typicality.operators.columns import Columns, Floats
+from typicality.operators.columns import Columns
 
 
 class Dense(Operator):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcinv
 
+from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
-from typicality.operators.columns import Floats
 
 _MOST_FEATURES = 3
 _SMALLEST_RTOL = 1e-12
@@ -54,10 +54,10 @@ class FourierGrid:
 
     sigma: float
     rtol: float
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Doubles
+    high: Doubles
     reach: float
-    period: NDArray[np.float64]
+    period: Doubles
     half: tuple[int, ...]
 
     @classmethod
@@ -100,7 +100,7 @@ class FourierGrid:
         """What a transform may be off on one axis: two of them take half of the promise."""
         return min(self.rtol, LARGEST_RTOL) / (4 * len(self.half))
 
-    def coordinates(self, rows: Floats) -> list[NDArray[np.float64]]:
+    def coordinates(self, rows: Floats) -> list[Doubles]:
         """Rows as angles, one array an axis."""
         centre = self.low + 0.5 * (self.high - self.low)
         angles = np.empty(rows.shape[::-1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
+from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import (
     Candidate,
@@ -19,7 +20,7 @@ from typicality.operators.base import (
     memory_limit,
     seconds_for,
 )
-from typicality.operators.columns import Floats, KernelColumns
+from typicality.operators.columns import KernelColumns
 from typicality.operators.fourier_grid import (
     LARGEST_RTOL,
     FourierGrid,
@@ -347,8 +348,8 @@ class FourierExpansion:
 
     grid: FourierGrid
     modes: Complex
-    scale: NDArray[np.float64]
-    total: NDArray[np.float64]
+    scale: Doubles
+    total: Doubles
 
     @property
     def rtol(self) -> float:
@@ -401,9 +402,9 @@ def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     return order.astype(np.int32) if len(rows) < 2**31 else order
 
 
-def _column_sums(weights: Floats) -> NDArray[np.float64]:
+def _column_sums(weights: Floats) -> Doubles:
     """Sums of absolute weights: columns of one transform are brought to the same size."""
-    sums: NDArray[np.float64] = np.abs(weights).sum(axis=0, dtype=np.float64)
+    sums: Doubles = np.abs(weights).sum(axis=0, dtype=np.float64)
     return sums
 
 

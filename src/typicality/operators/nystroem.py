@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import (
     Candidate,
@@ -18,10 +18,8 @@ from typicality.operators.base import (
     memory_limit,
     seconds_for,
 )
-from typicality.operators.columns import Columns, Floats, KernelColumns, evenly_spaced
+from typicality.operators.columns import Columns, KernelColumns, evenly_spaced
 from typicality.operators.tiles import exact_expansion
-
-Index = NDArray[np.intp]
 
 SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of it
 LARGEST_RANK = 4096  # the factor of 4096 landmarks takes seconds
@@ -43,15 +41,15 @@ class NotLowRankError(ValueError):
 class _Landmarks:
     """Some rows with the Cholesky factor of their kernel matrix, in the order of the pivots."""
 
-    index: Index
+    index: Places
     rows: Floats
-    triangle: NDArray[np.float64]
+    triangle: Doubles
 
     @property
     def rank(self) -> int:
         return len(self.index)
 
-    def coordinates(self, columns: KernelColumns, looked_at: Index) -> NDArray[np.float64]:
+    def coordinates(self, columns: KernelColumns, looked_at: Places) -> Doubles:
         """Mapped rows along an orthonormal basis of the span of the landmarks."""
         out = np.empty((len(looked_at), self.rank))
         for start in range(0, len(looked_at), _ROWS_OF_A_BLOCK):
@@ -68,8 +66,8 @@ class _Factor(NamedTuple):
     """Coordinates of rows along the landmarks, and squared distances from their span."""
 
     landmarks: _Landmarks
-    coordinates: NDArray[np.float64]
-    residual: NDArray[np.float64]
+    coordinates: Doubles
+    residual: Doubles
 
 
 class Nystroem(Operator):
@@ -280,7 +278,7 @@ def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor
 
 
 def _covering(
-    columns: KernelColumns, landmarks: _Landmarks, looked_at: Index, rtol: float, room: _Room
+    columns: KernelColumns, landmarks: _Landmarks, looked_at: Places, rtol: float, room: _Room
 ) -> _Factor | None:
     """Landmarks and what they leave of the rows looked at; more of them where that is too much.
 
@@ -302,7 +300,7 @@ def _covering(
     return None
 
 
-def _pivoted(columns: KernelColumns, candidates: Index, tolerance: float) -> _Landmarks:
+def _pivoted(columns: KernelColumns, candidates: Places, tolerance: float) -> _Landmarks:
     """Landmarks among candidates: each is the row farthest from the span of those before."""
     rows = columns.training[candidates]
     matrix = np.asarray(columns.kernel_function(rows, rows), dtype=np.float64)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from typicality._typing import Floats
 from typicality.kernels import Kernel
 from typicality.operators.base import Candidate, Operator, Problem, memory_limit
 from typicality.operators.blocked import Blocked
-from typicality.operators.columns import Columns, Floats, KernelColumns
+from typicality.operators.columns import Columns, KernelColumns
 from typicality.operators.dense import Dense
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import NotLowRankError, Nystroem

@@ -4,24 +4,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import nufft
 from typicality.operators.base import Expansion, Operator, row_sums
 from typicality.operators.blocked import Blocked
-from typicality.operators.columns import (
-    Columns,
-    Floats,
-    KernelColumns,
-    evenly_spaced,
-    has_compiled_sums,
-)
+from typicality.operators.columns import Columns, KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.tiles import Tiles, exact_expansion
 
-Index = NDArray[np.intp]
-Float64s = NDArray[np.float64]
+Float64s = Doubles
 
 LARGEST_SET = 4096  # rows; to choose 4096 takes minutes
 _POOL = 4096  # rows to choose from at a time
@@ -214,7 +207,7 @@ def _exact_products(columns: KernelColumns, weights: Float64s) -> Float64s:
     return np.asarray(Blocked(columns, columns.training).gather(of_rows), dtype=np.float64)
 
 
-def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Index, Float64s, float] | None:
+def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Places, Float64s, float] | None:
     """The rows chosen, their weights, and the promise they keep; None where too many are needed."""
     if limit < 1:
         return None
@@ -235,7 +228,7 @@ def _few_rows(sums: _Sums, rtol: float, limit: int) -> tuple[Index, Float64s, fl
 class _Few(NamedTuple):
     """Rows chosen, their weights, and the Cholesky factor of their kernel matrix."""
 
-    chosen: Index
+    chosen: Places
     weights: Float64s
     triangle: Float64s
 
@@ -315,14 +308,14 @@ def _lacking(sums: _Sums, few: _Few) -> Float64s:
     return np.asarray(np.sum((lacking / sums.scale) ** 2, axis=1))
 
 
-def _pool(lacking: Float64s, chosen: Index) -> Index:
+def _pool(lacking: Float64s, chosen: Places) -> Places:
     """Rows to choose from, after those chosen already."""
     most = np.argsort(-lacking, kind="stable")[: _POOL // 2]
     from_all_over = evenly_spaced(len(lacking), _POOL // 2)
     return np.concatenate([chosen, np.setdiff1d(np.union1d(most, from_all_over), chosen)])
 
 
-def _proven(sums: _Sums, chosen: Index, weights: Float64s) -> float:
+def _proven(sums: _Sums, chosen: Places, weights: Float64s) -> float:
     """The largest error of any column at any point, in units of the scale."""
     rows = sums.rows[chosen]
     own = np.sum(weights * _exact_products(KernelColumns(sums.kernel, rows), weights), axis=0)

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 
+from typicality._typing import Doubles, Floats, Places
+
 # A leaf has at least this number of rows, and at most twice as many. Few rows make small boxes, of
 # which more can be skipped; in many dimensions hardly any can, and long loops are quicker.
 _LEAF_ROWS = 32
@@ -40,11 +42,11 @@ class Blocks(NamedTuple):
         What makes the distance of scaled features an exponent.
     """
 
-    columns: NDArray[np.float64]
+    columns: Doubles
     counts: NDArray[np.int64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    centres: NDArray[np.float64]
+    lower: Doubles
+    upper: Doubles
+    centres: Doubles
     columns_32: NDArray[np.float32]
     narrow: NDArray[np.bool_]
     single_reach: float
@@ -65,13 +67,13 @@ class RowTree:
         The bounding boxes. The children of node i are 2 i + 1 and 2 i + 2; the leaves come last.
     """
 
-    slots: NDArray[np.intp]
-    columns: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    slots: Places
+    columns: Doubles
+    lower: Doubles
+    upper: Doubles
 
     @classmethod
-    def of(cls, rows: NDArray[np.floating]) -> Self:
+    def of(cls, rows: Floats) -> Self:
         """Sort the rows into leaves. Costs O(n log n)."""
         many = rows.shape[1] >= _MANY_DIMENSIONS
         leaf_rows = _LEAF_ROWS_OF_MANY_DIMENSIONS if many else _LEAF_ROWS
@@ -96,19 +98,19 @@ class RowTree:
         """The number of rows of each leaf."""
         return np.asarray((self.slots >= 0).sum(axis=1), dtype=np.int64)
 
-    def placed(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+    def placed(self, values: Floats) -> Doubles:
         """Values of shape (n, c) in the slots of their rows, shape (n_leaves, c, leaf_rows)."""
         placed = np.where(self.slots[:, :, None] >= 0, values[self.slots], 0.0)
         return np.ascontiguousarray(placed.transpose(0, 2, 1))
 
-    def gathered(self, placed: NDArray[np.floating]) -> NDArray[np.float64]:
+    def gathered(self, placed: Floats) -> Doubles:
         """The inverse of `placed`."""
         taken = self.slots >= 0
         values = np.empty((self.n_rows, placed.shape[1]))
         values[self.slots[taken]] = placed.transpose(0, 2, 1)[taken]
         return values
 
-    def sums_of_nodes(self, of_leaves: NDArray[np.floating]) -> NDArray[np.float64]:
+    def sums_of_nodes(self, of_leaves: Floats) -> Doubles:
         """What nodes have in sum, given what leaves have; shape (n_nodes, ...)."""
         levels = [of_leaves]
         while len(levels[-1]) > 1:
@@ -147,9 +149,7 @@ class RowTree:
         )
 
 
-def _slots(
-    order: NDArray[np.intp], first: NDArray[np.intp], last: NDArray[np.intp]
-) -> NDArray[np.intp]:
+def _slots(order: Places, first: Places, last: Places) -> Places:
     longest = int((last - first).max())
     place = first[:, None] + np.arange(-(-longest // _LANES) * _LANES)
     inside = place < last[:, None]

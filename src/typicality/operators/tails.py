@@ -5,13 +5,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from typicality._threads import over_ranges
-from typicality.operators.columns import Floats, KernelColumns
+from typicality._typing import Doubles, Floats, Places
+from typicality.operators.columns import KernelColumns
 from typicality.operators.row_tree import Blocks
-
-Doubles = NDArray[np.float64]
 
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
@@ -112,7 +110,7 @@ class ExactTails:
             own[some], copies[some] = among.coincidences(rows.training)
         return own, copies
 
-    def _rows_not_alone(self) -> NDArray[np.intp]:
+    def _rows_not_alone(self) -> Places:
         """Rows whose projection is within reach of that of another row."""
         rows = self.columns.training
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
@@ -121,7 +119,7 @@ class ExactTails:
         reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
         apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * np.abs(along).max()
         near = np.diff(along[order]) <= apart
-        index: NDArray[np.intp] = order[np.append(near, False) | np.append(False, near)]
+        index: Places = order[np.append(near, False) | np.append(False, near)]
         return index
 
     @property

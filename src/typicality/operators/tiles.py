@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from typicality._threads import over_ranges
+from typicality._typing import Doubles, Floats, Places
 from typicality._words import enumerated
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import Candidate, Expansion, Operator, Problem, seconds_for
 from typicality.operators.blocked import Blocked, BlockedSums
-from typicality.operators.columns import Floats, KernelColumns, evenly_spaced, has_compiled_sums
+from typicality.operators.columns import KernelColumns, evenly_spaced, has_compiled_sums
 from typicality.operators.row_tree import Blocks, RowTree
 
 SINGLE_RTOL = 8e-7  # what single precision may cost, of the sum of the absolute weights
@@ -36,11 +37,11 @@ _SAMPLE = 32  # blocks, from which the work of all is estimated
 class _Weights(NamedTuple):
     """Weights in the slots of their rows, in both precisions, and their totals in each leaf."""
 
-    placed: NDArray[np.float64]
+    placed: Doubles
     placed_32: NDArray[np.float32]
-    units: NDArray[np.float64]
-    units_32: NDArray[np.float64]
-    total: NDArray[np.float64]
+    units: Doubles
+    units_32: Doubles
+    total: Doubles
 
 
 class Tiles(Operator):
@@ -274,15 +275,15 @@ class TileExpansion:
         """The memory it takes."""
         return sum(np.asarray(array).nbytes for array in (*self._blocks, *self._placed))
 
-    def at(self, points: Floats) -> NDArray[np.float64]:
+    def at(self, points: Floats) -> Doubles:
         """`K(points, X) @ W`."""
         return self._sums(points, complement=False)
 
-    def complement_at(self, points: Floats) -> NDArray[np.float64]:
+    def complement_at(self, points: Floats) -> Doubles:
         """`(1 - K(points, X)) @ W`."""
         return self._sums(points, complement=True)
 
-    def _sums(self, points: Floats, *, complement: bool) -> NDArray[np.float64]:
+    def _sums(self, points: Floats, *, complement: bool) -> Doubles:
         from typicality.compiled.point_sums import sum_at
 
         kernel, blocks, placed = self.columns.kernel_function, self._blocks, self._placed
@@ -322,7 +323,7 @@ def exact_expansion(columns: KernelColumns, weights: Floats) -> Expansion:
     return BlockedSums(columns, weights)
 
 
-def _near_one_another(points: Floats) -> NDArray[np.intp]:
+def _near_one_another(points: Floats) -> Places:
     """An order in which points that follow one another are mostly near in space."""
     if len(points) <= _POINTS_OF_A_TASK:
         return np.arange(len(points))
@@ -331,7 +332,7 @@ def _near_one_another(points: Floats) -> NDArray[np.intp]:
     return np.asarray(tree.indices)
 
 
-def _weight_of_skipped(weights: _Weights, near: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weight_of_skipped(weights: _Weights, near: Doubles) -> Doubles:
     """The weight of the blocks that were skipped, given that of the others and their number.
 
     There the kernel is zero, so that this is what they add to the sum over its complement.
@@ -348,7 +349,7 @@ def _reach(kernel: Stationary, rtol: float) -> float:
 
 def _between(
     kernel: Stationary, tree: RowTree, some: NDArray[np.int64], others: NDArray[np.int64]
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Distances between the boxes of nodes, in the measure of the kernel."""
     distance = np.zeros(np.broadcast_shapes(some.shape, others.shape))
     with np.errstate(over="ignore"):  # infinite is far

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from typicality.operators.columns import Floats, KernelColumns, evenly_spaced
+from typicality._typing import Floats
+from typicality.operators.columns import KernelColumns, evenly_spaced
 
 SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
 _N_ASKED, _N_SAMPLED = 128, 2048

@@ -4,12 +4,9 @@ from math import ceil, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Labels
 from typicality.plot._colours import cluster_colour, cluster_marker
-
-Doubles = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 _SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
 _SPARSE = 100.0  # rows that leave room for the largest markers

@@ -6,14 +6,11 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._typing import Doubles, Labels
 from typicality._words import counted
-
-Doubles = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 _BLUR = 1.0  # points of the grid
 _HAIR = 1e-6  # of the range of a surface: on which side of a level a point is

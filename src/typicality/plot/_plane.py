@@ -7,14 +7,12 @@ from typing import Any, Self
 
 import narwhals
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_whole
 from typicality._compat import feature_names
-
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles
 
 _MARGIN = 0.08  # of the range of the data, on each side
 

@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality.plot._axes import check_values
-
-Doubles = NDArray[np.float64]
 
 
 def parts_of(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.levelsets.tree import AlphaTree
 from typicality.plot._axes import axes_for, require_matplotlib, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
 from typicality.plot._models import last_step
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5.0

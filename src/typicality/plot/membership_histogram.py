@@ -4,9 +4,10 @@ from math import ceil, isclose
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
+from typicality._typing import Floats
 from typicality.plot._axes import axes_for, check_values, require_matplotlib, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 from typicality.plot._models import soft_model
@@ -258,7 +259,7 @@ def _name_of(label: int) -> str:
     return f"cluster {label}" if label >= 0 else "nowhere"
 
 
-def _room(values: NDArray[np.floating]) -> tuple[float, float] | None:
+def _room(values: Floats) -> tuple[float, float] | None:
     """A range for bins around values that differ by no more than rounding; else None."""
     if len(values) == 0:
         return None

@@ -3,14 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
 _MOST_AXES = 1000
@@ -23,7 +20,7 @@ class Axis(NamedTuple):
     """Values to draw along: of a feature, or made of all of them."""
 
     name: str
-    values: NDArray[np.floating]
+    values: Floats
     is_feature: bool
 
 

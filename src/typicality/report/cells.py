@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from typicality._typing import Places
 from typicality.report.encoding import clean_text, encoded
 
 _LONGEST = 200  # characters of a cell
@@ -20,7 +18,7 @@ class CellColumns(NamedTuple):
     note: str | None
 
 
-def choose_cells(cells: Mapping[str, Sequence[Any]], shown: NDArray[np.intp]) -> CellColumns:
+def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> CellColumns:
     """As many columns as fit into a page, the first ones first."""
     columns, left_out, used, any_cut = [], [], 0.0, False
     for name, values in cells.items():

@@ -6,14 +6,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles, group_means
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _MOST_DESCRIBED = 1000
 _FEW = 5  # rows, of which one may make the mean

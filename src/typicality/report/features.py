@@ -6,13 +6,11 @@ from typing import Any, Self
 
 import narwhals
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from typicality._compat import feature_names
 from typicality._quantiles import IQR_OF_NORMAL
-
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +31,12 @@ class FeatureTable:
     """
 
     names: list[str]
-    shown: NDArray[np.floating]
-    measured: NDArray[np.floating]
+    shown: Floats
+    measured: Floats
     of_model: bool
 
     @classmethod
-    def of(cls, model: Any, rows: NDArray[np.floating], display: Any) -> Self:
+    def of(cls, model: Any, rows: Floats, display: Any) -> Self:
         """The features of rows, from what is to be displayed or from the rows themselves."""
         pairwise = model.__sklearn_tags__().input_tags.pairwise
         known = getattr(model, "feature_names_in_", None)
@@ -72,7 +70,7 @@ class FeatureTable:
         return np.asarray((self.measured - middle) / self.scale, dtype=np.float64)
 
 
-def _read_display(display: Any, n_rows: int) -> tuple[NDArray[np.float64], list[str] | None]:
+def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]:
     """Features as the user wants to see them, and their names; missing values are allowed."""
     table = narwhals.from_native(display, pass_through=True)
     for name, dtype in table.schema.items() if hasattr(table, "schema") else ():
@@ -96,7 +94,7 @@ def _read_display(display: Any, n_rows: int) -> tuple[NDArray[np.float64], list[
     return values, None if names is None else [str(name) for name in names]
 
 
-def robust_scale(values: NDArray[np.floating]) -> Doubles:
+def robust_scale(values: Floats) -> Doubles:
     """The distance between the quartiles, as a standard deviation.
 
     Where it is zero, the standard deviation takes its place; where that is zero too, one.
@@ -108,7 +106,7 @@ def robust_scale(values: NDArray[np.floating]) -> Doubles:
     return np.where(scale > 0, scale, 1.0)
 
 
-def _filled(values: NDArray[np.floating]) -> NDArray[np.floating]:
+def _filled(values: Floats) -> Floats:
     """Medians in place of missing values; zero where a feature has none."""
     if not np.isnan(values).any():
         return values

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
+from typicality._typing import Doubles, Floats
 from typicality.geometry.checks import check_rows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
-
-Doubles = NDArray[np.float64]
 
 _ROWS_COMPARED = 1000
 
@@ -59,7 +58,7 @@ class Findings:
     tree: AlphaTree | None = None
     min_size: int = 1
     memberships: Doubles | None = None
-    centers: NDArray[np.floating] | None = None
+    centers: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -72,7 +71,7 @@ class Findings:
         return int(np.count_nonzero(self.labels < 0))
 
 
-def read_rows(model: Any, X: Any) -> NDArray[np.floating]:
+def read_rows(model: Any, X: Any) -> Floats:
     """The rows of X as an array, if they and the model can be reported on."""
     _check_reportable(model)
     check_is_fitted(model)
@@ -223,7 +222,7 @@ def _of_prototypes(model: Any, X: Any) -> Findings:
     )
 
 
-def _by_label(memberships: NDArray[np.floating], label_of: NDArray[np.int32]) -> Doubles:
+def _by_label(memberships: Floats, label_of: NDArray[np.int32]) -> Doubles:
     """The membership of each row in each label: the largest, where prototypes share one."""
     found = np.zeros((len(memberships), label_of.max(initial=-1) + 1))
     for column, label in zip(memberships.T, label_of, strict=True):

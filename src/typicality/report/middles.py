@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from typicality._typing import Doubles, Floats, Places
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _FEW = 5  # rows say little about a spread
 _NARROWEST = 0.01  # of the spread of all rows: equal values would make any other infinitely far
@@ -67,7 +65,7 @@ class Middles:
         radius = np.sqrt(((self.spread[labels] / self.scale) ** 2).sum(axis=1))
         return np.asarray(apart.min(axis=1) / radius)
 
-    def nearest(self, values: NDArray[np.floating]) -> NDArray[np.int32]:
+    def nearest(self, values: Floats) -> NDArray[np.int32]:
         """The label whose point is nearest to each row, in units of the spread of that cluster."""
         nearest = np.full(len(values), -1, np.int32)
         least = np.full(len(values), np.inf)
@@ -78,7 +76,7 @@ class Middles:
         return nearest
 
 
-def group_means(values: NDArray[np.floating], labels: NDArray[np.int32]) -> Doubles:
+def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
     """The means of the rows of each label, missing values left out; NaN where there are none."""
     missing = np.isnan(values)
     somewhere = np.flatnonzero(labels >= 0)

@@ -5,13 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.geometry.rows import NearestRows
 from typicality.report.features import FeatureTable
 from typicality.report.findings import Findings
 from typicality.report.middles import Middles
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _MOST_LISTED = 2000
 _LISTED_ANYWAY = 20  # the least typical rows are worth a look even where all rows belong somewhere

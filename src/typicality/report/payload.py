@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 import typicality
 from typicality._arguments import check_whole
+from typicality._typing import Doubles, Floats, Places
 from typicality.report.axes import AxisChoice, choose_axes
 from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
@@ -19,9 +20,6 @@ from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
 from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
 from typicality.report.words import default_notes, default_title, row_words
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _FORMAT = 1
 _FEWEST_ROWS = 10
@@ -139,7 +137,7 @@ def _axes_payload(chosen: AxisChoice) -> dict[str, Any]:
     }
 
 
-def _float_type(values: NDArray[np.floating]) -> str:
+def _float_type(values: Floats) -> str:
     """Four bytes a value, but for numbers that would lose what makes them differ, like dates."""
     finite = values[np.isfinite(values)].astype(np.float64)
     largest, spread = np.abs(finite).max(initial=0.0), float(np.ptp(finite)) if finite.size else 0.0

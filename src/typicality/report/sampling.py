@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from typicality._typing import Places
 from typicality.report.findings import Findings
-
-Rows = NDArray[np.intp]
 
 _SOME = 50  # rows of each cluster, where there is room
 
@@ -16,12 +15,12 @@ _SOME = 50  # rows of each cluster, where there is room
 class ShownRows(NamedTuple):
     """Rows of the data, in their order, and a sentence where these are not all."""
 
-    rows: Rows
+    rows: Places
     note: str | None
 
 
 def choose_rows(
-    found: Findings, max_rows: int, *, wanted: Rows, random_state: Any = 0
+    found: Findings, max_rows: int, *, wanted: Places, random_state: Any = 0
 ) -> ShownRows:
     """All rows, or a sample of them that keeps those that belong nowhere.
 
@@ -32,7 +31,7 @@ def choose_rows(
     max_rows : int
         The most rows that are shown.
     wanted : array of int
-        Rows that must be shown, the most important first; a tenth of `max_rows` at the most.
+        Places that must be shown, the most important first; a tenth of `max_rows` at the most.
     random_state : int, RandomState or None
         The seed of the sample.
     """
@@ -50,7 +49,7 @@ def choose_rows(
     return ShownRows(np.flatnonzero(taken), _note(found, max_rows, len(nowhere), random_state))
 
 
-def _draw(labels: NDArray[np.int32], rest: Rows, room: int, random_state: Any) -> Rows:
+def _draw(labels: NDArray[np.int32], rest: Places, room: int, random_state: Any) -> Places:
     """Rows drawn at random, some of each cluster before all others."""
     rest = check_random_state(random_state).permutation(rest)
     label = labels[rest]

@@ -5,13 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.encoding import encoded
 from typicality.report.findings import Findings
-
-Doubles = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality.geometry import Geometry, InputSpace
 
 Labels = NDArray[np.integer]
@@ -134,7 +135,7 @@ class NoiseBIC:
         return float(misfit + n_parameters * np.log(n_rows))
 
     @cached_property
-    def _standardised(self) -> tuple[NDArray[np.float64], float, bool]:
+    def _standardised(self) -> tuple[Doubles, float, bool]:
         """Rows with variance 1 in all directions, the log of their volume, and if by feature."""
         weight = _weights(self.space)
         spread = np.sqrt(self.space.features.variance)
@@ -155,8 +156,8 @@ class NoiseBIC:
 
 
 def _shape(
-    rows: NDArray[np.float64], weight: NDArray[np.float64], total: float, *, by_feature: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rows: Doubles, weight: Doubles, total: float, *, by_feature: bool
+) -> tuple[Doubles, Doubles]:
     """The variances of centred rows along their axes, and their squared norms by these."""
     if by_feature:
         variances, along = weight @ rows**2 / total, rows
@@ -167,11 +168,11 @@ def _shape(
     return variances, np.sum(along**2 / variances, axis=1)
 
 
-def _log_volume(rows: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+def _log_volume(rows: Doubles, weight: Doubles) -> float:
     return float(np.log(np.ptp(rows[weight > 0], axis=0)).sum())
 
 
-def _weights(space: Geometry[Any]) -> NDArray[np.float64]:
+def _weights(space: Geometry[Any]) -> Doubles:
     """The weights of the rows, which sum to the number of rows where they are shares of a row."""
     if space.sample_weight is None:
         return np.ones(len(space.X))

@@ -6,8 +6,8 @@ from math import isclose
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, Members, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
@@ -102,7 +102,7 @@ class Sequential(Generic[P]):
     geometry: Geometry[P]
     gaps: Gaps[P]
     run: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]]
-    rule: Callable[[NDArray[np.float64], float], Any]
+    rule: Callable[[Doubles, float], Any]
     start: P
     at_most: int
     least_width: float = LEAST_WIDTH
@@ -164,7 +164,7 @@ class Sequential(Generic[P]):
         eta = np.concatenate([known.eta, self._first_spread(new, known)])
         return ClusterState(state.prototypes.join(new), known.with_spread(eta))
 
-    def _first_spread(self, prototypes: P, rule: Any) -> NDArray[np.float64]:
+    def _first_spread(self, prototypes: P, rule: Any) -> Doubles:
         around = self.gaps.near(prototypes, _N_NEIGHBORS)
         alive = self.least_width * rule.least_spread
         smallest = max(alive, smallest_spread(self.geometry.total_variance))
@@ -192,10 +192,10 @@ class LambdaPath:
         The place of the value that was chosen.
     """
 
-    lam: NDArray[np.float64]
-    n_clusters: NDArray[np.intp]
-    unassigned: NDArray[np.float64]
-    index: NDArray[np.float64]
+    lam: Doubles
+    n_clusters: Places
+    unassigned: Doubles
+    index: Doubles
     criterion: str
     chosen: int
 
@@ -218,7 +218,7 @@ def one_cluster(geometry: Geometry[P]) -> tuple[P, Members[P]]:
     return mean, geometry.labelled_sweep(alone, mean).members
 
 
-def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> NDArray[np.float64]:
+def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> Doubles:
     r"""Values of lambda from little sparsity to the collapse, in rising order.
 
     At :math:`\lambda = \frac{\eta}{e p (1-p)} e^{-(1-p) \rho}` a cluster of spread :math:`\eta`
@@ -239,13 +239,13 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> NDArray[np.fl
     spread = float(rows.distance[0])
     largest = max(_LARGEST_RADIUS, _REACH * float(rows.sqdist[0]) / (unit * spread))
     radius = np.linspace(largest, 0.0, _N_VALUES, endpoint=False)
-    grid: NDArray[np.float64] = collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
+    grid: Doubles = collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
     return grid
 
 
 def follow_path(
     sequential: Sequential[P],
-    grid: NDArray[np.float64],
+    grid: Doubles,
     start: ClusterState[P],
     index: PartitionIndex,
     settle: Callable[[ClusterState[P]], PicardResult[ClusterState[P]]],
@@ -342,7 +342,7 @@ def _best(candidates: list[_Candidate]) -> _Candidate:
 
 def _is_steady(
     sequential: Sequential[Any],
-    grid: NDArray[np.float64],
+    grid: Doubles,
     candidate: _Candidate,
     index: PartitionIndex,
 ) -> bool:

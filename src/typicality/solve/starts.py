@@ -9,17 +9,16 @@ from math import inf, isfinite
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from threadpoolctl import threadpool_limits
 
+from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, P
 from typicality.geometry.rows import DistinctRows
 
 Start = TypeVar("Start")
 Result = TypeVar("Result")
-Chosen = NDArray[np.intp]
-ChooseRows = Callable[..., Chosen]
+ChooseRows = Callable[..., Places]
 
 SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 
@@ -27,16 +26,16 @@ SAME_VALUE = 1e-6  # of each other: values that differ by rounding only
 class Candidates(Protocol):
     """Distinct rows that prototypes can start at, in the space of the prototypes."""
 
-    weight: NDArray[np.float64]
+    weight: Doubles
 
-    def sqdist_to(self, number: int) -> NDArray[np.float64]:
+    def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all candidates to one of them."""
 
-    def sqdist_to_mean(self) -> NDArray[np.float64]:
+    def sqdist_to_mean(self) -> Doubles:
         """Squared distances to the weighted mean, up to a constant."""
 
 
-def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -> Chosen:
+def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -> Places:
     """k-means++: rows far from those already chosen are likely to come next.
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
@@ -50,7 +49,7 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
     return np.asarray(chosen, dtype=np.intp)
 
 
-def plus_plus_by_distance(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Chosen:
+def plus_plus_by_distance(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Places:
     """k-means++ for spaces without coordinates, where scikit-learn's cannot go.
 
     Of a few rows drawn by their squared distance to those already chosen, the one that lowers the
@@ -71,7 +70,7 @@ def plus_plus_by_distance(data: Candidates, n_clusters: int, rng: np.random.Rand
     return np.array(chosen, dtype=np.intp)
 
 
-def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState | None = None) -> Chosen:
+def max_min(data: Candidates, n_clusters: int, rng: np.random.RandomState | None = None) -> Places:
     """Each point is the row farthest from those already chosen; the first, from the mean.
 
     Implements :cite:`xenaki2014`, section 2 (Max-Min). Differs from the paper: the first point is
@@ -112,7 +111,7 @@ def at_the_first_row(geometry: Geometry[P]) -> P:
     return at_row(geometry, 0 if weight is None else int(np.flatnonzero(weight)[0]))
 
 
-def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Chosen:
+def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Places:
     """Distinct rows drawn by their weights, without replacement."""
     weight = data.weight.copy()
     chosen = []
@@ -122,7 +121,7 @@ def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -
     return np.array(chosen, dtype=np.intp)
 
 
-def _draw(weight: NDArray[np.float64], rng: np.random.RandomState, n_draws: int) -> Chosen:
+def _draw(weight: Doubles, rng: np.random.RandomState, n_draws: int) -> Places:
     """Numbers drawn by inverse CDF of the weights."""
     cumulative = np.cumsum(weight)
     drawn = np.searchsorted(cumulative, rng.uniform(size=n_draws) * cumulative[-1], side="right")

@@ -6,8 +6,8 @@ from math import inf
 from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Floats
 from typicality.geometry.base import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
@@ -76,7 +76,7 @@ class ByWeights:
 class WatchedState(ClusterState[Any]):
     """A state with the memberships of the step before."""
 
-    memberships: NDArray[np.floating]
+    memberships: Floats
 
 
 @dataclass(frozen=True)

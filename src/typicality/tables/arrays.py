@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import ParsedColumn, number_texts
-
-Doubles = NDArray[np.float64]
 
 _CELLS = 2**18  # of a block
 

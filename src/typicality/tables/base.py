@@ -10,14 +10,12 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.cells import ParsedColumn, csv_lines, look_of
-
-Doubles = NDArray[np.float64]
 
 
 class Place(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles, Places
 
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"]
@@ -27,7 +27,7 @@ class ParsedColumn(NamedTuple):
     """Numbers of a column, NaN where a cell is missing or no number; and where it is no number."""
 
     numbers: Doubles
-    strangers: NDArray[np.intp]
+    strangers: Places
 
 
 def is_missing(cell: str) -> bool:

@@ -6,15 +6,13 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables._words import in_bytes, shown
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.judging import ColumnJudge
-
-Doubles = NDArray[np.float64]
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 
@@ -48,7 +46,7 @@ class NumericTable(NamedTuple):
     X: Doubles
     names: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
-    n_missing: NDArray[np.intp]
+    n_missing: Places
     first_missing: Place | None
     fingerprint: str
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile, size_of
@@ -26,8 +26,6 @@ from typicality.tables.sniffing import (
     named_columns,
     sniff,
 )
-
-Doubles = NDArray[np.float64]
 
 _CHARACTERS = 2**20  # of text in a block: what fits a cache is read twice as fast
 _BUFFER = 2**18

@@ -3,14 +3,12 @@
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles, Places
 from typicality.exceptions import TableError
 from typicality.tables._words import shown
 from typicality.tables.base import Block, Place
 from typicality.tables.cells import look_of
-
-Doubles = NDArray[np.float64]
 
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
@@ -90,7 +88,7 @@ class ColumnJudge:
             self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
         self._n_seen += len(numbers)
 
-    def _meet(self, strangers: NDArray[np.intp], block: Block) -> None:
+    def _meet(self, strangers: Places, block: Block) -> None:
         if self._stranger is None:
             cells = block.cells(self.name)
             first = int(strangers[0])

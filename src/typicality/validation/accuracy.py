@@ -12,6 +12,7 @@ from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_same_length, check_whole
+from typicality._typing import Doubles, Places
 from typicality._words import counted
 from typicality.metrics import jaccard_score
 from typicality.metrics.flags import check_flags
@@ -29,7 +30,6 @@ from typicality.validation.repetitions import Progress, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
 Flags = NDArray[np.bool_]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +203,7 @@ def _train_once(task: _Task, seed: int) -> list[float]:
     return [_accuracy(task, np.sort(order[:size]), rng) for size in task.sizes]
 
 
-def _accuracy(task: _Task, training: Indices, rng: np.random.RandomState) -> float:
+def _accuracy(task: _Task, training: Places, rng: np.random.RandomState) -> float:
     others = np.delete(np.arange(len(task.is_outlier)), training)
     model = seeded_clone(task.detector, rng)
     rows = rows_of(model, task.X, training, trained_on=training)
@@ -218,13 +218,13 @@ def _accuracy(task: _Task, training: Indices, rng: np.random.RandomState) -> flo
     return jaccard_score(rejected, task.is_outlier[others])
 
 
-def _quantile(scores: NDArray[np.float64], rate: float) -> float:
+def _quantile(scores: Doubles, rate: float) -> float:
     # Logarithms of densities may be -inf, and there is no way half from there.
     method: Any = "linear" if np.isfinite(scores).all() else "lower"
     return float(np.quantile(scores, rate, method=method))
 
 
-def _rate_of_other(task: _Task, training: Indices, rng: np.random.RandomState) -> float:
+def _rate_of_other(task: _Task, training: Places, rng: np.random.RandomState) -> float:
     other = seeded_clone(task.matched_to, rng)
     rows = rows_of(other, task.X, training, trained_on=training)
     return float(np.mean(other.fit(rows).predict(rows) == -1))

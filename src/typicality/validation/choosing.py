@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.ma import MaskedArray
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles, Places
 
 _ROUNDING = 1e-9
 
@@ -17,7 +16,7 @@ class Choice(NamedTuple):
     """The setting that is chosen, and all that count as equally stable."""
 
     chosen: int
-    tied: NDArray[np.intp]
+    tied: Places
 
 
 def choose(

@@ -10,6 +10,7 @@ from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_whole
+from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
@@ -23,7 +24,6 @@ from typicality.validation.labellings import labelling_distance, random_distance
 from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
 
-Doubles = NDArray[np.float64]
 Labels = NDArray[np.int_]
 
 

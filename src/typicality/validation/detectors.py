@@ -11,12 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import get_tags, indexable
 
 from typicality._compat import n_rows_of, safe_split
+from typicality._typing import Doubles, Places
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.validation.repetitions import draw_seed
 
-Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Indices = NDArray[np.intp]
 Score = str | Callable[[Any, Any], Any] | None
 
 _FEWEST_ROWS = 4  # two in each half
@@ -33,7 +32,7 @@ def seeded_clone(estimator: Any, rng: np.random.RandomState, **parameters: Any) 
     return clone(estimator).set_params(**(seeds | parameters))
 
 
-def rows_of(estimator: Any, X: Any, rows: Indices, *, trained_on: Indices) -> Any:
+def rows_of(estimator: Any, X: Any, rows: Places, *, trained_on: Places) -> Any:
     """Some rows of X, as the estimator takes them; of a square matrix also the columns."""
     return safe_split(estimator, X, None, rows, trained_on)[0]
 

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from typicality._typing import Doubles
+
 Labels = NDArray[np.int_]
 
 # The mean is then known to half a per cent; to two of fewer than ten rows.
@@ -82,6 +84,6 @@ def random_distance(
     return 1.0 - float(np.mean(agreeing)) / n_rows
 
 
-def _chances(n_clusters: int, nowhere: float) -> NDArray[np.float64]:
+def _chances(n_clusters: int, nowhere: float) -> Doubles:
     placed = np.full(n_clusters, (1.0 - nowhere) / max(n_clusters, 1))
     return np.concatenate(([nowhere if n_clusters else 1.0], placed))

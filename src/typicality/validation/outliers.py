@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_choice, check_whole
+from typicality._typing import Doubles
 from typicality._words import counted, listed
 from typicality.metrics import jaccard_score
 from typicality.validation.detectors import (
@@ -25,8 +25,6 @@ from typicality.validation.detectors import (
 )
 from typicality.validation.repetitions import Progress, halves, repeat
 from typicality.validation.results import RepeatedScores, words_of
-
-Doubles = NDArray[np.float64]
 
 TRANSFERS = ("threshold", "rank")
 

@@ -6,12 +6,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from typicality._typing import Doubles
 from typicality._words import enumerated
-
-Doubles = NDArray[np.float64]
 
 FEWEST_FLAGGED = 5  # the figures of settings that flag fewer rows of a half are coarse
 _BY_LUCK = 0.025  # how often any of the settings may seem better than the default by chance

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
+from typicality._typing import Places
 from typicality.exceptions import RepetitionError
 from typicality.validation.hearing import Heard, hearing, tell_once
 
@@ -27,7 +27,7 @@ def draw_seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(_LARGEST_SEED))
 
 
-def halves(n_rows: int, rng: np.random.RandomState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def halves(n_rows: int, rng: np.random.RandomState) -> tuple[Places, Places]:
     """The numbers of the rows of two random halves; the second has one more where n is odd."""
     order = rng.permutation(n_rows)
     return order[: n_rows // 2], order[n_rows // 2 :]

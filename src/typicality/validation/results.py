@@ -6,9 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
+from typicality._typing import Doubles
 
 
 def words_of(estimator: Any) -> str:

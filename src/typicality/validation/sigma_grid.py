@@ -4,11 +4,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from typicality._typing import Doubles
 from typicality.bandwidth import median_distance, neighbour_distance
-
-Doubles = NDArray[np.float64]
 
 _DIGITS = 4  # so many are printed, and typed again
 _APART = 1.1  # the rules count as one where they are closer than this
