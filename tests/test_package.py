@@ -19,6 +19,7 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
+    ["_typing"],
     [
         "exceptions",
         "_arguments",
@@ -26,7 +27,6 @@ LAYERS = [
         "_estimators",
         "_files",
         "_quantiles",
-        "_typing",
         "_words",
         "datasets",
         "plan",
