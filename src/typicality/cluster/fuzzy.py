@@ -221,6 +221,8 @@ def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
     n, d = space.n_distinct_rows, space.dimension
     power = -0.0406 * math.log(n) - 0.1134
     automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
-    if isinstance(space, KernelSpace) and space.total_variance > 0:
-        automatic = min(automatic, 1 + (largest_fuzzifier(space) - 1) / 2)
+    if isinstance(space, KernelSpace):
+        largest = largest_fuzzifier(space)
+        if largest > 1:  # it is 1 where all rows are one point
+            automatic = min(automatic, 1 + (largest - 1) / 2)
     return min(automatic, _FUZZIEST)
