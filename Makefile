@@ -9,9 +9,10 @@ READY := $(VENV)/.ok
 demo: $(READY)
 	$(VENV)/bin/typicality demo --output demo --force
 
-# The variable lets scikit-learn's array-API checks run instead of being skipped.
+# The variables let scikit-learn's array-API checks run instead of being skipped, and keep the
+# processes of pytest, one for each core, from starting threads for each core.
 test: check
-	SCIPY_ARRAY_API=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
+	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 check: $(READY)
 	$(RUN) -m ruff format --check .

@@ -15,11 +15,10 @@ from typicality import (
     SparseAdaptivePCM,
 )
 from typicality.kernels import (
-    Cauchy,
+    DISTANCE_KERNELS,
     Cosine,
     Function,
     Gaussian,
-    Laplacian,
     Linear,
     LocalGaussian,
     Polynomial,
@@ -76,11 +75,10 @@ ESTIMATORS = [
     PossibilisticCMeans(n_clusters=2, eta=1.0, gamma=0.5),
 ]
 
+DISTANCE_KINDS = [type(named_kernel(name)) for name in DISTANCE_KERNELS]
 KERNELS = [
     Linear(),
-    Gaussian(0.7),
-    Laplacian(1.3),
-    Cauchy(0.9),
+    *(kind(0.9) for kind in DISTANCE_KINDS),
     Polynomial(),
     Polynomial(2, gamma=0.5, coef0=0.0),
     Cosine(),

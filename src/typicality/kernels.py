@@ -735,7 +735,8 @@ _OF_DISTANCE = {name: kind for name, kind in _KERNELS.items() if issubclass(kind
 
 KERNEL_NAMES = (*_KERNELS, *_OF_SCIKIT_LEARN)
 BANDWIDTH_KERNELS = tuple(_OF_DISTANCE)
-DISTANCE_KERNELS = tuple(dict.fromkeys(kind.__name__.lower() for kind in _OF_DISTANCE.values()))
+_FIRST_NAMES = {kind: name for name, kind in reversed(_OF_DISTANCE.items())}
+DISTANCE_KERNELS = tuple(name for name in _OF_DISTANCE if name in _FIRST_NAMES.values())
 
 
 def named_kernel(name: str, sigma: float | None = None) -> Kernel:

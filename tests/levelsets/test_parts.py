@@ -7,9 +7,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import gaussian_kde
 
+from instances import DISTANCE_KINDS
 from typicality import AlphaCutClustering
 from typicality.geometry.rows import NearestRows, RememberedNearest
-from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.kernels import Gaussian, Laplacian
 from typicality.levelsets import Landscape, deepest_valley
 from typicality.levelsets.graphs import all_pairs, neighbour_pairs
 from typicality.levelsets.landscape import (
@@ -35,7 +36,7 @@ def landscape(X, kernel, rtol=1e-12):
     return Landscape(columns, weights, energy, eta=energy, sums=sums)
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.4), Laplacian(0.4), Cauchy(0.4)], ids=str)
+@pytest.mark.parametrize("kernel", [kind(0.4) for kind in DISTANCE_KINDS], ids=str)
 def test_landscape_has_the_heights_and_typicalities_of_the_formula(rng, kernel):
     X, points = rng.normal(size=(70, 3)), rng.normal(size=(30, 3))
     land = landscape(X, kernel)

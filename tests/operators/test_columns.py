@@ -28,7 +28,7 @@ def test_distances_between_some_training_rows(rng, columns):
     assert_allclose(against.half_sqdist_among(rows[index], index), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("columns", ["Gaussian(sigma=0.7)", "precomputed kernel"])
+@pytest.mark.parametrize("columns", ["Gaussian(sigma=0.9)", "precomputed kernel"])
 def test_logarithms_on_the_sphere(rng, columns):
     against, rows = ANY[columns](rng.normal(size=(30, 3)))
     assert against.on_sphere

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from instances import DISTANCE_KINDS
 from reference.nystroem import low_rank, pivots
-from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.kernels import Gaussian, Laplacian, Linear
 from typicality.operators import KernelColumns, Tolerance
 from typicality.operators.base import Problem
 from typicality.operators.nystroem import (
@@ -18,8 +19,6 @@ from typicality.operators.nystroem import (
     cost_units,
     estimated_rank,
 )
-
-KINDS = [Gaussian, Laplacian, Cauchy]
 
 
 def random_rows(rng, n, d, dtype=np.float64):
@@ -37,7 +36,7 @@ def random_case(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.choice([1, 2, 17, 150, 300])), int(rng.integers(1, 11))
     X = random_rows(rng, n, d, rng.choice([np.float32, np.float64]))
-    kernel = KINDS[seed % 3](10.0 ** rng.uniform(-1, 2))
+    kernel = DISTANCE_KINDS[seed % len(DISTANCE_KINDS)](10.0 ** rng.uniform(-1, 2))
     W = np.hstack([rng.normal(size=(n, 3)), np.eye(n)])
     return KernelColumns(kernel, X), 10.0 ** rng.uniform(-12, -1), W
 
@@ -66,7 +65,7 @@ def test_promise_is_kept_beyond_the_sample(rng):
     assert np.abs((operator @ W)[some] - exact).max() <= operator.rtol * W.sum()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DISTANCE_KINDS)
 def test_it_is_the_low_rank_matrix_of_its_landmarks(rng, kind):
     X = rng.normal(size=(80, 2))
     kernel = kind(30.0)

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from instances import DISTANCE_KINDS
 from reference.nystroem import projection
 from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
 from typicality.operators import KernelColumns, Truncated
 from typicality.operators.reduced_set import reduced_set
-
-KINDS = [Gaussian, Laplacian, Cauchy]
 
 
 def random_case(seed):
@@ -21,7 +20,7 @@ def random_case(seed):
     X = np.repeat(rng.standard_t(3, size=(n, d)) + offset, 3, axis=0).astype(dtype)
     W = rng.normal(size=(3 * n, 2)) * rng.choice([1.0, 1e-9, 1e9]) + rng.choice([0.0, 2.0])
     points = np.vstack([X[::7], offset + 3 * rng.normal(size=(40, d))])
-    kernel = KINDS[seed % 3](10.0 ** rng.uniform(-1, 2))
+    kernel = DISTANCE_KINDS[seed % len(DISTANCE_KINDS)](10.0 ** rng.uniform(-1, 2))
     return KernelColumns(kernel, X), W, 10.0 ** rng.uniform(-6, -1), points
 
 

@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from instances import DISTANCE_KINDS
 from reference.kernel_sums import sums_at
 from typicality.geometry import KernelSpace
-from typicality.kernels import Cauchy, Gaussian, Laplacian, Linear
+from typicality.kernels import Gaussian, Laplacian, Linear
 from typicality.operators import KernelColumns, Tiles, Tolerance, Truncated, has_compiled_sums
 from typicality.operators.row_tree import RowTree
 from typicality.operators.tiles import SINGLE_RTOL
 
-KINDS = [Gaussian, Laplacian, Cauchy]
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", DISTANCE_KINDS)
 every_precision = pytest.mark.parametrize("single", [False, True])
 TILES = {
     False: lambda columns, rtol, single: Tiles(columns, single=single),
@@ -28,7 +28,7 @@ def of_unit_spread(kind, d):
 
 
 @given(
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(DISTANCE_KINDS),
     log_sigma=st.floats(-5, 6),
     log_rtol=st.floats(-14, -0.01),
     skip=st.booleans(),

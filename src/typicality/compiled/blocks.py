@@ -5,7 +5,7 @@ leaf l has its features in columns[l], one a line, and its weights in weights[l]
 node i are 2 i + 1 and 2 i + 2, and the leaves are the last nodes.
 
 The type of the columns decides between two precisions. In single precision the columns are
-relative to the centre of their block and scaled (`Stationary.single_scale`), so that the distance
+relative to the centre of their block and scaled (`SinglePrecision.scale`), so that the distance
 is the exponent to base two (Gaussian, Laplacian) or what is added to one (Cauchy). Values are then
 2**100 times the kernel, which keeps products with small weights away from subnormal numbers.
 """

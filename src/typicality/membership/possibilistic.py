@@ -38,7 +38,7 @@ class WithSpread(ABC):
         return replace(self, eta=eta)  # type: ignore[type-var]
 
 
-class _WithTails(WithSpread):
+class WithTails(WithSpread):
     """Typicalities that are above zero everywhere, but may underflow."""
 
     def pull(self, sqdist: Array) -> Array:
@@ -56,12 +56,13 @@ class _WithTails(WithSpread):
         """Logarithms of the weights of rows at `relative` squared distances."""
 
 
-def _closeness_by_spread(form, sqdist, membership, k):
+def closeness_by_spread(form, sqdist, membership, k):
+    """`closeness` of the compiled form of a rule with spreads."""
     return sqdist / form.eta[k]
 
 
 @dataclass(frozen=True, eq=False)
-class Possibilistic1993(_WithTails):
+class Possibilistic1993(WithTails):
     r"""Typicalities with polynomial tails: the first form of possibilistic c-means.
 
     .. math:: f(u, d) = \sum_k u_k^m d_k + \sum_k \eta_k (1 - u_k)^m, \qquad
@@ -167,11 +168,11 @@ class Possibilistic1993Form(NamedTuple):
                         value[r] += near if sqdist[k, r] < eta else far
                         out[k, r] *= power
 
-        return CompiledRule(memberships, pull, _closeness_by_spread)
+        return CompiledRule(memberships, pull, closeness_by_spread)
 
 
 @dataclass(frozen=True, eq=False)
-class Possibilistic1996(_WithTails):
+class Possibilistic1996(WithTails):
     r"""Typicalities that are a Gaussian of the distance: the second form of possibilistic c-means.
 
     .. math:: f(u, d) = \sum_k u_k d_k + \sum_k \eta_k (u_k \ln u_k - u_k), \qquad
@@ -234,4 +235,4 @@ class Possibilistic1996Form(NamedTuple):
                 for r in range(n_rows):
                     value[r] -= eta * out[k, r]
 
-        return CompiledRule(memberships, pull, _closeness_by_spread)
+        return CompiledRule(memberships, pull, closeness_by_spread)
