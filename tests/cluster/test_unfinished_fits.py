@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from typicality import FuzzyCMeans
 from typicality._estimators import ESTIMATORS
 
 SETTINGS = {
@@ -98,3 +99,60 @@ def test_refit_drops_attributes_that_it_does_not_set():
     model.set_params(store_memberships=False, kernel="gaussian").fit(FIRST)
     assert not hasattr(model, "memberships_")
     assert not hasattr(model, "cluster_centers_")
+
+
+class Meddler:
+    """A callback that changes the estimator, and may fail at the end of the fit."""
+
+    def __init__(self, *, fails=False):
+        self.fails = fails
+
+    def setup(self, estimator, context):
+        estimator.seen_ = 0
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        estimator.seen_ += 1
+
+    def on_fit_task_end(self, estimator, context):
+        if self.fails and context.task_name == "fit":
+            raise Interruption
+
+
+def test_fit_keeps_what_a_callback_sets():
+    model = fitted("FuzzyCMeans").set_callbacks(Meddler()).fit(FIRST)
+    assert model.seen_ == 2 + model.n_iter_  # the fit, one run, its iterations
+
+
+def test_model_stays_as_it_was_when_the_last_callback_fails():
+    model = fitted("FuzzyCMeans").set_callbacks(Meddler(fails=True))
+    labels, centers = model.labels_, model.cluster_centers_
+    with pytest.raises(Interruption):
+        model.fit(SECOND)
+    assert model.labels_ is labels
+    assert model.cluster_centers_ is centers
+
+
+class WithProperty(FuzzyCMeans):
+    """A subclass that keeps a fitted attribute elsewhere."""
+
+    @property
+    def m_(self):
+        return self._fuzzifier
+
+    @m_.setter
+    def m_(self, value):
+        self._fuzzifier = value
+
+
+def test_fit_sets_attributes_that_are_properties_of_a_subclass():
+    assert WithProperty(2, random_state=0).fit(FIRST).m_ == 2.0
+
+
+def test_compressed_model_has_its_own_output_setting():
+    model = FuzzyCMeans(2, kernel="gaussian", random_state=0).set_output(transform="default")
+    small = model.fit(FIRST).compress(0.1)
+    small.set_output(transform="pandas")
+    assert isinstance(model.transform(FIRST), np.ndarray)

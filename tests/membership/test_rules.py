@@ -196,3 +196,10 @@ def test_typicality_at_the_spread():
 def test_far_rows_underflow_quietly(rule):
     u = rule.memberships(np.array([[1e6], [1e300]]))
     assert np.isfinite(u).all()
+
+
+@pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
+def test_subclass_of_a_rule_does_not_inherit_its_compiled_form(index):
+    rule = rules(2)[index]
+    other = type("Other", (type(rule),), {})(**vars(rule))
+    assert other.compiled_form is None

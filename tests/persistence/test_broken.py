@@ -111,8 +111,13 @@ def test_load_refuses_versions_that_are_none(broken, version):
 
 
 def test_a_newer_version_asks_for_an_upgrade(broken):
-    message = refusal(broken(lambda document, arrays: document | {"format_version": 2}))
+    message = refusal(broken(lambda document, arrays: document | {"format_version": 3}))
     assert "made by a newer typicality; upgrade this one" in message
+
+
+def test_file_of_an_older_version_is_refused(broken):
+    message = refusal(broken(lambda document, arrays: document | {"format_version": 1}))
+    assert "older typicality; fit the model again" in message
 
 
 def test_a_document_of_gigabytes_is_not_read(broken):

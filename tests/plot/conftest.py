@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def _no_figures_left():
+    plt.close("all")  # of tests elsewhere
     yield
     plt.close("all")
 

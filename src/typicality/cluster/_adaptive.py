@@ -26,7 +26,7 @@ from typicality.cluster._warnings import (
     warn_about_vanished_clusters,
 )
 from typicality.geometry import Geometry, InputSpace
-from typicality.geometry.rows import count_distinct_rows
+from typicality.geometry.checks import check_varying_rows
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
@@ -74,12 +74,7 @@ def open_adaptive(
     ValueError
         All rows are the same, or `init` is an array that cannot be used.
     """
-    if count_distinct_rows(rows, weight, 2) < 2:
-        weighted = "" if weight is None else " of positive weight"
-        raise ValueError(
-            f"All rows{weighted} of X are the same (n_samples={len(rows)}): there are no clusters "
-            "to find, and no scale to find them at. Check how the data were made."
-        )
+    check_varying_rows(rows, weight)
     given = None
     if not isinstance(estimator.init, str):
         given = _checked_points(estimator, n_features=rows.shape[1])

@@ -2,7 +2,6 @@
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -60,20 +59,31 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         """
 
     def _fit(self, X: Any, sample_weight: Any = None) -> Self:
-        """Fit a copy and adopt its attributes in one assignment.
+        """Fit a copy and take over what it learned in one assignment.
 
         A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
         was.
         """
         model = self._without(*_OPTIONAL)
+        at_first = dict(vars(model))
         rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
         weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, X, sample_weight)
         model._learn(rows, weight, callbacks)
-        kept = {name: value for name, value in vars(self).items() if name not in _OPTIONAL}
-        self.__dict__ = kept | vars(model)
-        callbacks.end()
+        nothing = object()
+        learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
+        before = self.__dict__
+        self.__dict__ = {k: v for k, v in before.items() if k not in _OPTIONAL} | learned
+        try:
+            callbacks.end()
+        except BaseException:
+            self.__dict__ = before
+            raise
         return self
+
+    def _set(self, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
 
     def _read(self, X: ArrayLike, diag: ArrayLike | None = None) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
@@ -82,9 +92,12 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         return rows if self._reader is None else self._reader.read(rows, diag)
 
     def _without(self, *names: str, **instead: Any) -> Self:
-        """A copy of the fitted model without some attributes, and with other ones."""
-        small = copy(self)
+        """A copy of the model without some attributes, and with other ones."""
+        small = type(self).__new__(type(self))
         small.__dict__ = {k: v for k, v in vars(self).items() if k not in names} | instead
+        output = "_sklearn_output_config"  # which set_output changes in place
+        if output in vars(small):
+            small.__dict__[output] = dict(vars(small)[output])
         return small
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
@@ -137,6 +138,7 @@ class JoinedMixture(ClusterMixin, Estimator):
 
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
         """What the columns of memberships are called."""
+        check_is_fitted(self)
         return np.array([f"membership_{k}" for k in range(self.n_clusters_)], dtype=object)
 
 

@@ -235,7 +235,7 @@ class PrototypeClusterer(
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
             outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
-        self.__dict__.update(
+        self._set(
             **attributes,
             **self._for_prediction(state, opened),
             kernel_=opened.kernel,

@@ -136,7 +136,7 @@ def open_space(
     sigma : float or str
         The bandwidth or a rule for it.
     rows, sample_weight : arrays
-        Judged already for themselves.
+        Already checked.
     novelty : bool, default=False
         Whether the training rows are clean, for the automatic bandwidth.
     explicit : bool, default=True
@@ -260,7 +260,7 @@ def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
             "linear kernel there are none: the iteration runs in the input space. Leave algorithm "
             "out, or take another kernel, e.g. kernel='gaussian'."
         )
-    given = isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities", "connectivity")
+    given = isinstance(kernel, str) and kernel in SPECIAL_KERNELS
     if given and algorithm != "blocked":
         raise ValueError(
             f"algorithm={algorithm!r} has no use with kernel={kernel!r}: the matrix is there "

@@ -48,7 +48,8 @@ class Starts:
     Raises
     ------
     ValueError
-        There are fewer rows than clusters, or `init` is an array that cannot be used.
+        There are fewer rows than clusters, or `init` is an array that cannot be used: for other
+        shapes, or for more clusters than there are distinct rows.
     """
 
     def __init__(self, estimator: Any, rows: Floats, weight: Floats | None) -> None:
@@ -66,14 +67,18 @@ class Starts:
         n_distinct = count_distinct_rows(self._rows, self._weight, wanted)
         if n_distinct >= wanted:
             return wanted
-        n_rows = len(self._rows) if self._weight is None else np.count_nonzero(self._weight)
+        n_rows: float = len(self._rows)
+        if self._weight is not None:  # weight k counts as k rows
+            n_rows = max(np.count_nonzero(self._weight), self._weight.sum(dtype=np.float64))
         weighted = "" if self._weight is None else " of positive weight"
         found = (
             f"n_clusters={wanted} is more than the {n_distinct} distinct rows{weighted} of X "
             f"(n_samples={len(self._rows)})"
         )
         remedy = f"Choose n_clusters <= {n_distinct}, or pass more data."
-        if n_rows < wanted or self.is_array:
+        if self.is_array:
+            raise ValueError(f"{found}, and init is an array for so many clusters. {remedy}")
+        if n_rows < wanted:
             raise ValueError(f"{found}. {remedy}")
         warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
         return n_distinct

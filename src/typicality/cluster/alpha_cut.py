@@ -419,7 +419,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
             reader = opened.reader
             if self.metric == "euclidean" and len(nodes.rows) > 1:
                 warn_about_features(opened, self)
-        callbacks.begin(1, lambda state: {})
+        callbacks.begin(0, lambda state: {})
 
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
@@ -451,7 +451,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         kernel = (
             "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
         )
-        self.__dict__.update(
+        self._set(
             **self._cut_attributes(reader, regions, cut),
             evidence_=choice.evidence,
             agreement_=choice.agreement,
@@ -498,7 +498,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         callbacks.begin(1, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, weights, callbacks)
-        self.__dict__.update(
+        self._set(
             **attributes(result.state),
             **density_attributes(opened, result),
             evidence_=None,

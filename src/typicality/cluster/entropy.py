@@ -51,7 +51,7 @@ class EntropyCMeans(PrototypeClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters.
+        The number of clusters; fewer are found, with a warning, if there are fewer distinct rows.
     lam : float or "auto", default="auto"
         The multiplier of the squared distance, positive; one over a squared distance. Below
         :math:`1 / (2 \mu)`, with :math:`\mu` the largest eigenvalue of the covariance of the data,

@@ -48,7 +48,7 @@ class FuzzyCMeans(PrototypeClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters.
+        The number of clusters; fewer are found, with a warning, if there are fewer distinct rows.
     m : float or "auto", default="auto"
         The fuzzifier, above 1. Near 1 the clusters are hard, as in k-means. In many dimensions
         values well below 2 are needed, or all prototypes collapse onto the mean of the data.

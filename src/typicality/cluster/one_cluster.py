@@ -336,7 +336,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         callbacks.begin(1, lambda state: self._for_prediction(state, opened))
         result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state
-        self.__dict__.update(
+        self._set(
             **self._for_prediction(state, opened),
             **density_attributes(opened, result),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],

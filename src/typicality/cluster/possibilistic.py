@@ -220,8 +220,9 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         estimates_eta = isinstance(self.eta, str)
+        eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
-        eta = None if estimates_eta else _given_spread(self.eta, starts.n_clusters)
+        eta = None if eta is None else eta[: starts.n_clusters]
         sums = SumOptions.of(self, starts.n_clusters)
         opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
         space, m = opened.space, fuzzifier(self.m, opened.space)

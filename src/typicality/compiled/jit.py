@@ -1,15 +1,17 @@
 """How functions are compiled, and how their machine code is kept on disk.
 
 Numba discards cached code when the source file of the cached function changes. It does not look at
-the files that the function calls. But its key also holds the values of the free variables of the
-function. So every cached function here gets a free variable: a fingerprint of all sources that
-compiled code can depend on. After any change of these files the code is compiled again.
+the files that the function calls. So the name of every cached function here, which is part of the
+name of its files in the cache, gets a fingerprint of all sources that compiled code can depend on.
+After any change of these files the code is compiled again. (A free variable with the fingerprint
+would be part of numba's key too, but numba reads the whole index of a function before it compares
+keys, and cannot read one with a form that was renamed.)
 """
 
-from functools import cache
+from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
-from types import CellType, FunctionType
+from types import FunctionType
 
 from numba import njit
 from numba.extending import overload
@@ -45,9 +47,8 @@ def cached(**options):
 
     def compiled(function):
         try:
-            code = function.__code__.replace(co_freevars=("fingerprint",))
-            closure = (CellType(fingerprint()),)
-            stamped = FunctionType(code, function.__globals__, closure=closure)
+            stamped = FunctionType(function.__code__, function.__globals__)
+            stamped.__qualname__ = f"{function.__qualname__}_{fingerprint():012x}"
             return njit(nogil=True, cache=True, **options)(stamped)
         except (RuntimeError, OSError):  # no such folder, or a package without its sources
             return njit(nogil=True, **options)(function)
@@ -79,7 +80,11 @@ def of_form(options, *, by_precision=False):
     function, `<name>_32`, for an argument in single precision.
     """
 
-    def declared(stub):
+    def declared(documented):
+        @wraps(documented)
+        def stub(*arguments):
+            refuse_to_interpret()
+
         @overload(stub, jit_options=options, strict=False)
         def choose(form, *arguments):
             single = by_precision and arguments[0].bitwidth == 32
@@ -88,6 +93,14 @@ def of_form(options, *, by_precision=False):
         return stub
 
     return declared
+
+
+def refuse_to_interpret():
+    """Numba was told not to compile, and the loops mean nothing to the interpreter."""
+    raise RuntimeError(
+        "typicality cannot run without compilation: unset the environment variable "
+        "NUMBA_DISABLE_JIT."
+    )
 
 
 @cache

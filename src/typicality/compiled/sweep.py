@@ -17,6 +17,7 @@ from typicality.compiled.jit import (
     functions_of,
     inlined,
     of_form,
+    refuse_to_interpret,
 )
 
 # ---- the functions of a rule --------------------------------------------------------------------
@@ -39,6 +40,7 @@ def closeness(form, sqdist, membership, k):
 
 def ranks_by_membership(form):
     """Whether `closeness` looks at the membership."""
+    refuse_to_interpret()
 
 
 @overload(ranks_by_membership, jit_options=INLINED)

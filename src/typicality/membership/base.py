@@ -56,6 +56,8 @@ class MembershipRule(Protocol):
     def compiled_form(self) -> tuple[Any, ...] | None:
         """Parameters of the compiled form; None without one: then the array form is used.
 
+        A subclass does not inherit the form, because it may have other formulas.
+
         A named tuple whose class has a static method `functions`, which imports numba and returns
         :class:`CompiledRule`. One form is compiled once for all its parameters.
         """

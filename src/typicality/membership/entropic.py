@@ -41,8 +41,8 @@ class Entropic(NearestPrototype):
         return xp.sum(memberships * (sqdist + xp.log(safe) / self.lam), axis=-1)
 
     @property
-    def compiled_form(self) -> "EntropicForm":
-        return EntropicForm(float(self.lam))
+    def compiled_form(self) -> "EntropicForm | None":
+        return EntropicForm(float(self.lam)) if type(self) is Entropic else None
 
 
 class EntropicForm(NamedTuple):

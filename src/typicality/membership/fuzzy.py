@@ -66,8 +66,8 @@ class Fuzzy(NearestPrototype):
         return namespace(sqdist).sum(memberships**self.m * sqdist, axis=-1)
 
     @property
-    def compiled_form(self) -> "FuzzyForm":
-        return FuzzyForm(float(self.m))
+    def compiled_form(self) -> "FuzzyForm | None":
+        return FuzzyForm(float(self.m)) if type(self) is Fuzzy else None
 
 
 class FuzzyForm(NamedTuple):

@@ -31,8 +31,8 @@ class Hard(NearestPrototype):
         return namespace(sqdist).sum(memberships * sqdist, axis=-1)
 
     @property
-    def compiled_form(self) -> "HardForm":
-        return HardForm()
+    def compiled_form(self) -> "HardForm | None":
+        return HardForm() if type(self) is Hard else None
 
 
 class HardForm(NamedTuple):

@@ -108,7 +108,9 @@ class Possibilistic1993(WithTails):
         return xp.sum(memberships**self.m * sqdist + penalty, axis=-1)
 
     @property
-    def compiled_form(self) -> "Possibilistic1993Form":
+    def compiled_form(self) -> "Possibilistic1993Form | None":
+        if type(self) is not Possibilistic1993:
+            return None
         return Possibilistic1993Form(self.eta, float(self.m))
 
 
@@ -206,8 +208,8 @@ class Possibilistic1996(WithTails):
         return xp.sum(memberships * sqdist + like(self.eta, sqdist) * entropy, axis=-1)
 
     @property
-    def compiled_form(self) -> "Possibilistic1996Form":
-        return Possibilistic1996Form(self.eta)
+    def compiled_form(self) -> "Possibilistic1996Form | None":
+        return Possibilistic1996Form(self.eta) if type(self) is Possibilistic1996 else None
 
 
 class Possibilistic1996Form(NamedTuple):

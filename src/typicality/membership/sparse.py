@@ -99,6 +99,8 @@ class SparsePossibilistic(WithSpread):
 
     @property
     def compiled_form(self) -> "SparsePossibilisticForm | None":
+        if type(self) is not SparsePossibilistic:
+            return None
         return SparsePossibilisticForm(self.eta, self.edge, float(self.lam), float(self.p))
 
 
@@ -208,10 +210,6 @@ class BisectedSparsePossibilistic(SparsePossibilistic):
             high = xp.where(going & (slope >= 0), middle, high)
         middle = 0.5 * (low + high)
         return xp.where(inside, middle, xp.zeros_like(middle))
-
-    @property
-    def compiled_form(self) -> None:
-        return None
 
 
 def _root(below: Array) -> Array:

@@ -28,7 +28,7 @@ __all__ = ["MODEL_FILES", "load", "save"]
 MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model holds
 
 _FORMAT = "typicality model"
-_VERSION = 1
+_VERSION = 2
 _LARGEST_DOCUMENT = 2**26  # bytes; a million features with names need less
 
 
@@ -154,6 +154,11 @@ def _document(path: Path) -> dict[str, Any]:
     number = document.get("format_version")
     if type(number) is not int or number < 1:
         raise ModelFileError("model.json has no format_version")
+    if number < _VERSION:
+        raise ModelFileError(
+            f"it has format {number} and was made by an older typicality; fit the model again and "
+            f"save it (this one, {typicality.__version__}, reads format {_VERSION})"
+        )
     if number > _VERSION:
         raise ModelFileError(
             f"it has format {number} and was made by a newer typicality; upgrade this one "

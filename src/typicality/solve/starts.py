@@ -16,7 +16,6 @@ from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, P
 from typicality.geometry.rows import DistinctRows
 
-Start = TypeVar("Start")
 Result = TypeVar("Result")
 ChooseRows = Callable[..., Places]
 
