@@ -18,7 +18,7 @@ SETTINGS = {
     "EntropyCMeans": {"n_clusters": 2, "random_state": 0},
     "PossibilisticCMeans": {"n_clusters": 2, "random_state": 0},
 }
-MOMENTS = [0.02, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99]
+MOMENTS = [0.02, 0.3, 0.6, 0.9, 0.99]
 
 FIRST = make_blobs(40, centers=[[0, 0], [8, 0]], random_state=0)[0]
 SECOND = make_blobs(50, centers=[[0, 0, 0], [9, 0, 3]], random_state=1)[0]

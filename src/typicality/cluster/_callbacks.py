@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from typicality.solve.picard import PicardResult, picard
-from typicality.solve.step import ClusterState
+from typicality.solve.step import ClusterState, Step
 
 State = ClusterState[Any]
-Step = Callable[[Any], tuple[Any, float, float]]
 
 
 class FitCallbacks:

@@ -111,7 +111,7 @@ def warn_about_unused_sigma(sigma: float | str, kernel: Any) -> None:
 def warn_about_kernel(
     space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True, instead: str = _LINEAR
 ) -> bool:
-    """A kernel that is no scalar product, too wide, or too narrow; the latter is the answer."""
+    """A kernel that is no scalar product, too wide, or too narrow; whether it is too narrow."""
     if not isinstance(space, KernelSpace):
         return False
     if space.lost_share > _LOST_SHARE:
@@ -257,7 +257,7 @@ def warn_about_unreached(mass: Doubles, eta: Doubles) -> None:
 
 
 def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
-    """Spreads that shrank without end while they were estimated anew."""
+    """Spreads that shrank without end because each step estimated them again."""
     vanished = int(np.sum(eta <= smallest))
     if vanished:
         warn(

@@ -67,7 +67,7 @@ class EntropyCMeans(PrototypeClusterer):
         :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where rows are near that a path of short steps joins.
+        "connectivity", where two rows are close if a chain of short steps connects them.
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".

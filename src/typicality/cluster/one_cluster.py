@@ -75,7 +75,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where rows are near that a path of short steps joins.
+        "connectivity", where two rows are close if a chain of short steps connects them.
     sigma : float or str, default="auto"
         The width of the kernel, the resolution at which density is seen; or a rule for it
         (:mod:`typicality.bandwidth`). "auto" is half the median distance of two rows, an eighth
@@ -86,7 +86,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
     weights : {"typicality", "uniform"}, default="typicality"
         "uniform" gives all rows the same pull: the kernel density estimate, in one iteration.
     eta_update : {"never", "each_step"}, default="never"
-        Whether eta is estimated anew in each iteration.
+        Whether eta is estimated again in each iteration.
 
         .. warning:: With "each_step" eta can shrink without end: the cluster collapses onto a point
             when the rows fill no more than 2 / gamma dimensions in the space of the kernel.
@@ -143,7 +143,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
     --------
     PossibilisticCMeans : Several possibilistic clusters.
     sklearn.neighbors.KernelDensity : The density that ``weights="uniform"`` gives, normalised.
-    sklearn.svm.OneClassSVM : A sphere around the data instead of a Gaussian amid them.
+    sklearn.svm.OneClassSVM : A sphere around the data instead of a Gaussian in their middle.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         :func:`sklearn.metrics.pairwise.pairwise_kernels`; a kernel object of
         :mod:`typicality.kernels`; a function of two arrays of rows; "precomputed" and
         "dissimilarities", where X is a square matrix of kernel values or of distances;
-        "connectivity", where rows are near that a path of short steps joins.
+        "connectivity", where two rows are close if a chain of short steps connects them.
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
@@ -89,7 +89,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         The fuzzifier of the preliminary partition, and of the 1993 form. "auto" depends on the
         number of rows and of features, as in :class:`FuzzyCMeans`.
     eta_update : {"never", "each_step"}, default="never"
-        Whether spreads are estimated anew in each iteration.
+        Whether spreads are estimated again in each iteration.
 
         .. warning:: With "each_step" spreads can shrink without end: a cluster that fills no more
             than 2 / gamma dimensions collapses onto a point. Use it with gamma=1 or more.

@@ -15,6 +15,11 @@ _BLOCK_ROWS = 4096
 TOWARDS_THE_MEAN = 0.05
 
 
+def relative_move(moves: Doubles, total_variance: float) -> float:
+    """The largest of some squared moves as a distance, relative to the spread of the data."""
+    return float(np.sqrt(moves.max() / total_variance)) if moves.any() else 0.0
+
+
 def row_blocks(n_rows: int) -> Iterator[slice]:
     """Slices that cover the rows, a few thousand at a time, for work that would copy them."""
     return (slice(start, start + _BLOCK_ROWS) for start in range(0, n_rows, _BLOCK_ROWS))

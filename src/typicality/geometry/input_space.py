@@ -19,6 +19,7 @@ from typicality.geometry.base import (
     Outcome,
     Subsample,
     Sweep,
+    relative_move,
     row_blocks,
 )
 from typicality.geometry.gaps import InputGaps
@@ -68,7 +69,7 @@ class Moments:
 class Centroids:
     """Prototypes in the input space.
 
-    They are kept relative to an origin amid the data, so that neither distances nor sums lose
+    They are kept relative to an origin near their middle, so that neither distances nor sums lose
     digits when the data lie far from zero.
 
     Parameters
@@ -448,9 +449,7 @@ class InputSpace:
             "objective": moments.objective,
             "mass": moments.mass,
             "within_sqdist": np.maximum(moments.within / mass - moves, 0.0),
-            "relative_move": float(np.sqrt(moves.max() / self.total_variance))
-            if moves.any()
-            else 0.0,
+            "relative_move": relative_move(moves, self.total_variance),
         }
 
     def gaps(self, *, all_rows: bool = False) -> InputGaps:

@@ -15,6 +15,7 @@ from typicality.geometry.base import (
     Outcome,
     Subsample,
     Sweep,
+    relative_move,
     row_blocks,
 )
 from typicality.geometry.gaps import KernelGaps
@@ -470,9 +471,7 @@ class KernelSpace:
             "objective": objective,
             "mass": mass,
             "within_sqdist": following.energy.clip(min=0.0),
-            "relative_move": float(np.sqrt(moves.max() / self.total_variance))
-            if moves.any()
-            else 0.0,
+            "relative_move": relative_move(moves, self.total_variance),
         }
 
     def _members(self, preferred: Places, n_clusters: int) -> Members[KernelPrototypes]:

@@ -1,4 +1,4 @@
-"""Scores of rows in which no row speaks for itself."""
+"""Leave-one-out scores: how typical a row is of the other rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,7 +167,7 @@ class FastLeaveOneOut:
     r"""The same scores from the sums of a fast operator, exact where those say nothing.
 
     An isolated row has s of one row's worth or less, of which a promise relative to the total
-    weight says nothing: where s is not well above the error of the sum, it is summed anew over the
+    weight says nothing: where s is not well above the error of the sum, it is summed again over the
     rows that matter, in the domain of logarithms. So outliers are ranked by their true scores.
 
     Parameters
@@ -206,7 +206,7 @@ class FastLeaveOneOut:
 
         By the products of the last iteration where they know the scores around the quantile well
         enough; else by finer sums. Scores below it do not matter: of rows of which sums give but a
-        bound, only those that may be above it are summed anew.
+        bound, only those that may be above it are summed again.
         """
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         quick = self._by_products(products, unit)
@@ -281,7 +281,7 @@ class CompressedScores:
         return np.asarray(np.log(np.maximum(similarity, sums.rtol)))
 
     def compress(self, rtol: float) -> Self:
-        """Itself: there is no more to be forgotten."""
+        """The same scores from even smaller sums, if they can be made smaller."""
         return type(self)(self.mean.compress(rtol))
 
 

@@ -46,7 +46,7 @@ class FixedSpread:
 
 @dataclass(frozen=True)
 class ReestimatedSpread:
-    r"""The spreads are estimated anew after each sweep.
+    r"""The spreads are estimated again after each sweep.
 
     .. math:: \eta_k = \gamma \frac{\sum_h w_{hk} d_{hk}}{\sum_h w_{hk}}
 
