@@ -42,7 +42,7 @@ ESTIMATORS = {
         ("AdaptivePCM", "adaptive", "adaptive", "start",
          "round clusters; starts with too many and drops some"),
         ("SparseAdaptivePCM", "sparse_adaptive", "sparse-adaptive", "start",
-         "like adaptive; rows far from all clusters belong nowhere"),
+         "like adaptive; rows far from all clusters are unassigned"),
         ("FuzzyCMeans", "fuzzy", "fcm", "given",
          "overlapping clusters; the memberships of a row sum to one"),
         ("EntropyCMeans", "entropy", "entropy", "given",
