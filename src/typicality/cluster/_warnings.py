@@ -1,5 +1,6 @@
 """Suspicious data and results, and the warnings that say what to do about them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -329,6 +330,21 @@ def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> Non
         f"centre of the data, and the labels say little. {advice}",
         CollapsedMembershipsWarning,
     )
+
+
+def warn_about_partition(
+    space: Geometry[Any],
+    state: ClusterState[Any],
+    labels: PrototypeLabels,
+    *,
+    if_collapsed: Callable[[], str],
+    if_coincident: str,
+) -> None:
+    """Memberships that sum to one and are all alike; else coincident and empty clusters."""
+    if memberships_collapsed(space, state):
+        warn_about_collapse(state.prototypes.n_clusters, advice=if_collapsed())
+    else:
+        warn_about_prototype_labels(labels, advice=if_coincident)
 
 
 def largest_fuzzifier(space: Geometry[Any]) -> float:

@@ -15,12 +15,10 @@ from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     entropic_collapse_advice,
-    memberships_collapsed,
-    warn_about_collapse,
     warn_about_convergence,
     warn_about_features,
     warn_about_kernel,
-    warn_about_prototype_labels,
+    warn_about_partition,
 )
 from typicality.geometry import Geometry
 from typicality.kernels import Kernel
@@ -219,11 +217,12 @@ class EntropyCMeans(PrototypeClusterer):
     def _warn(
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
     ) -> None:
-        if warn_about_kernel(space, state.prototypes, self.kernel):
-            return
-        if memberships_collapsed(space, state):
-            advice = entropic_collapse_advice(self.lam_, space)
-            warn_about_collapse(state.prototypes.n_clusters, advice=advice)
-            return
         advice = f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
-        warn_about_prototype_labels(labels, advice=advice)
+        if not warn_about_kernel(space, state.prototypes, self.kernel):
+            warn_about_partition(
+                space,
+                state,
+                labels,
+                if_collapsed=lambda: entropic_collapse_advice(self.lam_, space),
+                if_coincident=advice,
+            )

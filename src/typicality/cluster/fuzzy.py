@@ -17,11 +17,9 @@ from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
-    memberships_collapsed,
-    warn_about_collapse,
     warn_about_features,
     warn_about_kernel,
-    warn_about_prototype_labels,
+    warn_about_partition,
 )
 from typicality.geometry import Geometry, KernelSpace
 from typicality.kernels import Kernel
@@ -200,14 +198,15 @@ class FuzzyCMeans(PrototypeClusterer):
     def _warn(
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
     ) -> None:
-        if warn_about_kernel(space, state.prototypes, self.kernel):
-            return
-        if memberships_collapsed(space, state):
-            advice = fuzzy_collapse_advice(self.m_, space)
-            warn_about_collapse(state.prototypes.n_clusters, advice=advice)
-            return
         advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
-        warn_about_prototype_labels(labels, advice=advice)
+        if not warn_about_kernel(space, state.prototypes, self.kernel):
+            warn_about_partition(
+                space,
+                state,
+                labels,
+                if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
+                if_coincident=advice,
+            )
 
 
 def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
