@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from typicality.cli.console import Terminal, shown
-from typicality.cli.words import numbers, place
+from typicality.cli.console import Terminal, numbers, place, shown
 
 
 class FakeTerminal(io.StringIO):

@@ -14,7 +14,7 @@ from typicality.exceptions import ModelFileError, TableError
 def fail_with(error, *arguments):
     """A command that does nothing but fail."""
 
-    def fail():
+    def fail(options):
         raise error
 
     return CliRunner().invoke(command(fail), list(arguments))
@@ -67,7 +67,7 @@ def test_wrong_use_points_to_the_help():
 def test_debug_lets_errors_through(error):
     with pytest.raises((type(error), click.Abort)):
         CliRunner().invoke(
-            command(lambda: (_ for _ in ()).throw(error)),
+            command(lambda options: (_ for _ in ()).throw(error)),
             ["--debug"],
             standalone_mode=False,
             catch_exceptions=False,
@@ -75,7 +75,7 @@ def test_debug_lets_errors_through(error):
 
 
 def test_names_the_terminal_cannot_show_are_escaped():
-    speak = command(lambda: sys.stdout.write("größer \udcff\n"))
+    speak = command(lambda options: sys.stdout.write("größer \udcff\n"))
     done = CliRunner(charset="ascii").invoke(speak)
     assert done.exit_code == 0
     assert done.stdout == "gr\\xf6\\xdfer \\udcff\n"

@@ -8,20 +8,20 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from typicality.cli.options import TableChoice, command, table_options, table_words
+from typicality.cli.options import Options, command, table_options, table_words
 
 
 @command
 @table_options
-def tell(table):
-    click.echo(json.dumps([table_words(), asdict(table)]))
+def tell(options):
+    click.echo(json.dumps([table_words(), asdict(options)]))
 
 
 def told(*arguments):
     done = CliRunner().invoke(tell, list(arguments))
     assert done.exit_code == 0, done.output
     words, choice = json.loads(done.stdout)
-    return words, TableChoice(**choice)
+    return words, Options(**choice)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
-"""The command `typicality`: one file a command, loaded when it is called.
+"""The command `typicality`: a file for each command holds its options, work and words.
 
-Files named after a command hold only its options; what it does stands in plain modules beside them,
-which are imported when the command runs: ``--help`` loads neither scikit-learn nor NumPy.
+What a command needs is imported when it runs: ``--help`` loads neither scikit-learn nor NumPy.
 """
 
-from typicality.cli.group import main
+from typicality.cli.main import main
 
 __all__ = ["main"]

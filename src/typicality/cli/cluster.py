@@ -6,16 +6,16 @@ from typing import Any
 import click
 
 from typicality._estimators import CLUSTERING_METHODS
+from typicality.cli.errors import WrongUseError
 from typicality.cli.options import (
-    RunChoice,
-    TableChoice,
+    Options,
     command,
-    command_line,
     model_options,
     report_option,
     run_options,
     table_options,
 )
+from typicality.cli.parameters import OPTIONS, configure
 
 
 @command
@@ -64,12 +64,12 @@ from typicality.cli.options import (
 @report_option
 @run_options
 def cluster(
-    table: TableChoice,
-    run: RunChoice,
+    options: Options,
     method: str,
     clusters: int | None,
     report: bool,
-    **options: Any,
+    param: tuple[str, ...],
+    **parameters: Any,
 ) -> None:
     """Find the groups in a file, and typical rows.
 
@@ -77,28 +77,53 @@ def cluster(
     page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).
     Rows that belong nowhere have the label -1.
     """
-    from typicality.cli.methods import build_estimator, parse_parameters, parse_value
-    from typicality.cli.running import Request, run_to_folder
+    import typicality
+    from typicality.cli.run import run_to_folder
 
-    parameters = parse_parameters(options.pop("param"))
-    for name in ("alpha", "sigma"):
-        options[name] = None if options[name] is None else parse_value(options[name])
-    estimator = build_estimator(
-        method, clusters=clusters, seed=run.seed, options=options, parameters=parameters
-    )
+    _check_number(method, clusters)
+    estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
+    for name, value in parameters.items():
+        if value is not None:
+            _check_owner(name, method)
+    parameters["n_clusters"] = clusters
     run_to_folder(
-        Request(
-            method=method,
-            estimator=estimator,
-            table=table,
-            run=run,
-            command=command_line(),
-            results="labels.csv",
-            folder="clusters",
-            report=report,
-            n_atypical=5,
-        )
+        options,
+        configure(estimator, parameters, param, seed=options.seed),
+        method=method,
+        results="labels.csv",
+        folder="clusters",
+        report=report,
+        n_atypical=5,
     )
+
+
+def _check_number(method: str, clusters: int | None) -> None:
+    number = CLUSTERING_METHODS[method].number
+    if number == "given" and clusters is None:
+        raise WrongUseError(
+            f"--method {method} must be told how many clusters there are, say by --clusters 3; "
+            "auto, alpha-cut and sequential find the number themselves."
+        )
+    if number == "found" and clusters is not None:
+        raise WrongUseError(
+            f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
+            "it out, or take --method fcm, entropy or pcm for a given number."
+        )
+
+
+def _check_owner(parameter: str, method: str) -> None:
+    import typicality
+
+    owners = [
+        other
+        for other, about in CLUSTERING_METHODS.items()
+        if parameter in getattr(typicality, about.name)().get_params(deep=False)
+    ]
+    if method not in owners:
+        raise WrongUseError(
+            f"{OPTIONS[parameter]} means nothing to --method {method}; it belongs to "
+            f"{', '.join(owners)}."
+        )
 
 
 def _listed(*numbers: str) -> str:

@@ -38,9 +38,11 @@ class Terminal:
 
     def warn(self, sentences: Sequence[str]) -> None:
         """Print each warning as a paragraph on stderr."""
+        from rich.text import Text
+
         if self._warns:
             for sentence in sentences:
-                _print(self._err, _warning(sentence))
+                _print(self._err, Text.assemble(("Warning: ", "bold yellow"), sentence))
 
     def json(self, value: Any) -> None:
         """Print a value as JSON on stdout, and nothing else."""
@@ -54,33 +56,37 @@ class Terminal:
 
         The block gets a function that changes the words.
         """
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        if not (self._warns and self._err.is_terminal):
-            yield lambda _: None
-            return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
-            task = progress.add_task(words, total=None)
-            yield lambda words: progress.update(task, description=words)
+        with self._progress(*columns, TimeElapsedColumn(), words=words) as update:
+            yield lambda words: update(description=words)
 
     @contextmanager
     def counting(self, total: int, noun: str) -> Iterator[Callable[[int], None]]:
         """Show on a terminal a bar, how many of so many things are done, and the time left.
 
-        The block gets a function that tells how many are done.
+        The block gets a function that takes how many are done.
         """
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+        columns = (BarColumn(), TextColumn("{task.completed:,} of {task.total:,} " + noun))
+        with self._progress(*columns, TimeRemainingColumn(), words=noun, total=total) as update:
+            yield lambda done: update(completed=done)
+
+    @contextmanager
+    def _progress(
+        self, *columns: Any, words: str, total: int | None = None
+    ) -> Iterator[Callable[..., None]]:
+        """Show columns of rich while the block runs; the block gets a function to change them."""
+        from rich.progress import Progress
 
         if not (self._warns and self._err.is_terminal):
-            yield lambda _: None
+            yield lambda **changes: None
             return
-        columns = (BarColumn(), TextColumn("{task.completed:,} of {task.total:,} " + noun))
-        with Progress(
-            *columns, TimeRemainingColumn(), console=self._err, transient=True
-        ) as progress:
-            task = progress.add_task(noun, total=total)
-            yield lambda done: progress.update(task, completed=done)
+        with Progress(*columns, console=self._err, transient=True) as progress:
+            task = progress.add_task(words, total=total)
+            yield lambda **changes: progress.update(task, **changes)
 
     @property
     def _out(self) -> "Console":
@@ -104,13 +110,26 @@ def _print(console: "Console", *things: Any) -> None:
     console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
 
-def _warning(sentence: str) -> Any:
-    from rich.text import Text
-
-    return Text.assemble(("Warning: ", "bold yellow"), sentence)
-
-
 def shown(text: str, at_most: int = 40) -> str:
     """Text of a file as it may be printed: on one line, short, without control characters."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text.strip())
     return plain if len(plain) <= at_most else plain[: at_most - 1] + "…"
+
+
+def number(value: float) -> str:
+    """A number in six digits, as most files have them."""
+    return f"{value:.6g}"
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Numbers in the same digits, the fewest from four on that tell them apart."""
+    for digits in range(4, 9):
+        texts = [f"{value:#.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            return texts
+    return [f"{value:#.9g}" for value in values]
+
+
+def place(row: int, line: int | None) -> str:
+    """Where a row is: its line, or its number where the file has no lines."""
+    return f"line {line}" if line is not None else f"row {row}"

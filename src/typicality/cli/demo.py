@@ -1,8 +1,14 @@
 """`typicality demo`: a first look, on a real data set."""
 
+import csv
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
 import click
 
-from typicality.cli.options import command
+from typicality.cli.options import Options, command
 
 
 @command
@@ -10,12 +16,82 @@ from typicality.cli.options import command
     "--output", "-o", default="typicality-demo", metavar="DIR", help="The folder for everything."
 )
 @click.option("--force", is_flag=True, help="Replace what an earlier demo has left there.")
-def demo(output: str, force: bool) -> None:
+def demo(options: Options) -> None:
     """Take a first look, on a real data set.
 
     Writes Fisher's Iris as a csv file, runs `typicality cluster` on it, and ends with the path of
     the report.
     """
-    from typicality.cli.first_look import show
+    from typicality.cli.console import Terminal
+    from typicality.cli.folder import REPORT, require_free
+    from typicality.cli.main import main
 
-    show(output, force=force)
+    folder = Path(str(options.output))
+    file, results = folder / "iris.csv", folder / "iris-clusters"
+    require_free(file, force=options.force)
+    require_free(results, force=options.force)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_iris(file, overwrite=options.force)
+    terminal = Terminal()
+    terminal.say(
+        "Iris: 150 flowers of three species, four lengths each. The species is a column of text, "
+        "which takes no part: let us see whether the lengths tell the species apart."
+    )
+    arguments = [
+        "cluster",
+        str(file),
+        "--output",
+        str(results),
+        *(["--force"] if options.force else []),
+    ]
+    terminal.say_path("\n$ ", f"{shlex.join(['typicality', *arguments])}\n")
+    hidden = ["--debug"] if click.get_current_context().params["debug"] else []
+    main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
+    terminal.say()
+    terminal.say(_what_to_look_at(results / "labels.csv"))
+    terminal.say("\nNext, you may try:")
+    for line in _what_to_try(file, results):
+        terminal.say_path("  ", line)
+    terminal.say_path("\n", (results / REPORT).resolve())
+
+
+def write_iris(path: Path, *, overwrite: bool) -> None:
+    """Write Fisher's Iris, from scikit-learn, as csv with the species in words."""
+    import numpy as np
+    from sklearn.datasets import load_iris
+
+    from typicality._files import atomic_file
+
+    data: Any = load_iris()
+    names = [name.removesuffix(" (cm)").replace(" ", "_") for name in data.feature_names]
+    with atomic_file(path, overwrite=overwrite) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([*names, "species"])
+        species = np.asarray(data.target_names)[data.target]
+        writer.writerows([*row, name] for row, name in zip(data.data, species, strict=True))
+
+
+def _what_to_look_at(labels: Path) -> str:
+    """Which species each cluster holds, counted from the file the command has written."""
+    from typicality._words import enumerated
+
+    with open(labels, encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    words = []
+    for label in sorted({row["label"] for row in rows} - {"-1"}, key=int):
+        counts = Counter(row["species"] for row in rows if row["label"] == label)
+        held = [f"{number} {species}" for species, number in counts.most_common()]
+        words.append(f"cluster {label} holds {enumerated(held)}")
+    return (
+        f"What to look at: {'; '.join(words)}. In the report, look at the rows between two "
+        "clusters: there the species are mixed up."
+    )
+
+
+def _what_to_try(file: Path, results: Path) -> list[str]:
+    return [
+        f"typicality cluster {shlex.quote(str(file))} --method sequential",
+        f"typicality outliers {shlex.quote(str(file))} --rate 0.02",
+        f"typicality score {shlex.quote(str(results))} {shlex.quote(str(file))} -o scored.csv",
+        f"typicality compare {shlex.quote(str(file))}",
+    ]

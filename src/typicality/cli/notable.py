@@ -1,17 +1,16 @@
 """Rows worth a look, and what the file says about them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TextIO
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Floats, Places
-from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
-from typicality.report.middles import Middles
-from typicality.report.outliers import explain
+from typicality._typing import Places
+from typicality.cli.rows import FileRows
+from typicality.fitted import FittedView
+from typicality.report.outliers import Explanation
 from typicality.tables import Block, append_columns
 
 _REASONS = 3  # columns named for a row
@@ -27,7 +26,7 @@ class Reason:
     deviations: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class NotableRow:
     """A row worth a look.
 
@@ -36,7 +35,7 @@ class NotableRow:
     row : int
         Its number in the file, from 0.
     line : int or None
-        Its line in the file, from 1; None where the file has no lines.
+        Its line in the file, from 1; None where the file has no lines, or was not read again yet.
     label : int
         Its label; -1 for none.
     strength : float
@@ -53,19 +52,19 @@ class NotableRow:
     line: int | None
     label: int
     strength: float
-    cells: dict[str, str]
+    cells: dict[str, str] = field(default_factory=dict)
     reasons: tuple[Reason, ...] = ()
     rivals: tuple[int, ...] = ()
 
 
-class FileNotes:
-    """What one more pass over the file tells: text columns, and more about notable rows.
+class RowNotes:
+    """Notable rows and the text columns of a file, completed by one more pass over it.
 
     Parameters
     ----------
-    kept : array of shape (n,), bool
-        Which rows take part.
-    names : sequence of str
+    rows : FileRows
+        The rows that take part.
+    text : sequence of str
         The columns whose text is wanted.
     typical : sequence of NotableRow
         The most typical row of each cluster.
@@ -75,151 +74,102 @@ class FileNotes:
     Attributes
     ----------
     columns : dict of str to list of str
-        The text of the columns, for the rows that take part: of large files only the first columns,
-        so that at most two million cells are held.
+        Their text, for the rows that take part: of large files
+        only the first columns, so that at most two million cells are held.
     """
 
     def __init__(
         self,
-        kept: NDArray[np.bool_],
-        names: Sequence[str],
-        *,
+        rows: FileRows,
+        text: Sequence[str],
         typical: Sequence[NotableRow] = (),
         atypical: Sequence[NotableRow] = (),
     ) -> None:
-        self._typical, self._atypical = typical, atypical
-        self._wanted = np.unique([notable.row for notable in (*typical, *atypical)])
-        self._kept = kept
-        n_columns = _MOST_CELLS // max(1, len(kept))
-        self.columns: dict[str, list[str]] = {name: [] for name in names[:n_columns]}
-        self._cells: dict[int, dict[str, str]] = {}
-        self._lines: dict[int, int | None] = {}
-        self._line_of_kept: list[int | None] = []
-
-    @property
-    def typical(self) -> tuple[NotableRow, ...]:
-        """The most typical row of each cluster, with its line and text."""
-        return tuple(map(self._completed, self._typical))
-
-    @property
-    def atypical(self) -> tuple[NotableRow, ...]:
-        """The least typical rows, with their lines and text."""
-        return tuple(map(self._completed, self._atypical))
+        self.typical, self.atypical = typical, atypical
+        self._kept = rows.kept
+        n_columns = _MOST_CELLS // max(1, len(rows.kept))
+        self.columns: dict[str, list[str]] = {name: [] for name in text[:n_columns]}
+        self._lines: list[Places] = []
 
     @property
     def numbers(self) -> tuple[str, Places]:
         """What the rows that take part are called: their lines, or their numbers from 0."""
-        lines = [line for line in self._line_of_kept if line is not None]
-        if len(lines) < len(self._line_of_kept):
-            return "row", np.flatnonzero(self._kept)
-        return "line", np.asarray(lines, dtype=np.intp)
+        if self._lines:
+            return "line", np.concatenate(self._lines)
+        return "row", np.flatnonzero(self._kept)
 
-    def write(
-        self, stream: TextIO, blocks: Iterable[Block], extra: Mapping[str, Sequence[str]]
+    def copy_rows(
+        self, stream: IO[bytes], blocks: Iterable[Block], columns: dict[str, NDArray[Any]]
     ) -> None:
-        """Copy the rows as csv with more columns, and take notes on the way."""
+        """Write all rows as csv with more columns, and take notes on the way.
+
+        The columns have an entry for each row that takes part; the other rows get empty cells.
+        """
+        whole = {name: self._spread(values) for name, values in columns.items()}
         for block in blocks:
             here = slice(block.first_row, block.first_row + block.n_rows)
-            some = {name: values[here] for name, values in extra.items()}
+            some = {name: values[here] for name, values in whole.items()}
             append_columns(stream, block, some, header=block.first_row == 0)
             self.take(block)
 
+    def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        if self._kept.all():
+            return values
+        spread = np.ma.masked_all(len(self._kept), dtype=values.dtype)
+        spread[self._kept] = values
+        return spread
+
     def take(self, block: Block) -> None:
         """Note what a block says."""
-        here = slice(block.first_row, block.first_row + block.n_rows)
-        kept = np.flatnonzero(self._kept[here]).tolist()
-        begin, end = np.searchsorted(self._wanted, [here.start, here.stop])
-        wanted = self._wanted[begin:end].tolist()
-        self._line_of_kept.extend(map(block.line_of, kept))
-        for row in wanted:
-            self._lines[row] = block.line_of(row - block.first_row)
+        kept = np.flatnonzero(self._kept[block.first_row : block.first_row + block.n_rows])
+        if block.lines is not None:
+            self._lines.append(block.lines[kept])
+        cells = {name: block.cells(name) for name in self.columns}
         for name, texts in self.columns.items():
-            cells = block.cells(name)
-            texts.extend(cells[i] for i in kept)
-            for row in wanted:
-                self._cells.setdefault(row, {})[name] = cells[row - block.first_row]
-
-    def _completed(self, notable: NotableRow) -> NotableRow:
-        line, cells = self._lines[notable.row], self._cells.get(notable.row, {})
-        return replace(notable, line=line, cells=cells)
+            texts.extend(cells[name][i] for i in kept.tolist())
+        for notable in (*self.typical, *self.atypical):
+            row = notable.row - block.first_row
+            if 0 <= row < block.n_rows:
+                notable.line = block.line_of(row)
+                notable.cells = {name: texts[row] for name, texts in cells.items()}
 
 
-def typical_rows(found: Findings, number: Places) -> list[NotableRow]:
-    """The most typical row of each cluster.
-
-    Parameters
-    ----------
-    found : Findings
-        What a model says of rows.
-    number : array of shape (n,)
-        The numbers of those rows in the file.
-    """
-    rows = []
-    for label in range(found.labels.max(initial=-1) + 1):
-        members = np.flatnonzero(found.labels == label)
-        best = members[np.argmax(found.strength[members])]
-        rows.append(_notable(found, number, int(best)))
-    return rows
+def typical_rows(view: FittedView, rows: FileRows) -> list[NotableRow]:
+    """The most typical row of each cluster."""
+    found = []
+    for label in range(view.labels.max(initial=-1) + 1):
+        members = np.flatnonzero(view.labels == label)
+        found.append(members[np.argmax(view.strength[members])])
+    return _notable(view, rows, np.array(found, dtype=np.intp))
 
 
-def explained_rows(
-    found: Findings,
-    number: Places,
-    *,
-    names: Sequence[str],
-    values: Floats,
-    scaled: Floats,
-    at_most: int,
+def atypical_rows(
+    view: FittedView, rows: FileRows, explanation: Explanation, *, at_most: int
 ) -> list[NotableRow]:
     """The least typical rows, the worst first, with what makes them so, as in the report.
 
     Where memberships are shares, these are the rows between clusters, and which those are.
-
-    Parameters
-    ----------
-    found : Findings
-        What a model says of rows.
-    number : array of shape (n,)
-        The numbers of those rows in the file.
-    names : sequence of str
-        The columns.
-    values : array of shape (n, d)
-        The rows in the units of the user.
-    scaled : array of shape (n, d)
-        The rows as the model sees them.
-    at_most : int
-        How many rows to give.
     """
-    if found.strength_name == "largest membership":
-        return _rows_between(found, number, at_most)
-    features = FeatureTable(list(names), values, scaled, of_model=True)
-    middles = Middles.of(found, features) if found.kind == "memberships" else None
-    outliers = explain(found, features, middles, np.arange(found.n_rows))
-    rows = []
-    for position, deviations in zip(outliers.rows[:at_most], outliers.deviations, strict=False):
-        largest = np.argsort(-np.abs(deviations), kind="stable")[:_REASONS]
-        reasons = tuple(
-            Reason(names[j], float(values[position, j]), float(deviations[j]))
+    if view.strength_name == "largest membership":
+        assert view.memberships is not None
+        order = np.argsort(view.strength, kind="stable")[:at_most]
+        between = _notable(view, rows, order)
+        for notable, shares in zip(between, view.memberships[order], strict=True):
+            notable.rivals = tuple(np.argsort(-shares, kind="stable")[:2].tolist())
+        return between
+    positions = explanation.rows[:at_most]
+    found = _notable(view, rows, positions)
+    for notable, i, far in zip(found, positions, explanation.deviations, strict=False):
+        largest = np.argsort(-np.abs(far), kind="stable")[:_REASONS]
+        notable.reasons = tuple(
+            Reason(rows.names[j], float(rows.X[i, j]), float(far[j]))
             for j in largest
-            if deviations[j] != 0
+            if far[j] != 0
         )
-        rows.append(_notable(found, number, int(position), reasons))
-    return rows
+    return found
 
 
-def _rows_between(found: Findings, number: Places, at_most: int) -> list[NotableRow]:
-    """The rows that share their membership most evenly: between clusters, not far from them."""
-    assert found.memberships is not None
-    rows = []
-    for position in np.argsort(found.strength, kind="stable")[:at_most]:
-        nearest = np.argsort(-found.memberships[position], kind="stable")[:2]
-        notable = _notable(found, number, int(position))
-        rows.append(replace(notable, rivals=tuple(nearest.tolist())))
-    return rows
-
-
-def _notable(
-    found: Findings, number: Places, position: int, reasons: tuple[Reason, ...] = ()
-) -> NotableRow:
-    label, strength = int(found.labels[position]), float(found.strength[position])
-    return NotableRow(int(number[position]), None, label, strength, {}, reasons)
+def _notable(view: FittedView, rows: FileRows, positions: Places) -> list[NotableRow]:
+    number = np.flatnonzero(rows.kept)[positions].tolist()
+    labels, strengths = view.labels[positions].tolist(), view.strength[positions].tolist()
+    return [NotableRow(*each) for each in zip(number, [None] * len(number), labels, strengths)]

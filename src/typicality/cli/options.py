@@ -1,8 +1,4 @@
-"""Options that several commands share, gathered into one value each.
-
-A decorator such as :func:`table_options` adds its options to a command, which then gets all of
-them as one keyword, a frozen dataclass: ``table: TableChoice``, ``run: RunChoice``.
-"""
+"""Options that several commands share, gathered into one value: :class:`Options`."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -17,8 +13,8 @@ Command = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class TableChoice:
-    """Which numbers of a file are used, and how they are made ready.
+class Options:
+    """What commands on a file are asked for; each command has some of these as its options.
 
     Parameters
     ----------
@@ -36,30 +32,12 @@ class TableChoice:
         Columns to leave out.
     scale : {"robust", "standard", "none"}
         How columns are brought to one scale.
-    missing : {"error", "drop", "median"}
-        What happens to rows with missing values.
-    """
-
-    file: str
-    format: str | None
-    delimiter: str | None
-    header: bool | None
-    columns: tuple[str, ...]
-    ignore: tuple[str, ...]
-    scale: str
-    missing: str
-
-
-@dataclass(frozen=True)
-class RunChoice:
-    """Where results go, how much of the machine is used, and how much is printed.
-
-    Parameters
-    ----------
+    missing : {"error", "drop", "median"} or None
+        What happens to rows with missing values; None for what an earlier run did.
     output : str or None
-        The folder; None for one named after the file.
+        The folder or file for the results; None for one named after the file.
     force : bool
-        Whether a folder that is there is replaced.
+        Whether results that are there are replaced.
     seed : int
         The seed of everything random.
     jobs : int or None
@@ -72,19 +50,36 @@ class RunChoice:
         Whether nothing but errors is printed.
     """
 
-    output: str | None
-    force: bool
-    seed: int
-    jobs: int | None
-    memory: float | None
-    as_json: bool
-    quiet: bool
+    file: str = ""
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    columns: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    scale: str = "robust"
+    missing: str | None = "error"
+    output: str | None = None
+    force: bool = False
+    seed: int = 0
+    jobs: int | None = None
+    memory: float | None = None
+    as_json: bool = False
+    quiet: bool = False
 
 
 def command(function: Command) -> click.Command:
-    """A command named after its function, with --debug, and its errors in one sentence."""
+    """A command named after its function, with --debug, and its errors in one sentence.
+
+    The function gets the fields of :class:`Options` as its first argument, other options by name.
+    """
+
+    @functools.wraps(function)
+    def call(**values: Any) -> Any:
+        shared = {field.name for field in fields(Options)} & values.keys()
+        return function(Options(**{name: values.pop(name) for name in shared}), **values)
+
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
-    made = click.command(context_settings=settings)(explained(function))
+    made = click.command(context_settings=settings)(explained(call))
     made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
     return made
 
@@ -96,10 +91,10 @@ def command_line() -> tuple[str, ...]:
 
 
 def table_words() -> tuple[str, ...]:
-    """FILE and the options of :class:`TableChoice` that were given, for another command on it."""
+    """FILE and the options of :func:`table_options` that were given, for another command on it."""
     ctx = click.get_current_context()
-    names = {field.name for field in fields(TableChoice)}
-    return _typed(ctx, [parameter for parameter in ctx.command.params if parameter.name in names])
+    shared = [each for each in ctx.command.params if each.name in _TABLE_NAMES]
+    return _typed(ctx, shared)
 
 
 def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[str, ...]:
@@ -131,6 +126,9 @@ def _quoted(value: str) -> str:
     return f'"{inner}"' if "," in value or inner != value else value
 
 
+_TABLE_NAMES = frozenset(
+    ["file", "format", "delimiter", "header", "columns", "ignore", "scale", "missing"]
+)
 file_argument = click.argument("file", metavar="FILE")
 
 
@@ -244,13 +242,6 @@ _MACHINE_OPTIONS = (
 )
 
 _RUN_OPTIONS = (
-    click.option(
-        "--output",
-        "-o",
-        type=click.Path(),
-        metavar="DIR",
-        help="The folder for the results. [default: one named after FILE]",
-    ),
     click.option("--force", is_flag=True, help="Replace results that are there already."),
     click.option(
         "--seed",
@@ -264,59 +255,29 @@ _RUN_OPTIONS = (
 )
 
 
-def table_options(function: Command) -> Command:
-    """The argument FILE and the options of :class:`TableChoice`; the command gets ``table``."""
-    return _gathered(function, "table", TableChoice, _TABLE_OPTIONS)
+def _adding(*options: Any) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in the order in which --help lists them."""
+
+    def add(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
 
 
-def run_options(function: Command) -> Command:
-    """The options of :class:`RunChoice`; the command gets ``run``."""
-    return _gathered(function, "run", RunChoice, _RUN_OPTIONS)
+def _output(help: str) -> Any:
+    return click.option("--output", "-o", type=click.Path(), metavar="DIR", help=help)
 
 
-def run_options_without_folder(function: Command) -> Command:
-    """The same, for a command that writes files only where ``--output`` names a folder."""
-    output = click.option(
-        "--output",
-        "-o",
-        type=click.Path(),
-        metavar="DIR",
-        help="A folder for the results. [default: they are only printed]",
-    )
-    return _gathered(function, "run", RunChoice, (output, *_RUN_OPTIONS[1:]))
-
-
-def format_options(function: Command) -> Command:
-    """The options --format, --delimiter and --header, each under its own name."""
-    return _with(function, _FORMAT_OPTIONS)
-
-
-def model_options(function: Command) -> Command:
-    """The options --sigma, --kernel and --param, each under its own name."""
-    return _with(function, _MODEL_OPTIONS)
-
-
-def machine_options(function: Command) -> Command:
-    """The options --jobs and --memory, each under its own name."""
-    return _with(function, _MACHINE_OPTIONS)
-
-
-def print_options(function: Command) -> Command:
-    """The options --json and --quiet, as ``as_json`` and ``quiet``."""
-    return _with(function, _PRINT_OPTIONS)
-
-
-def _gathered(function: Command, name: str, kind: type, options: tuple[Any, ...]) -> Command:
-    @functools.wraps(function)
-    def call(**values: Any) -> Any:
-        taken = {field.name: values.pop(field.name) for field in fields(kind)}
-        return function(**values, **{name: kind(**taken)})
-
-    return _with(call, options)
-
-
-def _with(function: Command, options: tuple[Any, ...]) -> Command:
-    """A command with options, in the order in which --help lists them."""
-    for option in reversed(options):
-        function = option(function)
-    return function
+format_options = _adding(*_FORMAT_OPTIONS)
+table_options = _adding(*_TABLE_OPTIONS)
+model_options = _adding(*_MODEL_OPTIONS)
+machine_options = _adding(*_MACHINE_OPTIONS)
+print_options = _adding(*_PRINT_OPTIONS)
+run_options = _adding(
+    _output("The folder for the results. [default: one named after FILE]"), *_RUN_OPTIONS
+)
+run_options_without_folder = _adding(
+    _output("A folder for the results. [default: they are only printed]"), *_RUN_OPTIONS
+)

@@ -5,15 +5,14 @@ from typing import Any
 import click
 
 from typicality.cli.options import (
-    RunChoice,
-    TableChoice,
+    Options,
     command,
-    command_line,
     model_options,
     report_option,
     run_options,
     table_options,
 )
+from typicality.cli.parameters import configure
 
 
 @command
@@ -34,12 +33,11 @@ from typicality.cli.options import (
 @report_option
 @run_options
 def outliers(
-    table: TableChoice,
-    run: RunChoice,
+    options: Options,
     rate: float,
-    novelty: bool,
     report: bool,
-    **options: Any,
+    param: tuple[str, ...],
+    **parameters: Any,
 ) -> None:
     """Find the rows least like the others, and why.
 
@@ -47,22 +45,16 @@ def outliers(
     report.html, model/ and run.json. How many rows are flagged is your choice, --rate: the data do
     not tell how many outliers there are.
     """
-    from typicality.cli.methods import build_detector, parse_parameters, parse_value
-    from typicality.cli.running import Request, run_to_folder
+    from typicality import OneClusterPCM
+    from typicality.cli.run import run_to_folder
 
-    parameters = parse_parameters(options.pop("param"))
-    options["sigma"] = None if options["sigma"] is None else parse_value(options["sigma"])
-    options |= {"contamination": rate, "novelty": novelty}
+    parameters["contamination"] = rate
     run_to_folder(
-        Request(
-            method="outliers",
-            estimator=build_detector(options=options, parameters=parameters, seed=run.seed),
-            table=table,
-            run=run,
-            command=command_line(),
-            results="outliers.csv",
-            folder="outliers",
-            report=report,
-            n_atypical=10,
-        )
+        options,
+        configure(OneClusterPCM(), parameters, param, seed=options.seed),
+        method="outliers",
+        results="outliers.csv",
+        folder="outliers",
+        report=report,
+        n_atypical=10,
     )

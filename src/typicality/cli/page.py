@@ -3,17 +3,18 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles
 from typicality._words import counted, listed
+from typicality.cli.notable import RowNotes
+from typicality.cli.rows import FileRows
 from typicality.report import Report
 from typicality.report.assembly import assemble
-from typicality.report.findings import Findings
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 _SCALES = {
@@ -29,40 +30,17 @@ _MISSING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class PageRows:
-    """The rows a page shows.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns.
-    values : array of shape (n, d)
-        The rows in the units of the user.
-    scaled : array of shape (n, d)
-        The rows as the model sees them.
-    cells : mapping of str to sequence of str
-        Further columns, of text.
-    numbers : (str, array of shape (n,))
-        What rows are called: their lines, or their numbers where the file has no lines.
-    """
-
-    names: Sequence[str]
-    values: Doubles
-    scaled: Doubles
-    cells: Mapping[str, Sequence[str]]
-    numbers: tuple[str, Places]
-
-
 def write_page(
     path: Path,
     record: Mapping[str, Any],
     *,
     model: Any,
-    rows: PageRows,
-    found: Findings | None = None,
+    rows: FileRows,
+    scaled: Doubles,
+    notes: RowNotes,
+    explanation: Explanation | None = None,
+    remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
-    notes: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Draw the report of a run and write it.
 
@@ -74,14 +52,18 @@ def write_page(
         What run.json says.
     model : estimator
         The fitted estimator.
-    rows : PageRows
-        What is shown.
-    found : Findings, optional
-        What the estimator says of them, where it was asked already.
+    rows : FileRows
+        The rows that are shown.
+    scaled : array of shape (n, d)
+        The rows as the model sees them.
+    notes : RowNotes
+        Text and lines of the rows.
+    explanation : Explanation, optional
+        What the model says of the rows, where it was asked already.
+    remarks : sequence of (str, str), default=()
+        What else should be said, before what the record says.
     overwrite : bool, default=False
         Whether a file that is there is replaced.
-    notes : sequence of (str, str), default=()
-        What else should be said, before what the record says.
     """
     named = copy(model)  # the page calls columns by the names the model knows
     named.feature_names_in_ = np.asarray(rows.names, dtype=object)
@@ -89,13 +71,13 @@ def write_page(
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         payload = build_payload(
             named,
-            rows.scaled,
-            found=found,
+            scaled,
+            explanation=explanation,
             title=record["data"]["file"],
-            display=rows.values,
-            cells=rows.cells,
-            row_numbers=rows.numbers,
-            notes=[*notes, *notes_of(record)],
+            display=rows.X,
+            cells=notes.columns,
+            row_numbers=notes.numbers,
+            notes=[*remarks, *notes_of(record)],
             warnings=record["warnings"],
             random_state=record["seed"],
         )
@@ -104,8 +86,12 @@ def write_page(
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was run on what, as headings and sentences."""
-    data, results = record["data"], record["results"]
+    data, results, estimator = record["data"], record["results"], record["estimator"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
+    missing, n_left_out = _MISSING[data["missing"]], data["n_rows_left_out"]
+    if n_left_out:
+        missing = f"{missing} These are {counted(n_left_out, 'row')}."
+    parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained = results.get("explanation")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
@@ -113,22 +99,11 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Columns", f"{listed(data['columns'], at_most=20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
-        ("Missing values", _missing(data)),
-        ("Method", f"{record['estimator']['class']}, {_parameters(record)}."),
+        ("Missing values", missing),
+        ("Method", f"{estimator['class']}, {parameters}."),
         *([] if explained is None else [("Choice", explained)]),
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
         ("Sums", f"{results['plan']['method']}: {results['plan']['reason']}"),
         ("Command", record["command"]),
         ("Versions", f"{versions}."),
     ]
-
-
-def _missing(data: Mapping[str, Any]) -> str:
-    words = _MISSING[data["missing"]]
-    n_left_out = data["n_rows_left_out"]
-    return f"{words} These are {counted(n_left_out, 'row')}." if n_left_out else words
-
-
-def _parameters(record: Mapping[str, Any]) -> str:
-    parameters = record["estimator"]["parameters"]
-    return ", ".join(f"{name} = {value}" for name, value in parameters.items())

@@ -1,13 +1,17 @@
 """`typicality report`: the page of a run, drawn anew."""
 
+from pathlib import Path
+from typing import Any
+
 import click
 
-from typicality.cli.options import command
+from typicality.cli.errors import UnusableError
+from typicality.cli.options import Options, command
 
 
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
-@click.argument("file", metavar="[FILE]", required=False)
+@click.argument("file", metavar="[FILE]", default="")
 @click.option(
     "--output",
     "-o",
@@ -17,13 +21,83 @@ from typicality.cli.options import command
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
-def report(model: str, file: str | None, output: str | None, force: bool, quiet: bool) -> None:
+def report(options: Options, model: str) -> None:
     """Draw the report of a run anew.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     The rows are read from the file the run was made from, or from FILE where that has moved.
     """
-    from typicality.cli.reporting import report_on_run
+    from typicality._words import counted
+    from typicality.cli.console import Terminal
+    from typicality.cli.folder import REPORT, load_run, require_free
+    from typicality.cli.notable import RowNotes
+    from typicality.cli.page import write_page
+    from typicality.cli.rows import open_file, read_file
 
-    report_on_run(model, file, output=output, force=force, quiet=quiet)
+    terminal = Terminal(quiet=options.quiet)
+    with terminal.doing(f"Loading {model}"):
+        pipeline, record, folder = load_run(model)
+    if record is None:
+        raise UnusableError(
+            f"{model} has no run.json, which says what was run on what; give the folder that "
+            "`typicality cluster` or `typicality outliers` has written."
+        )
+    path = Path(options.output or folder.parent / REPORT)
+    require_free(path, force=options.force)
+    with open_file(_reading(record, options.file)) as table:
+        with terminal.doing(f"Reading {table.name}"):
+            rows = read_file(table, _reading(record, options.file))
+            same = rows.numeric.fingerprint == record["data"]["fingerprint"]
+            if not same and not options.file:
+                raise UnusableError(
+                    f"{table.name} has changed since the run; run `{record['command']}` again, or "
+                    "name a file with the rows of the run: typicality report MODEL FILE."
+                )
+            left_out = [column["name"] for column in record["data"]["columns_left_out"]]
+            notes = RowNotes(rows, text=[name for name in left_out if name in table.names])
+            for block in table.blocks():
+                notes.take(block)
+        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
+        scaler = pipeline["columns"]
+        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+        with terminal.doing("Drawing the report"):
+            try:
+                write_page(
+                    path,
+                    record,
+                    model=pipeline["model"],
+                    rows=rows,
+                    scaled=scaler.transform(rows.X),
+                    notes=notes,
+                    remarks=[] if same else [("Rows", f"{drawn} the fit.")],
+                    overwrite=options.force,
+                )
+            except ValueError as error:
+                raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
+    terminal.say_path("Open the report: ", path)
+
+
+def _reading(record: dict[str, Any], file: str) -> Options:
+    """How to read the columns of a run, whatever else the file holds by now."""
+    data = record["data"]
+    path = data["path"]
+    if not file and path is None:
+        raise UnusableError(
+            "The rows of this run came from standard input; give a file with the same rows: "
+            "typicality report MODEL FILE."
+        )
+    if not file and not Path(path).exists():
+        raise UnusableError(
+            f"{path}, the file of this run, is gone; say where it is now: typicality report MODEL "
+            "FILE."
+        )
+    return Options(
+        file=file or path,
+        format=None if file else data["format"],
+        delimiter=data["delimiter"],
+        header=data["header"],
+        columns=tuple(data["columns"]),
+        scale=record["preparation"]["parameters"]["scale"],
+        missing=data["missing"],
+    )

@@ -1,73 +1,282 @@
-"""A finished run: everything that its files and its summary tell."""
+"""From a file to a folder of results: what `typicality cluster` and `typicality outliers` do."""
 
-from dataclasses import dataclass
-from functools import cached_property
+import json
+import re
+import shlex
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from typicality._typing import Places
-from typicality.cli.fitting import FittedModel
-from typicality.cli.notable import FileNotes
-from typicality.cli.options import RunChoice, TableChoice
-from typicality.cli.preparing import PreparedRows
-from typicality.report.findings import Findings
+from typicality import __version__
+from typicality._typing import Doubles, Places
+from typicality.cli.console import Terminal
+from typicality.cli.errors import UnusableError
+from typicality.cli.folder import (
+    MODEL,
+    OURS,
+    RECORD,
+    RECORD_FORMAT,
+    REPORT,
+    as_json,
+    new_folder,
+    require_free,
+    versions,
+)
+from typicality.cli.notable import RowNotes, atypical_rows, typical_rows
+from typicality.cli.options import Options, command_line
+from typicality.cli.page import write_page
+from typicality.cli.parameters import option_for
+from typicality.cli.rows import FileRows, open_file, read_file, within
+from typicality.cli.summary import say_summary
+from typicality.fitted import FittedView, chosen_method, view
+from typicality.persistence import save
+from typicality.report.outliers import Explanation
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Run:
-    """What was asked for, and what came of it.
+    """A model, the rows of a file it was fitted on, and what it says of them.
 
     Parameters
     ----------
-    command : tuple of str
-        The command line that gives this run.
     method : str
         The method by name, "outliers" for those.
-    table_choice : TableChoice
-        What was read.
-    run_choice : RunChoice
-        How it was run.
-    prepared : PreparedRows
-        The rows.
-    fitted : FittedModel
-        The model.
-    found : Findings
-        What the model says of the rows that took part.
-    notes : FileNotes
+    rows : FileRows
+        The rows, and the options.
+    pipeline : Pipeline
+        The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
+    scaled : array of shape (n, d)
+        The rows as the model sees them.
+    view : FittedView
+        What the model says of the rows that take part.
+    explanation : Explanation
+        Why the least typical of them are unusual.
+    notes : RowNotes
         Notable rows, and what the file says of them.
-    seconds : float, default=0.0
-        How long everything took.
+    warnings : tuple of str
+        One paragraph for each warning, columns called by their names.
+    seconds : dict of str to float
+        How long the fit took, and everything.
     """
 
-    command: tuple[str, ...]
     method: str
-    table_choice: TableChoice
-    run_choice: RunChoice
-    prepared: PreparedRows
-    fitted: FittedModel
-    found: Findings
-    notes: FileNotes
-    seconds: float = 0.0
+    rows: FileRows
+    pipeline: Pipeline
+    scaled: Doubles
+    view: FittedView
+    explanation: Explanation
+    notes: RowNotes
+    warnings: tuple[str, ...]
+    seconds: dict[str, float]
 
     @property
     def model(self) -> Any:
         """The fitted estimator."""
-        return self.fitted.model
+        return self.pipeline["model"]
 
     @property
     def finds_outliers(self) -> bool:
         """Whether it looked for outliers instead of clusters."""
-        return self.found.kind == "typicality"
+        return self.method == "outliers"
 
-    @cached_property
+    @property
     def sizes(self) -> Places:
         """How many rows each cluster has."""
-        labels = self.found.labels
+        labels = self.view.labels
         n_clusters = 1 if self.finds_outliers else int(self.model.n_clusters_)
         return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
-    @property
-    def n_nowhere(self) -> int:
-        """How many rows belong nowhere, or are outliers."""
-        return self.found.n_nowhere
+    def record(self) -> dict[str, Any]:
+        """The run as run.json has it: all it takes to repeat it, and what came out of it."""
+        options, command = self.rows.options, command_line()
+        return {
+            "format": RECORD_FORMAT,
+            "made_by": f"typicality {__version__}",
+            "command": shlex.join(command),
+            "arguments": list(command),
+            "method": self.method,
+            "seed": options.seed,
+            "data": self.rows.record(),
+            "preparation": _parameters(self.pipeline["columns"]),
+            "estimator": _parameters(self.model),
+            "machine": {"jobs": options.jobs, "memory": options.memory},
+            "versions": versions(),
+            "results": as_json(self._results()),
+            "warnings": list(self.warnings),
+            "seconds": self.seconds,
+        }
+
+    def _results(self) -> dict[str, Any]:
+        model, n_unassigned = chosen_method(self.model), self.view.n_unassigned
+        if self.finds_outliers:
+            found = {"n_outliers": n_unassigned, "threshold": model.offset_}
+        else:
+            found = {
+                "n_clusters": len(self.sizes),
+                "sizes": self.sizes,
+                "n_nowhere": n_unassigned,
+                "alpha": getattr(model, "alpha_", None),
+            }
+        if model is not self.model:
+            found |= {
+                "chosen": type(model).__name__,
+                "explanation": self.model.explanation_,
+                "agreement": self.model.agreement_,
+            }
+        return found | {
+            "sigma": getattr(model, "sigma_", None),
+            "n_iter": model.n_iter_,
+            "status": model.status_,
+            "plan": {"method": model.plan_.method, "reason": model.plan_.reason},
+            "typical_rows": [asdict(row) for row in self.notes.typical],
+            "atypical_rows": [asdict(row) for row in self.notes.atypical],
+        }
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    parameters = as_json(estimator.get_params(deep=False))
+    return {"class": type(estimator).__name__, "parameters": parameters}
+
+
+def run_to_folder(
+    options: Options,
+    estimator: Any,
+    *,
+    method: str,
+    results: str,
+    folder: str,
+    report: bool,
+    n_atypical: int,
+) -> None:
+    """Read, fit, write the folder and print what came out.
+
+    Everything is written to a temporary folder, which takes its name at the end: a run that fails
+    or is interrupted leaves nothing.
+
+    Parameters
+    ----------
+    options : Options
+        What was asked for.
+    estimator : estimator
+        The model to fit.
+    method : str
+        What the user calls it.
+    results : {"labels.csv", "outliers.csv"}
+        The file with the rows and what was found.
+    folder : str
+        What the name of a folder ends in that nobody named.
+    report : bool
+        Whether to write the report.
+    n_atypical : int
+        How many of the least typical rows to show.
+    """
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
+    named = folder if options.file == "-" else f"{Path(options.file).stem}-{folder}"
+    path = Path(options.output or named)
+    require_free(path, force=options.force)  # told before waiting for standard input
+    began = time.perf_counter()
+    with (
+        within(options),
+        open_file(options) as table,
+        new_folder(path, force=options.force, ours=OURS) as temporary,
+    ):
+        with terminal.doing(f"Reading {table.name}"):
+            rows = read_file(table, options)
+        with terminal.doing(f"Fitting {len(rows.X):,} rows"):
+            run = fit(estimator, rows, method=method, n_atypical=n_atypical)
+        with terminal.doing("Writing the results"):
+            with open(temporary / results, "xb") as stream:
+                run.notes.copy_rows(stream, table.blocks(), run.view.columns)
+            save(run.pipeline, temporary / MODEL)
+        record = run.record()
+        if report:
+            with terminal.doing("Drawing the report"):
+                write_page(
+                    temporary / REPORT,
+                    record,
+                    model=run.model,
+                    rows=rows,
+                    scaled=run.scaled,
+                    notes=run.notes,
+                    explanation=run.explanation,
+                )
+        run.seconds["all"] = round(time.perf_counter() - began, 3)
+        # Names of files may hold bytes that are no text; they are kept as they are.
+        text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
+        (temporary / RECORD).write_text(text, encoding="utf-8", errors="surrogateescape")
+    if options.as_json:
+        terminal.json(record)
+    say_summary(terminal, run)
+    terminal.warn(run.warnings)
+    terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
+    if report:
+        terminal.say_path("Open the report: ", path / REPORT)
+
+
+def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
+    """Scale the columns, fit the estimator, and look for notable rows.
+
+    Raises
+    ------
+    UnusableError
+        The estimator refuses the rows; its reason, columns called by their names.
+    """
+    scaler = rows.scaler()
+    began = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            scaled = scaler.fit_transform(rows.X)
+            estimator.fit(scaled)
+        except ValueError as error:
+            raise UnusableError(_with_names(str(error), rows.names)) from error
+    seconds = round(time.perf_counter() - began, 3)
+    scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
+    found = view(estimator)
+    explanation = Explanation.of(found, rows.names, rows.X, scaled)
+    texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
+    return Run(
+        method=method,
+        rows=rows,
+        pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
+        scaled=scaled,
+        view=found,
+        explanation=explanation,
+        notes=RowNotes(
+            rows,
+            text=[column.name for column in rows.numeric.left_out],
+            typical=typical_rows(found, rows),
+            atypical=atypical_rows(found, rows, explanation, at_most=n_atypical),
+        ),
+        warnings=tuple(dict.fromkeys(texts)),
+        seconds={"fit": seconds, "all": 0.0},
+    )
+
+
+def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:
+    """A warning with the names of columns, and how parameters it names are set here."""
+    text = _with_names(text, names)
+    words = [option_for(p) for p in estimator.get_params(deep=False) if _is_about(text, p)]
+    return f"{text} (On the command line: {', '.join(words)}.)" if words else text
+
+
+def _is_about(text: str, parameter: str) -> bool:
+    """Whether a text is about a parameter: words such as kernel mean one only before a sign."""
+    pattern = rf"\b{parameter}\b" if "_" in parameter else rf"\b{parameter}="
+    return re.search(pattern, text) is not None
+
+
+def _with_names(text: str, names: Sequence[str]) -> str:
+    """A message about "feature 2" or "column 2" with the name the column has in the file."""
+
+    def name(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return f"column {names[number]!r}" if number < len(names) else match[0]
+
+    return re.sub(r"\b(?:feature|column) (\d+)\b", name, text)

@@ -1,25 +1,22 @@
 """What a run found, for a person at a terminal."""
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
-from typicality._words import counted, listed, share
-from typicality.cli.console import Terminal, shown
+from typicality._words import counted, share
+from typicality.cli.console import Terminal, number, numbers, place, shown
 from typicality.cli.notable import NotableRow
-from typicality.cli.preparing import PreparedRows
-from typicality.cli.run import Run
-from typicality.cli.run_folder import MODEL, RECORD, REPORT
-from typicality.cli.words import number, numbers, place
-from typicality.report.findings import chosen_method
+from typicality.fitted import chosen_method
+
+if TYPE_CHECKING:
+    from typicality.cli.run import Run
 
 _MOST_CLUSTERS = 12  # listed one by one
-_MOST_LEFT_OUT = 5
 _ONE_CLUSTER = (
     "No gap between groups was found. Groups that overlap have none: --at-least 2 gives the best "
     "split, and typicality compare shows what other methods see."
@@ -28,142 +25,93 @@ _UNUSUAL = "unusual in (by so many spreads)"
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
 
-def say_summary(terminal: Terminal, run: Run) -> None:
+def say_summary(terminal: Terminal, run: "Run") -> None:
     """Print what was found."""
-    terminal.say(about_data(run.prepared, run.table_choice.missing))
+    adjective = "certain" if run.view.strength_name == "largest membership" else "typical"
+    name = _telling_column(run)
+    heading = "" if name is None else f", {shown(name, 24)}"
+
+    def which(row: NotableRow) -> str:
+        """A row by its line, and by a text of the file that tells it from others."""
+        text = "" if name is None else shown(row.cells[name], 24)
+        return f"{place(row.row, row.line)}  {text}".rstrip()
+
+    terminal.say(run.rows.summary())
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
     if not run.finds_outliers and len(run.sizes):
-        terminal.say(_clusters(run))
-    if run.method == "auto":
-        terminal.say(_explanation(run.model))
+        terminal.say(_clusters(run, f"most {adjective} row{heading}", which))
+    if run.method == "auto":  # the parameter as the option is typed
+        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
     if run.method == "alpha-cut" and len(run.sizes) == 1:
         terminal.say(_ONE_CLUSTER)
-    atypical = _atypical(run)
-    if atypical.row_count:
+    rows = [row for row in run.notes.atypical if row.label < 0 or not run.finds_outliers]
+    if rows:
+        n_outliers = run.view.n_unassigned
+        worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
         terminal.say()
-        terminal.say(_about_atypical(run))
-        terminal.say(atypical)
+        terminal.say(worst if run.finds_outliers else f"The least {adjective} rows:")
+        terminal.say(_atypical(run, rows, f"row{heading}", which))
+    model = chosen_method(run.model)
+    kind = type(model).__name__
+    meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
+    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
     terminal.say()
-    terminal.say(_about_method(run))
+    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
 
 
-def say_files(terminal: Terminal, folder: Path, *, results: str, has_report: bool) -> None:
-    """Print where the results are, the report as the last line."""
-    written = [results, f"{MODEL}/", RECORD]
-    terminal.say_path(f"Written: {', '.join(written)} in ", f"{folder}/")
-    if has_report:
-        terminal.say_path("Open the report: ", folder / REPORT)
-
-
-def about_data(prepared: PreparedRows, missing: str) -> str:
-    """Which rows and columns of a file were used, and why not the others."""
-    numeric = prepared.numeric
-    used = f"{counted(len(numeric.names), 'column')} ({listed([shown(n) for n in numeric.names])})"
-    sentences = [f"{prepared.table.name}: {counted(prepared.n_rows, 'row')}, {used}."]
-    if numeric.left_out:
-        reasons = [f"{shown(column.name)}, {column.reason}" for column in numeric.left_out]
-        more = len(reasons) - _MOST_LEFT_OUT
-        others = [f"and {more:,} more"] if more > 0 else []
-        sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
-    for name, n_values in prepared.doubtful.items():
-        sentences.append(
-            f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and no "
-            f"measurement, leave it out with --ignore {shown(name)}."
-        )
-    if prepared.n_dropped:
-        rows = counted(prepared.n_dropped, "row")
-        sentences.append(f"{rows} with missing values took no part (--missing drop).")
-    elif missing == "median" and numeric.n_missing.sum():
-        filled = counted(int(numeric.n_missing.sum()), "missing value")
-        sentences.append(f"{filled} became the median of the column.")
-    return " ".join(sentences)
-
-
-def _headline(run: Run) -> str:
-    n_rows = run.found.n_rows
-    if run.finds_outliers:
-        outliers = f"{counted(run.n_nowhere, 'outlier')} among {counted(n_rows, 'row')}"
-        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
-    clusters = counted(len(run.sizes), "cluster")
-    if not run.n_nowhere:
-        return f"{clusters}; every row belongs to one."
-    nowhere = f"{counted(run.n_nowhere, 'row')} ({share(run.n_nowhere, n_rows)})"
-    return f"{clusters}; {nowhere} belong{'s' if run.n_nowhere == 1 else ''} nowhere."
-
-
-def _clusters(run: Run) -> Table:
-    """A line for each cluster, the first ones only where there are many."""
-    table = _table("cluster", "rows", "share", _heading(run, f"most {_adjective(run)} row"))
-    typical = {row.label: _which(run, row) for row in run.notes.typical}
-    n_rows = run.found.n_rows
-    for label, size in enumerate(run.sizes[:_MOST_CLUSTERS].tolist()):
-        table.add_row(str(label), f"{size:,}", share(size, n_rows), typical.get(label, ""))
-    rest = run.sizes[_MOST_CLUSTERS:]
-    more = [(f"{len(rest):,} more", int(rest.sum()))] if len(rest) else []
-    nowhere = [("nowhere", run.n_nowhere)] if run.n_nowhere else []
-    for words, size in (*more, *nowhere):
-        table.add_row(words, f"{size:,}", share(size, n_rows), "")
-    return table
-
-
-def _atypical(run: Run) -> Table:
-    """The least typical rows, the worst first; outliers only where those were looked for."""
-    if run.finds_outliers:
-        table = _table(_heading(run, "row"), "score", _UNUSUAL)
-        for row, score in _with_strength(_outliers_among(run.notes.atypical)):
-            table.add_row(_which(run, row), score, _reasons(row))
-    elif _adjective(run) == "certain":
-        table = _table(_heading(run, "row"), "membership", "between clusters")
-        for row, membership in _with_strength(run.notes.atypical):
-            between = " and ".join(map(str, row.rivals))
-            table.add_row(_which(run, row), membership, between)
-    else:
-        table = _table(_heading(run, "row"), "typicality", "cluster", _UNUSUAL)
-        for row, typicality in _with_strength(run.notes.atypical):
-            cluster = str(row.label) if row.label >= 0 else "nowhere"
-            table.add_row(_which(run, row), typicality, cluster, _reasons(row))
-    return table
-
-
-def _with_strength(rows: Sequence[NotableRow]) -> Iterator[tuple[NotableRow, str]]:
-    return zip(rows, numbers([row.strength for row in rows]), strict=True)
-
-
-def _about_atypical(run: Run) -> str:
-    if not run.finds_outliers:
-        return f"The least {_adjective(run)} rows:"
-    n_shown = len(_outliers_among(run.notes.atypical))
-    return "The worst first:" if n_shown == run.n_nowhere else f"The {n_shown} worst:"
-
-
-def _outliers_among(rows: Sequence[NotableRow]) -> list[NotableRow]:
-    return [row for row in rows if row.label < 0]
-
-
-def _adjective(run: Run) -> str:
-    return "certain" if run.found.strength_name == "largest membership" else "typical"
-
-
-def _which(run: Run, row: NotableRow) -> str:
-    """A row by its line, and by a text of the file that tells it from others, if there is one."""
-    name = _telling_column(run)
-    text = "" if name is None else shown(row.cells[name], 24)
-    return f"{place(row.row, row.line)}  {text}".rstrip()
-
-
-def _heading(run: Run, words: str) -> str:
-    """The heading of rows, with the name of the column whose text stands beside them."""
-    name = _telling_column(run)
-    return words if name is None else f"{words}, {shown(name, 24)}"
-
-
-def _telling_column(run: Run) -> str | None:
+def _telling_column(run: "Run") -> str | None:
     """The column of text that tells most of the notable rows apart."""
     rows = (*run.notes.typical, *run.notes.atypical)
     distinct = {name: len({row.cells[name] for row in rows}) for name in run.notes.columns}
     telling = [name for name, n_texts in distinct.items() if n_texts > 1]
     return max(telling, key=lambda name: distinct[name], default=None)
+
+
+def _headline(run: "Run") -> str:
+    n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
+    if run.finds_outliers:
+        outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
+        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
+    clusters = counted(len(run.sizes), "cluster")
+    if not n_unassigned:
+        return f"{clusters}; every row belongs to one."
+    nowhere = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
+    return f"{clusters}; {nowhere} belong{'s' if n_unassigned == 1 else ''} nowhere."
+
+
+def _clusters(run: "Run", heading: str, which: Callable[[NotableRow], str]) -> Table:
+    """A line for each cluster, the first ones only where there are many."""
+    typical = {row.label: which(row) for row in run.notes.typical}
+    first, rest = run.sizes[:_MOST_CLUSTERS].tolist(), run.sizes[_MOST_CLUSTERS:].tolist()
+    lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
+    if rest:
+        lines.append((f"{len(rest):,} more", sum(rest), ""))
+    if run.view.n_unassigned:
+        lines.append(("nowhere", run.view.n_unassigned, ""))
+    table = _table("cluster", "rows", "share", heading)
+    for label, size, row in lines:
+        table.add_row(label, f"{size:,}", share(size, run.view.n_rows), row)
+    return table
+
+
+def _atypical(
+    run: "Run", rows: list[NotableRow], heading: str, which: Callable[[NotableRow], str]
+) -> Table:
+    """The least typical rows, the worst first."""
+    if run.finds_outliers:
+        table = _table(heading, "score", _UNUSUAL)
+        more = [(_reasons(row),) for row in rows]
+    elif rows[0].rivals:
+        table = _table(heading, "membership", "between clusters")
+        more = [(" and ".join(map(str, row.rivals)),) for row in rows]
+    else:
+        table = _table(heading, "typicality", "cluster", _UNUSUAL)
+        more = [(str(row.label) if row.label >= 0 else "nowhere", _reasons(row)) for row in rows]
+    strengths = numbers([row.strength for row in rows])
+    for row, strength, cells in zip(rows, strengths, more, strict=True):
+        table.add_row(which(row), strength, *cells)
+    return table
 
 
 def _reasons(row: NotableRow) -> str:
@@ -176,19 +124,6 @@ def _reasons(row: NotableRow) -> str:
         f"{shown(reason.column, 20)} {number(reason.value)} ({reason.deviations:+.1f})"
         for reason in (first, *close[:1])
     )
-
-
-def _explanation(model: Any) -> str:
-    """The sentence of the automatic method, its parameter as the option is typed."""
-    return re.sub(r"\bat_least=(\d+)", r"--at-least \1", model.explanation_)
-
-
-def _about_method(run: Run) -> str:
-    model = chosen_method(run.model)
-    name = type(model).__name__
-    meaning = f": {ESTIMATORS[name].meaning}" if name in ESTIMATORS else ""
-    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds:.1f} s in all"
-    return f"By {name}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}"
 
 
 def _table(*headings: str) -> Table:

@@ -4,7 +4,7 @@ import pytest
 
 import typicality
 from typicality._estimators import CLUSTERING_METHODS
-from typicality.cli.methods import build_estimator, option_for, parse_parameters
+from typicality.cli.parameters import configure, option_for, parse_value
 
 WRONG = {  # and what the message names
     "number is missing": (["-m", "fcm"], ["--method fcm", "--clusters"]),
@@ -63,24 +63,16 @@ def test_unknown_command_is_answered_with_a_near_one_or_all(run):
 
 
 def test_values_are_literals_or_text():
-    texts = ["a=1", "b=0.5", "c=True", "d=None", "e=auto", "f=[1, 2]", "g=x=y"]
-    parsed = parse_parameters(texts)
-    assert parsed == {
-        "a": 1,
-        "b": 0.5,
-        "c": True,
-        "d": None,
-        "e": "auto",
-        "f": [1, 2],
-        "g": "x=y",
-    }
+    values = {"1": 1, "0.5": 0.5, "True": True, "None": None, "auto": "auto", "x=y": "x=y"}
+    assert {text: parse_value(text) for text in values} == values
+    assert parse_value("[1, 2]") == [1, 2]
 
 
 @pytest.mark.parametrize("method", CLUSTERING_METHODS)
-def test_every_method_names_an_estimator(method):
+def test_every_method_gets_its_number_and_seed(method):
     clusters = 3 if CLUSTERING_METHODS[method].number == "given" else None
-    model = build_estimator(method, clusters=clusters, seed=7, options={}, parameters={})
-    assert type(model) is getattr(typicality, CLUSTERING_METHODS[method].name)
+    estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
+    model = configure(estimator, {"n_clusters": clusters, "sigma": None}, [], seed=7)
     expected = type(model)().get_params()
     expected |= {"n_clusters": 3} if clusters else {}
     expected |= {"random_state": 7} if "random_state" in expected else {}

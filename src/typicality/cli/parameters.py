@@ -1,0 +1,92 @@
+"""Parameters of estimators on the command line, judged before anything is read."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from typicality.cli.errors import WrongUseError
+
+OPTIONS = {
+    "alpha": "--alpha",
+    "assign": "--assign",
+    "at_least": "--at-least",
+    "contamination": "--rate",
+    "kernel": "--kernel",
+    "min_cluster_size": "--min-cluster-size",
+    "n_clusters": "--clusters",
+    "novelty": "--novelty",
+    "random_state": "--seed",
+    "sigma": "--sigma",
+}
+
+
+def configure(
+    estimator: Any, options: Mapping[str, Any], param: Sequence[str], *, seed: int
+) -> Any:
+    """Set the parameters of an estimator, and judge their values.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator; it is changed and returned.
+    options : mapping
+        Parameters that have an option of their own, by name; None where the option was not given.
+    param : sequence of str
+        Further parameters, as ``--param NAME=VALUE`` gave them.
+    seed : int
+        The `random_state`, where the estimator has one.
+    """
+    known = estimator.get_params(deep=False)
+    values = {name: value for name, value in options.items() if value is not None}
+    values = {name: parse_value(v) if isinstance(v, str) else v for name, v in values.items()}
+    for text in param:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise WrongUseError(
+                f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
+            )
+        if options.get(name) is not None or name in ("n_clusters", "random_state"):
+            raise WrongUseError(f"{name} has an option of its own; use {OPTIONS[name]} alone.")
+        if name == "store_memberships":
+            raise WrongUseError(
+                "store_memberships cannot be changed: labels.csv needs memberships."
+            )
+        if name not in known:
+            raise WrongUseError(f"There is no parameter {name!r}; {near_name(name, sorted(known))}")
+        values[name] = parse_value(value)
+    for name in ("kernel", "metric"):
+        if values.get(name) in ("precomputed", "dissimilarities"):
+            raise WrongUseError(
+                f"The {name} {values[name]!r} needs a square matrix instead of rows, which "
+                "the command line does not read; use the estimator from Python."
+            )
+    if "random_state" in known:
+        values["random_state"] = seed
+    estimator.set_params(**values)
+    try:
+        estimator._validate_params()
+    except ValueError as error:
+        raise WrongUseError(str(error)) from error
+    return estimator
+
+
+def parse_value(text: str) -> Any:
+    """A number, a truth value, None, a list, where the text is one; else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def option_for(parameter: str) -> str:
+    """How a parameter of an estimator is set on the command line."""
+    return OPTIONS.get(parameter, f"--param {parameter}=VALUE")
+
+
+def near_name(wrong: str, names: Sequence[str]) -> str:
+    """A clause that suggests the name that was meant, or lists what there is."""
+    near = get_close_matches(wrong, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {', '.join(names)}."

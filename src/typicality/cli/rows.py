@@ -1,0 +1,182 @@
+"""The rows of a file that take part: which columns, which rows, and why not the others."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context
+from threadpoolctl import threadpool_limits
+
+from typicality._typing import Doubles
+from typicality._words import counted, listed
+from typicality.cli.console import place, shown
+from typicality.cli.errors import UnusableError
+from typicality.cli.options import Options
+from typicality.preprocessing import ColumnScaler
+from typicality.tables import NumericTable, TableFile, open_table, read_rows
+
+_CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
+_MOST_CLASSES = 50
+_MOST_LEFT_OUT = 5  # columns explained one by one
+
+
+@dataclass(frozen=True, eq=False)
+class FileRows:
+    """The rows of a file that take part.
+
+    Parameters
+    ----------
+    options : Options
+        What was asked for.
+    table : TableFile
+        The file.
+    numeric : NumericTable
+        Its numbers, all rows.
+    kept : array of shape (n,), bool
+        Which rows take part; rows with missing values may have been left out.
+    X : array of shape (n_kept, d)
+        The numbers of those that take part.
+    """
+
+    options: Options
+    table: TableFile
+    numeric: NumericTable
+    kept: NDArray[np.bool_]
+    X: Doubles
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.numeric.names
+
+    @property
+    def n_dropped(self) -> int:
+        """How many rows were left out."""
+        return int(np.sum(~self.kept))
+
+    def scaler(self) -> ColumnScaler:
+        """A scaler as the options ask for, not fitted."""
+        fill_in = self.options.missing == "median"
+        return ColumnScaler(scale=self.options.scale, missing="median" if fill_in else "error")
+
+    def record(self) -> dict[str, Any]:
+        """The file, its columns and what became of missing values, for run.json."""
+        options, numeric = self.options, self.numeric
+        return {
+            "file": self.table.name,
+            "path": str(Path(options.file).resolve()) if options.file != "-" else None,
+            "format": self.table.format,
+            "delimiter": options.delimiter,
+            "header": options.header,
+            "fingerprint": numeric.fingerprint,
+            "n_rows": len(self.kept),
+            "n_rows_left_out": self.n_dropped,
+            "columns": list(numeric.names),
+            "columns_left_out": [column._asdict() for column in numeric.left_out],
+            "missing": options.missing,
+            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True)),
+        }
+
+    def summary(self) -> str:
+        """Which rows and columns were used, and why not the others."""
+        names, left_out = map(shown, self.names), self.numeric.left_out
+        used = f"{counted(len(self.names), 'column')} ({listed(names)})"
+        sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
+        if left_out:
+            reasons = [f"{shown(column.name)}, {column.reason}" for column in left_out]
+            more = len(reasons) - _MOST_LEFT_OUT
+            others = [f"and {more:,} more"] if more > 0 else []
+            sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
+        for name, column in zip(self.names, self.X.T, strict=True):
+            n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
+            if n_values <= _MOST_CLASSES:
+                sentences.append(
+                    f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and "
+                    f"no measurement, leave it out with --ignore {shown(name)}."
+                )
+        n_missing = int(self.numeric.n_missing.sum())
+        if self.n_dropped:
+            rows = counted(self.n_dropped, "row")
+            sentences.append(f"{rows} with missing values took no part (--missing drop).")
+        elif self.options.missing == "median" and n_missing:
+            filled = counted(n_missing, "missing value")
+            sentences.append(f"{filled} became the median of the column.")
+        return " ".join(sentences)
+
+
+def _count_codes(column: Doubles) -> float:
+    """How many whole numbers there are in a column; infinity where it has others."""
+    values = np.unique(column[~np.isnan(column)])
+    return len(values) if (values == np.rint(values)).all() else np.inf
+
+
+@contextmanager
+def within(options: Options) -> Iterator[None]:
+    """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
+
+    Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
+    and the threads of its pools.
+    """
+    memory = options.memory
+    settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
+    with config_context(**settings), threadpool_limits(options.jobs):
+        yield
+
+
+def open_file(options: Options) -> TableFile:
+    """The file that was chosen, opened as it was asked for."""
+    return open_table(
+        options.file, format=options.format, delimiter=options.delimiter, header=options.header
+    )
+
+
+def read_file(table: TableFile, options: Options) -> FileRows:
+    """Read the columns of numbers, and decide about rows with missing values.
+
+    Raises
+    ------
+    UnusableError
+        There are missing values and no choice was made about them, or too few rows are left.
+    TableError
+        The file cannot be used.
+    """
+    memory = None if options.memory is None else int(options.memory * 1e9)
+    columns = options.columns or None
+    numeric = read_rows(table, columns=columns, ignore=options.ignore, memory=memory)
+    missing = np.asarray(np.isnan(numeric.X).any(axis=1))
+    if options.missing == "error" and missing.any():
+        raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
+    kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
+    if kept.sum() < 2:
+        raise UnusableError(
+            f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
+            f"are needed{_how_to_keep_more(options, numeric)}."
+        )
+    return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
+
+
+def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
+    worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
+    phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
+    columns = "column" if len(phrases) == 1 else "the columns"
+    assert numeric.first_missing is not None
+    first = place(numeric.first_missing.row, numeric.first_missing.line)
+    return (
+        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
+        f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "
+        "--missing drop, fill in medians with --missing median, or leave columns out with --ignore."
+    )
+
+
+def _how_to_keep_more(options: Options, numeric: NumericTable) -> str:
+    if options.missing != "drop" or not sum(numeric.n_missing):
+        return ""
+    worst = numeric.names[int(np.argmax(numeric.n_missing))]
+    return (
+        f"; the column {worst!r} has the most missing values: leave it out with --ignore, or fill "
+        "them in with --missing median"
+    )
