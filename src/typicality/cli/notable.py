@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Floats, Places
+from typicality.fitted import FittedView
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
 from typicality.report.middles import Middles
 from typicality.report.outliers import explain
 from typicality.tables import Block, append_columns
@@ -144,12 +144,12 @@ class FileNotes:
         return replace(notable, line=line, cells=cells)
 
 
-def typical_rows(found: Findings, number: Places) -> list[NotableRow]:
+def typical_rows(found: FittedView, number: Places) -> list[NotableRow]:
     """The most typical row of each cluster.
 
     Parameters
     ----------
-    found : Findings
+    found : FittedView
         What a model says of rows.
     number : array of shape (n,)
         The numbers of those rows in the file.
@@ -163,7 +163,7 @@ def typical_rows(found: Findings, number: Places) -> list[NotableRow]:
 
 
 def explained_rows(
-    found: Findings,
+    found: FittedView,
     number: Places,
     *,
     names: Sequence[str],
@@ -177,7 +177,7 @@ def explained_rows(
 
     Parameters
     ----------
-    found : Findings
+    found : FittedView
         What a model says of rows.
     number : array of shape (n,)
         The numbers of those rows in the file.
@@ -193,7 +193,7 @@ def explained_rows(
     if found.strength_name == "largest membership":
         return _rows_between(found, number, at_most)
     features = FeatureTable(list(names), values, scaled, of_model=True)
-    middles = Middles.of(found, features) if found.kind == "memberships" else None
+    middles = Middles.of(found, features) if found.kind == "prototypes" else None
     outliers = explain(found, features, middles, np.arange(found.n_rows))
     rows = []
     for position, deviations in zip(outliers.rows[:at_most], outliers.deviations, strict=False):
@@ -207,7 +207,7 @@ def explained_rows(
     return rows
 
 
-def _rows_between(found: Findings, number: Places, at_most: int) -> list[NotableRow]:
+def _rows_between(found: FittedView, number: Places, at_most: int) -> list[NotableRow]:
     """The rows that share their membership most evenly: between clusters, not far from them."""
     assert found.memberships is not None
     rows = []
@@ -219,7 +219,7 @@ def _rows_between(found: Findings, number: Places, at_most: int) -> list[Notable
 
 
 def _notable(
-    found: Findings, number: Places, position: int, reasons: tuple[Reason, ...] = ()
+    found: FittedView, number: Places, position: int, reasons: tuple[Reason, ...] = ()
 ) -> NotableRow:
     label, strength = int(found.labels[position]), float(found.strength[position])
     return NotableRow(int(number[position]), None, label, strength, {}, reasons)

@@ -11,9 +11,9 @@ import numpy as np
 
 from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
+from typicality.fitted import FittedView
 from typicality.report import Report
 from typicality.report.assembly import assemble
-from typicality.report.findings import Findings
 from typicality.report.payload import build_payload
 
 _SCALES = {
@@ -60,7 +60,7 @@ def write_page(
     *,
     model: Any,
     rows: PageRows,
-    found: Findings | None = None,
+    found: FittedView | None = None,
     overwrite: bool = False,
     notes: Sequence[tuple[str, str]] = (),
 ) -> None:
@@ -76,7 +76,7 @@ def write_page(
         The fitted estimator.
     rows : PageRows
         What is shown.
-    found : Findings, optional
+    found : FittedView, optional
         What the estimator says of them, where it was asked already.
     overwrite : bool, default=False
         Whether a file that is there is replaced.

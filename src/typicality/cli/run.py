@@ -11,7 +11,7 @@ from typicality.cli.fitting import FittedModel
 from typicality.cli.notable import FileNotes
 from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.preparing import PreparedRows
-from typicality.report.findings import Findings
+from typicality.fitted import FittedView
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Run:
         The rows.
     fitted : FittedModel
         The model.
-    found : Findings
+    found : FittedView
         What the model says of the rows that took part.
     notes : FileNotes
         Notable rows, and what the file says of them.
@@ -46,7 +46,7 @@ class Run:
     run_choice: RunChoice
     prepared: PreparedRows
     fitted: FittedModel
-    found: Findings
+    found: FittedView
     notes: FileNotes
     seconds: float = 0.0
 
@@ -58,7 +58,7 @@ class Run:
     @property
     def finds_outliers(self) -> bool:
         """Whether it looked for outliers instead of clusters."""
-        return self.found.kind == "typicality"
+        return self.found.kind == "detector"
 
     @cached_property
     def sizes(self) -> Places:
@@ -70,4 +70,4 @@ class Run:
     @property
     def n_nowhere(self) -> int:
         """How many rows belong nowhere, or are outliers."""
-        return self.found.n_nowhere
+        return self.found.n_unassigned

@@ -16,7 +16,7 @@ from typicality.cli.options import TableChoice
 from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.exceptions import ModelFileError
-from typicality.report.findings import chosen_method
+from typicality.fitted import chosen_method
 
 RECORD_FORMAT = 1
 _REQUIRED = {

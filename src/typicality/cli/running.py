@@ -15,7 +15,6 @@ from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.page import PageRows, write_page
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
-from typicality.cli.results import as_cells, columns_of_fit
 from typicality.cli.run import Run
 from typicality.cli.run_folder import (
     MODEL,
@@ -27,8 +26,9 @@ from typicality.cli.run_folder import (
 )
 from typicality.cli.run_record import record_of
 from typicality.cli.summary import say_files, say_summary
+from typicality.cli.words import as_cells
+from typicality.fitted import FittedView, view
 from typicality.persistence import save
-from typicality.report.findings import Findings, find
 from typicality.tables import TableFile
 
 
@@ -102,7 +102,7 @@ def _fill(folder: Path, request: Request, table: TableFile, terminal: Terminal) 
         prepared = prepare_rows(table, request.table, memory=limit)
     with terminal.doing(f"Fitting {len(prepared.X):,} rows"):
         fitted = _fit(request, prepared)
-        found = find(fitted.model, fitted.scaled)
+        found = view(fitted.model)
     with terminal.doing("Writing the results"):
         notes = _write_rows(folder / request.results, request, prepared, fitted, found)
         save(fitted.named_pipeline, folder / MODEL)
@@ -139,7 +139,7 @@ def _fit(request: Request, prepared: PreparedRows) -> FittedModel:
 
 
 def _write_rows(
-    path: Path, request: Request, prepared: PreparedRows, fitted: FittedModel, found: Findings
+    path: Path, request: Request, prepared: PreparedRows, fitted: FittedModel, found: FittedView
 ) -> FileNotes:
     """Write the rows with what was found, and note what the file says about the notable ones."""
     number = np.flatnonzero(prepared.kept)
@@ -154,7 +154,7 @@ def _write_rows(
     )
     left_out = [column.name for column in prepared.numeric.left_out]
     notes = FileNotes(prepared.kept, left_out, typical=typical, atypical=atypical)
-    extra = as_cells(columns_of_fit(fitted.model, found), prepared.kept)
+    extra = as_cells(found.columns, prepared.kept)
     with open(path, "x", encoding="utf-8", newline="") as stream:
         notes.write(stream, prepared.table.blocks(), extra)
     return notes

@@ -16,7 +16,7 @@ from typicality.cli.preparing import PreparedRows
 from typicality.cli.run import Run
 from typicality.cli.run_folder import MODEL, RECORD, REPORT
 from typicality.cli.words import number, numbers, place
-from typicality.report.findings import chosen_method
+from typicality.fitted import chosen_method
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_LEFT_OUT = 5
