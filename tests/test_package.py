@@ -38,6 +38,7 @@ LAYERS = [
     ["geometry"],
     ["bandwidth", "solve"],
     ["levelsets", "metrics"],
+    ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
     ["persistence", "comparison", "validation"],

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from reference.page_labels import decode, labels_at, levels_to_try
-from typicality.report.findings import Findings
+from typicality.fitted import FittedView
 from typicality.report.payload import build_payload
 from typicality.report.sampling import choose_rows
 
@@ -68,7 +68,7 @@ def test_too_many_rows_that_belong_nowhere_are_thinned_to_the_least_typical(cutt
 def test_small_clusters_are_in_the_sample():
     labels = np.repeat([0, 1, 2], [50_000, 12, 30]).astype(np.int32)
     words = dict.fromkeys(["strength_name", "strength_words", "fitted_words"], "")
-    found = Findings(kind="memberships", labels=labels, strength=np.ones(50_042), **words)
+    found = FittedView(kind="prototypes", labels=labels, strength=np.ones(50_042), **words)
     shown = choose_rows(found, 200, wanted=np.array([7])).rows
     assert len(shown) == 200
     assert 7 in shown

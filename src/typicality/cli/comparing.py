@@ -20,10 +20,10 @@ from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import RunChoice, TableChoice
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.resources import within
-from typicality.cli.results import as_cells
 from typicality.cli.run_folder import folder_if_named
 from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
 from typicality.cli.summary import about_data
+from typicality.cli.words import as_cells
 from typicality.comparison import Comparison, compare_methods
 from typicality.comparison.methods import chosen_methods
 from typicality.comparison.tables import (

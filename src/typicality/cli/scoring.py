@@ -16,9 +16,10 @@ from typicality._words import counted, share
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.resources import within
-from typicality.cli.results import as_cells, column_names, columns_of_new_rows
 from typicality.cli.run_folder import SavedRun, open_run, require_free
+from typicality.cli.words import as_cells
 from typicality.exceptions import ModelFileError
+from typicality.fitted import column_names, view
 from typicality.persistence import load
 from typicality.tables import Block, TableFile, append_columns, open_table, rows_of
 
@@ -133,7 +134,7 @@ class Scorer:
     def _columns(self, X: Doubles) -> dict[str, NDArray[Any]]:
         if len(X) == 0:
             return {name: np.empty(0) for name in column_names(self.model)}
-        return columns_of_new_rows(self.model, self._scaler.transform(X))
+        return view(self.model, self._scaler.transform(X)).columns
 
     def _about_missing(self, block: Block, X: Doubles) -> str:
         row, column = np.argwhere(np.isnan(X))[0]

@@ -136,6 +136,10 @@ class JoinedMixture(ClusterMixin, Estimator):
         memberships = self._parts.memberships((rows - self._center) / self._scale)
         return np.asarray(memberships, dtype=rows.dtype)
 
+    def _labels_and_memberships(self, X: ArrayLike) -> tuple[Labels, Floats]:
+        memberships = self.predict_memberships(X)
+        return memberships.argmax(axis=1).astype(np.int32), memberships
+
     def get_feature_names_out(self, input_features: None = None) -> NDArray[np.object_]:
         """What the columns of memberships are called."""
         check_is_fitted(self)

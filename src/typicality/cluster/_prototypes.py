@@ -276,6 +276,11 @@ class PrototypeClusterer(
             attributes["cluster_centers_"] = reader.restore(prototypes.centers)
         return attributes
 
+    def _labels_and_memberships(self, X: ArrayLike) -> tuple[NDArray[np.int32], Floats]:
+        """`predict` and `predict_memberships` from one pass, the same to the last bit."""
+        preferred, memberships = self._prototypes.labels_and_memberships(self._rule, self._read(X))
+        return self._labels_of(preferred), memberships
+
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
         labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]

@@ -340,6 +340,13 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
         typicality: Floats = self._regions.typicality_of(rows)
         return typicality.astype(self.typicality_.dtype, copy=False)
 
+    def _labels_and_typicality(self, X: ArrayLike) -> tuple[Labels, Floats]:
+        """`predict` and `predict_typicality` from one pass, the same to the last bit."""
+        labels, typicality = self._regions.labels_and_typicality(
+            self._read(X), self._cut, assign=self._assign
+        )
+        return labels, typicality.astype(self.typicality_.dtype, copy=False)
+
     def labels_at(self, alpha: float) -> Labels:
         """The cluster of each training row when the typicality is cut at alpha; no new fit.
 

@@ -14,6 +14,7 @@ from typicality._compat import Interval, StrOptions, fit_context
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
+from typicality.cluster._readers import Paths
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
     require_finite,
@@ -259,6 +260,17 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
+        scores: Doubles = self._left_out.scores(rows, self.eta_)
+        return scores
+
+    def _training_scores(self) -> Doubles:
+        """The scores of the training rows, which the kernel sums have kept."""
+        known = getattr(self._left_out, "known", None)
+        rows = getattr(known and known.columns, "training", None)
+        if rows is None and isinstance(self._reader, Paths) and self._reader.taking_part.all():
+            rows = self._reader.read(self._reader.paths.rows.astype(self.typicality_.dtype), None)
+        if rows is None:
+            raise ValueError(f"{self!r} has not kept its training rows. Pass X.")
         scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 

@@ -41,6 +41,11 @@ class Predictor(Protocol):
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         """The prototype each row prefers, shape (n,)."""
 
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats
+    ) -> tuple[NDArray[np.int32], Floats]:
+        """Both from one pass, the same to the last bit."""
+
     def objective(self, rule: MembershipRule, X: Floats, sample_weight: Floats | None) -> float:
         """The objective of the rows with the memberships that minimise it."""
 

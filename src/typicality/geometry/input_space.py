@@ -136,6 +136,19 @@ class Centroids:
             out[rows] = labels(rule, self.sqdist(X[rows]))
         return out
 
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats
+    ) -> tuple[NDArray[np.int32], Floats]:
+        preferred = np.empty(len(X), np.int32)
+        degrees = np.empty((len(X), self.n_clusters), X.dtype)
+        if rule.compiled_form is not None:
+            self._write(X, rule.compiled_form, labels=preferred, memberships=degrees)
+            return preferred, degrees
+        for rows in self.blocks(X):
+            sqdist = self.sqdist(X[rows])
+            preferred[rows], degrees[rows] = labels(rule, sqdist), rule.memberships(sqdist)
+        return preferred, degrees
+
     def objective(
         self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
     ) -> float:

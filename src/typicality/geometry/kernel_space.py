@@ -94,6 +94,13 @@ class ExpandedPrototypes:
         preferred: NDArray[np.int32] = labels(rule, self._sqdist(X)).astype(np.int32)
         return preferred
 
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats
+    ) -> tuple[NDArray[np.int32], Floats]:
+        sqdist = self._sqdist(X)
+        memberships: Floats = rule.memberships(sqdist).astype(self.dtype)
+        return labels(rule, sqdist).astype(np.int32), memberships
+
     def objective(
         self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
     ) -> float:
@@ -185,6 +192,11 @@ class KernelPrototypes:
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         return self._expanded.labels(rule, X)
+
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats
+    ) -> tuple[NDArray[np.int32], Floats]:
+        return self._expanded.labels_and_memberships(rule, X)
 
     def objective(
         self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None

@@ -116,9 +116,16 @@ class Regions:
 
     def labels_of(self, rows: Floats, cut: Cut, *, assign: str) -> Labels:
         """The labels of any rows: each has that of the node it joins."""
+        return self.labels_and_typicality(rows, cut, assign=assign)[0]
+
+    def labels_and_typicality(
+        self, rows: Floats, cut: Cut, *, assign: str
+    ) -> tuple[Labels, Doubles]:
+        """`labels_of` and `typicality_of` from one search."""
         joined = self._join(rows)
         entry = self.landscape.typicality(joined.entry)
-        return self._labels(joined.node, entry, cut, assign, rows)
+        labels = self._labels(joined.node, entry, cut, assign, rows)
+        return labels, self.landscape.typicality(joined.height)
 
     def memberships(self, cut: Cut, rows: Floats | None = None) -> Doubles:
         r"""How high the best way from each row to the peak of each cluster is.

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from typicality._typing import Doubles, Floats, Places
+from typicality.fitted import FittedView
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
 
 _MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
 _MOST_AXES = 1000
@@ -46,13 +46,13 @@ class AxisChoice(NamedTuple):
 
 
 def choose_axes(
-    found: Findings, features: FeatureTable, shown: Places, *, importance: Doubles
+    found: FittedView, features: FeatureTable, shown: Places, *, importance: Doubles
 ) -> AxisChoice:
     """Features, the most important ones where all are too many; principal axes; the strength.
 
     Parameters
     ----------
-    found, features : Findings, FeatureTable
+    found, features : FittedView, FeatureTable
         All rows.
     shown : array of int
         Those on the page.

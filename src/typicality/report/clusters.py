@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
 from typicality.report.middles import Middles, group_means
 
 _MOST_DESCRIBED = 1000
@@ -56,7 +56,7 @@ class ClusterTable:
     deviations: Doubles
 
     @classmethod
-    def of(cls, found: Findings, features: FeatureTable, middles: Middles | None) -> Self:
+    def of(cls, found: FittedView, features: FeatureTable, middles: Middles | None) -> Self:
         """The clusters of the rows a model has judged."""
         sizes = np.bincount(found.labels[found.labels >= 0])
         listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
@@ -74,7 +74,7 @@ class ClusterTable:
         )
 
 
-def _most_typical_rows(found: Findings, listed: Places) -> Places:
+def _most_typical_rows(found: FittedView, listed: Places) -> Places:
     order = np.lexsort((-found.strength, found.labels))
     present, first = np.unique(found.labels[order], return_index=True)
     return order[first[np.searchsorted(present, listed)]]

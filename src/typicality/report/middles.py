@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from typicality._typing import Doubles, Floats, Places
+from typicality.fitted import FittedView
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
 
 _FEW = 5  # rows say little about a spread
 _NARROWEST = 0.01  # of the spread of all rows: equal values would make any other infinitely far
@@ -40,7 +40,7 @@ class Middles:
     are_prototypes: bool
 
     @classmethod
-    def of(cls, found: Findings, features: FeatureTable) -> Self:
+    def of(cls, found: FittedView, features: FeatureTable) -> Self:
         """The middles of the clusters of rows."""
         are_prototypes = features.of_model and found.centers is not None
         values, labels = features.measured, found.labels

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.fitted import FittedView
 from typicality.geometry.rows import NearestRows
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings
 from typicality.report.middles import Middles
 
 _MOST_LISTED = 2000
@@ -36,7 +36,7 @@ class Outliers(NamedTuple):
 
 
 def explain(
-    found: Findings, features: FeatureTable, middles: Middles | None, shown: Places
+    found: FittedView, features: FeatureTable, middles: Middles | None, shown: Places
 ) -> Outliers:
     """The outliers among the rows that are shown, and the deviations that make them so."""
     strength = found.strength[shown]
@@ -66,7 +66,7 @@ def _from_middles(
     return Outliers(rows, np.asarray(away, dtype=np.float64), words)
 
 
-def _from_neighbours(found: Findings, features: FeatureTable, rows: Places) -> Outliers:
+def _from_neighbours(found: FittedView, features: FeatureTable, rows: Places) -> Outliers:
     typical = _typical_rows(found, rows)
     values = features.standardised
     n_neighbours = min(_NEIGHBOURS, len(typical))
@@ -81,7 +81,7 @@ def _from_neighbours(found: Findings, features: FeatureTable, rows: Places) -> O
     return Outliers(rows, values[rows] - expected, words)
 
 
-def _typical_rows(found: Findings, outliers: Places) -> Places:
+def _typical_rows(found: FittedView, outliers: Places) -> Places:
     """Rows of clusters, or the more typical half where there are none; the outliers left out."""
     typical = found.labels >= 0
     if not typical.any():

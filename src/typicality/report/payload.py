@@ -5,16 +5,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import resample
+from sklearn.utils.validation import check_is_fitted
 
 import typicality
 from typicality._arguments import check_whole
 from typicality._typing import Doubles, Floats, Places
+from typicality.fitted import FittedView, chosen_method, view
+from typicality.geometry.checks import check_rows
 from typicality.report.axes import AxisChoice, choose_axes
 from typicality.report.cells import choose_cells
 from typicality.report.clusters import ClusterTable
 from typicality.report.encoding import clean_text, encoded
 from typicality.report.features import FeatureTable
-from typicality.report.findings import Findings, chosen_method, find, read_rows
 from typicality.report.middles import Middles
 from typicality.report.outliers import Outliers, explain
 from typicality.report.sampling import choose_rows
@@ -22,9 +25,11 @@ from typicality.report.shown_tree import ShownBranches, choose_branches, tree_pa
 from typicality.report.words import default_notes, default_title, row_words
 
 _FORMAT = 1
+_KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # for the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _PROFILE_LENGTH = 4
+_ROWS_COMPARED = 1000
 _REASONS = 3  # features named for an outlier
 _FLOAT32_LEAST, _FLOAT32_MOST = 1e-30, 1e38  # beyond, digits or whole numbers are lost
 _FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
@@ -42,7 +47,7 @@ def build_payload(
     warnings: Sequence[str] = (),
     max_rows: int = 100_000,
     random_state: Any = 0,
-    found: Findings | None = None,
+    found: FittedView | None = None,
 ) -> dict[str, Any]:
     """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
 
@@ -56,8 +61,9 @@ def build_payload(
     cells = {} if cells is None else cells
     _check_cells(cells, len(rows))
     row_word, numbers = _check_row_numbers(row_numbers, len(rows))
-    found = find(model, X) if found is None else found
-    middles = Middles.of(found, features) if found.kind == "memberships" else None
+    if found is None:  # the rows of a tree are its training rows
+        found = view(model, None if hasattr(chosen_method(model), "tree_") else X)
+    middles = Middles.of(found, features) if found.kind == "prototypes" else None
     clusters = ClusterTable.of(found, features, middles)
     branches = None
     if found.tree is not None:
@@ -92,7 +98,9 @@ def build_payload(
     }
 
 
-def _wanted_rows(found: Findings, clusters: ClusterTable, branches: ShownBranches | None) -> Places:
+def _wanted_rows(
+    found: FittedView, clusters: ClusterTable, branches: ShownBranches | None
+) -> Places:
     """Rows a page speaks of: the most typical row of each cluster, and the peaks of branches."""
     typical = clusters.typical_rows
     if found.tree is None or branches is None:
@@ -101,11 +109,13 @@ def _wanted_rows(found: Findings, clusters: ClusterTable, branches: ShownBranche
     return np.concatenate([peaks, typical])
 
 
-def _findings_payload(found: Findings, shown: Places) -> dict[str, Any]:
-    memberships = None if found.memberships is None else found.memberships[shown]
+def _findings_payload(found: FittedView, shown: Places) -> dict[str, Any]:
+    memberships = None
+    if found.kind == "prototypes" and found.memberships is not None:
+        memberships = found.memberships[shown]
     small = memberships is not None and memberships.size <= _MOST_MEMBERSHIPS
     return {
-        "kind": found.kind,
+        "kind": _KINDS[found.kind],
         "labels": encoded(found.labels[shown], "i4"),
         "fitted_words": found.fitted_words,
         "strength": encoded(found.strength[shown], "f8"),
@@ -146,10 +156,10 @@ def _float_type(values: Floats) -> str:
 
 
 def _clusters_payload(
-    clusters: ClusterTable, found: Findings, features: Places, numbers: NDArray[np.int32]
+    clusters: ClusterTable, found: FittedView, features: Places, numbers: NDArray[np.int32]
 ) -> list[dict[str, Any]]:
     level = np.full(len(clusters.labels), np.nan)
-    if found.kind != "memberships":
+    if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
     best, deviations = _largest(clusters.deviations[:, features], _PROFILE_LENGTH)
     without = [((), ())] * (len(clusters.labels) - len(best))
@@ -251,3 +261,50 @@ def _check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], 
     if isinstance(warnings, str):
         raise TypeError("warnings must be a sequence of sentences, not one string.")
     return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def read_rows(model: Any, X: Any) -> Floats:
+    """The rows of X as an array, if they and the model can be reported on."""
+    _check_reportable(model)
+    check_is_fitted(model)
+    rows = check_rows(model, X, training=False)
+    method = chosen_method(model)
+    if hasattr(method, "tree_"):
+        _check_training_rows(method, X, n_rows=len(rows))
+    return rows
+
+
+def _check_reportable(model: Any) -> None:
+    """An estimator of typicality, not a pipeline around one."""
+    if hasattr(model, "steps"):
+        raise TypeError(
+            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
+            "the steps before have made them, and the rows as they were as display, i.e. "
+            "model[-1].report(model[:-1].transform(X), display=X)."
+        )
+    kinds = ("labels_at", "decision_function", "predict_memberships")
+    if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
+        raise TypeError(
+            f"{model!r} is not an estimator of typicality: a report shows typicalities or "
+            "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
+        )
+
+
+def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
+    """The rows that a tree was grown from; some of them are looked at."""
+    known = model.typicality_
+    n_fitted = len(known)
+    same = n_rows == n_fitted
+    if same:
+        n_compared = min(_ROWS_COMPARED, n_rows)
+        some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
+        same = np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
+    if not same:
+        raise ValueError(
+            f"X has {n_rows} rows and is not what the model was fitted on ({n_fitted} rows): "
+            "the tree of clusters knows those rows only, in their order. Pass the X of fit, or fit "
+            "the model to these rows."
+        )

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from typicality._typing import Places
-from typicality.report.findings import Findings
+from typicality.fitted import FittedView
 
 _SOME = 50  # rows of each cluster, where there is room
 
@@ -20,13 +20,13 @@ class ShownRows(NamedTuple):
 
 
 def choose_rows(
-    found: Findings, max_rows: int, *, wanted: Places, random_state: Any = 0
+    found: FittedView, max_rows: int, *, wanted: Places, random_state: Any = 0
 ) -> ShownRows:
     """All rows, or a sample of them that keeps those that belong nowhere.
 
     Parameters
     ----------
-    found : Findings
+    found : FittedView
         The rows and what a model says of them.
     max_rows : int
         The most rows that are shown.
@@ -62,14 +62,16 @@ def _draw(labels: NDArray[np.int32], rest: Places, room: int, random_state: Any)
     return rest[np.argsort(~first, kind="stable")[:room]]
 
 
-def _note(found: Findings, max_rows: int, n_kept: int, random_state: Any) -> str:
-    kept = f"all {n_kept:,} rows" if n_kept == found.n_nowhere else f"the {n_kept:,} least typical"
+def _note(found: FittedView, max_rows: int, n_kept: int, random_state: Any) -> str:
+    kept = (
+        f"all {n_kept:,} rows" if n_kept == found.n_unassigned else f"the {n_kept:,} least typical"
+    )
     nowhere = {
         "tree": "that are in no cluster",
-        "typicality": "that are outliers",
-        "memberships": "that belong nowhere",
+        "detector": "that are outliers",
+        "prototypes": "that belong nowhere",
     }[found.kind]
-    whole = "" if n_kept == found.n_nowhere else f" of the {found.n_nowhere:,} rows"
+    whole = "" if n_kept == found.n_unassigned else f" of the {found.n_unassigned:,} rows"
     outliers = f"{kept}{whole} {nowhere}, and others" if n_kept else "rows"
     seed = f" (seed {random_state})" if isinstance(random_state, int | np.integer) else ""
     several = ", some of each cluster" if found.labels.max() > 0 else ""

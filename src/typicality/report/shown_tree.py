@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.encoding import encoded
-from typicality.report.findings import Findings
 
 _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
@@ -90,7 +90,7 @@ def _kept_parents(tree: AlphaTree, peak: Places) -> Places:
 
 
 def tree_payload(
-    found: Findings, branches: ShownBranches | None, shown: Places
+    found: FittedView, branches: ShownBranches | None, shown: Places
 ) -> dict[str, Any] | None:
     """What a page needs to label the rows it shows at any alpha."""
     tree = found.tree

@@ -7,7 +7,7 @@ import numpy as np
 
 from typicality._estimators import ESTIMATORS
 from typicality._words import counted, share
-from typicality.report.findings import Findings, chosen_method
+from typicality.fitted import FittedView, chosen_method
 
 _ENDINGS = {
     "converged": "It converged after {n}.",
@@ -17,9 +17,9 @@ _ENDINGS = {
 _LONGEST_VALUE = 60  # characters of a parameter
 
 
-def default_title(found: Findings) -> str:
+def default_title(found: FittedView) -> str:
     """What a page is called when nobody says."""
-    what = "Outliers" if found.kind == "typicality" else "Clusters and outliers"
+    what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
     return f"{what} in {counted(found.n_rows, 'row')}"
 
 
@@ -30,7 +30,7 @@ def row_words(row_word: str, *, counted_from_zero: bool) -> str:
     return f"Rows are called by their {row_word} in the data."
 
 
-def default_notes(model: Any, found: Findings, n_features: int, n_clusters: int) -> list[Any]:
+def default_notes(model: Any, found: FittedView, n_features: int, n_clusters: int) -> list[Any]:
     """What was run on what, as pairs of a heading and a sentence or two."""
     explained = getattr(model, "explanation_", None)
     choice = [] if explained is None else [("Choice", explained)]
@@ -70,10 +70,10 @@ def _value(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def _result(found: Findings, n_clusters: int) -> str:
-    n_nowhere = found.n_nowhere
+def _result(found: FittedView, n_clusters: int) -> str:
+    n_nowhere = found.n_unassigned
     rows = f"{counted(n_nowhere, 'row')} ({share(n_nowhere, found.n_rows)})"
-    if found.kind == "typicality":
+    if found.kind == "detector":
         be = "is" if n_nowhere == 1 else "are"
         return (
             f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
@@ -84,7 +84,7 @@ def _result(found: Findings, n_clusters: int) -> str:
     if n_nowhere == 0:
         return f"{clusters}; every row belongs to one."
     be, belong = ("is", "belongs") if n_nowhere == 1 else ("are", "belong")
-    if found.kind == "memberships":
+    if found.kind == "prototypes":
         return f"{clusters}; {rows} {belong} nowhere: typical of no cluster."
     return (
         f"{clusters}; {rows} {be} in the core of no cluster. That alone makes no outlier: rows at "

@@ -1,0 +1,265 @@
+"""The result of a fitted model for rows; reports, plots, csv files and the command line use it.
+
+This is the only module that knows which kinds of models there are.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from typicality._typing import Doubles, Floats, Labels
+from typicality.kernels import LocalGaussian, Stationary
+from typicality.levelsets import AlphaTree
+
+# With one level for all clusters, every isolated row is a cluster; reports do not list those.
+_SMALLEST_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class FittedView:
+    """The labels of rows, and how typical they are.
+
+    Parameters
+    ----------
+    kind : {"tree", "prototypes", "detector"}
+        What the labels follow from: a cut of the cluster tree, the memberships, or a threshold for
+        the score.
+    labels : array of shape (n,), int32
+        The cluster of each row; -1 for rows without a cluster and for outliers.
+    strength : array of shape (n,)
+        How typical each row is; larger is more typical.
+    strength_name, strength_words : str
+        The name of the strength, and one sentence that explains it.
+    fitted_words : str
+        How the labels were made.
+    cut : float, optional
+        The level of the labels.
+    levels : array of shape (n_clusters,), optional
+        The level of each cluster, if the levels differ.
+    tree : AlphaTree, optional
+        The clusters of the training rows at every level.
+    min_size : int, default=1
+        The smallest cluster of the tree that a report shows.
+    memberships : array of shape (n, n_labels), optional
+        The membership in each label. A detector has one column, the typicality. Prototypes that
+        coincide share a label: its membership is the sum of theirs if memberships are shares, else
+        the largest.
+    shares : bool, default=False
+        Whether the memberships of a row are shares that sum to one.
+    centers : array of shape (n_labels, d), optional
+        The first prototype of each label, if prototypes have coordinates.
+    """
+
+    kind: str
+    labels: Labels
+    strength: Doubles
+    strength_name: str
+    strength_words: str
+    fitted_words: str
+    cut: float | None = None
+    levels: Doubles | None = None
+    tree: AlphaTree | None = None
+    min_size: int = 1
+    memberships: Floats | None = None
+    shares: bool = False
+    centers: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.labels)
+
+    @property
+    def n_unassigned(self) -> int:
+        """The number of rows with label -1."""
+        return int(np.count_nonzero(self.labels < 0))
+
+    @property
+    def threshold(self) -> float | None:
+        """The score below which a detector flags a row."""
+        return self.cut if self.kind == "detector" else None
+
+    @property
+    def word(self) -> str:
+        """What a membership is called."""
+        return "membership" if self.shares else "typicality"
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns that a csv file gets, by the names in :func:`column_names`."""
+        if self.kind == "tree" or self.memberships is None:
+            return {"label": self.labels, "typicality": self.strength}
+        if self.kind == "detector":
+            outlier = (self.labels < 0).astype(np.int8)
+            return {
+                "typicality": self.memberships[:, 0],
+                "score": self.strength,
+                "outlier": outlier,
+            }
+        each = {f"{self.word}_{k}": column for k, column in enumerate(self.memberships.T)}
+        return {"label": self.labels, self.word: self.strength, **each}
+
+
+def chosen_method(model: Any) -> Any:
+    """The fitted method that an automatic model has chosen; any other model itself."""
+    return getattr(model, "estimator_", model)
+
+
+def view(model: Any, X: Any = None) -> FittedView:
+    """The labels of rows and how typical they are; each row is predicted once.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of typicality.
+    X : array-like or dataframe of shape (n, d), optional
+        Any rows, as for `predict`. If left out, the training rows: then attributes of the fit are
+        read instead of predictions. The scores of a detector are computed.
+    """
+    model = chosen_method(model)
+    if hasattr(model, "tree_"):
+        return _of_tree(model, X)
+    if hasattr(model, "offset_"):
+        return _of_detector(model, X)
+    return _of_prototypes(model, X)
+
+
+def column_names(model: Any) -> list[str]:
+    """The names of the columns that a csv file gets, in order."""
+    model = chosen_method(model)
+    if hasattr(model, "tree_"):
+        return ["label", "typicality"]
+    if hasattr(model, "offset_"):
+        return ["typicality", "score", "outlier"]
+    word = "membership" if _has_shares(model) else "typicality"
+    n_labels = len(np.unique(model.prototype_labels_))
+    return ["label", word, *(f"{word}_{k}" for k in range(n_labels))]
+
+
+def _kept(model: Any, name: str) -> Any:
+    """An attribute of a fit with a value for each training row."""
+    if not hasattr(model, name):
+        raise ValueError(
+            f"{model!r} has not kept {name} of its training rows: it was compressed, or fitted "
+            "with store_memberships=False. Pass X."
+        )
+    return getattr(model, name)
+
+
+# ---- alpha-cuts ----------------------------------------------------------------------------------
+
+
+def _of_tree(model: Any, X: Any) -> FittedView:
+    if X is None:
+        labels, typicality = model.labels_, model.typicality_
+    else:
+        labels, typicality = model._labels_and_typicality(X)
+    own_levels = np.ndim(model.alpha_) > 0
+    return FittedView(
+        kind="tree",
+        labels=labels,
+        strength=typicality.astype(np.float64),
+        strength_name="typicality",
+        strength_words=(
+            "How dense the data are around a row, from 0 to 1: rows amid many others are typical, "
+            "rows far from all others are not."
+        ),
+        fitted_words=_words_of_cut(model),
+        cut=None if own_levels else float(model.alpha_),
+        levels=model.alpha_ if own_levels else None,
+        tree=model.tree_,
+        min_size=model.min_cluster_size if model.min_cluster_size > 1 else _SMALLEST_SHOWN,
+    )
+
+
+def _words_of_cut(model: Any) -> str:
+    if np.ndim(model.alpha_) > 0:
+        words = "Automatic: each cluster at a level of its own"
+    elif model.rejection_rate is not None:
+        share = f"{100 * model.rejection_rate:g} %"
+        words = f"Cut at {float(model.alpha_):.3g}, so that {share} of the rows are below"
+    elif model.alpha == "valley":
+        words = f"Cut at {float(model.alpha_):.3g}, the valley between typical and other rows"
+    else:
+        words = f"Cut at {float(model.alpha_):.3g}"
+    filled = model.assign == "all"
+    return f"{words}; other rows go to the nearest cluster" if filled else words
+
+
+# ---- one cluster ---------------------------------------------------------------------------------
+
+
+def _of_detector(model: Any, X: Any) -> FittedView:
+    if X is None:
+        typicality, scores = _kept(model, "typicality_"), model._training_scores()
+    else:
+        typicality, scores = model.predict_typicality(X), model.score_samples(X)
+    cut = float(model.offset_)
+    is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
+    return FittedView(
+        kind="detector",
+        labels=np.where(scores < cut, np.int32(-1), np.int32(0)),
+        strength=np.asarray(scores, dtype=np.float64),
+        strength_name="score (log density)" if is_density else "score (log typicality)",
+        strength_words=(
+            "How typical a row is of the data as a whole, on a logarithmic scale, judged by the "
+            "other rows only: one less means about a third as "
+            f"{'dense' if is_density else 'typical'}."
+        ),
+        fitted_words=f"Rows that score below {cut:.4g} are outliers".replace("-", "\N{MINUS SIGN}"),
+        cut=cut,
+        memberships=typicality[:, None],
+    )
+
+
+# ---- prototypes ----------------------------------------------------------------------------------
+
+
+def _of_prototypes(model: Any, X: Any) -> FittedView:
+    if X is None:
+        labels, of_prototypes = _kept(model, "labels_"), _kept(model, "memberships_")
+        if issparse(of_prototypes):
+            of_prototypes = of_prototypes.toarray()
+    else:
+        labels, of_prototypes = model._labels_and_memberships(X)
+    shares = _has_shares(model)
+    memberships = _by_label(of_prototypes, model.prototype_labels_, shares=shares)
+    meaning = (
+        "How surely a row belongs to its cluster rather than to another; rows between clusters"
+        " share their membership. It says nothing of how far a row is from all of them."
+        if shares
+        else "How typical a row is of its cluster, from 0 to 1; rows far from all clusters are "
+        "typical of none."
+    )
+    first = np.unique(model.prototype_labels_, return_index=True)[1]
+    return FittedView(
+        kind="prototypes",
+        labels=labels,
+        strength=memberships.max(axis=1, initial=0.0),
+        strength_name="largest membership" if shares else "typicality",
+        strength_words=meaning,
+        fitted_words=(
+            f"Each row in the cluster of its largest {'membership' if shares else 'typicality'}"
+        ),
+        cut=0.0,
+        memberships=memberships,
+        shares=shares,
+        centers=model.cluster_centers_[first] if hasattr(model, "cluster_centers_") else None,
+    )
+
+
+def _has_shares(model: Any) -> bool:
+    """Whether the memberships of a row sum to one; false where all clusters have vanished."""
+    return list(model.get_feature_names_out()[:1]) == ["membership_0"]
+
+
+def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:
+    """The membership of each row in each label, from those in the prototypes."""
+    found = np.zeros((len(memberships), label_of.max(initial=-1) + 1))
+    combine = np.add if shares else np.maximum
+    for column, label in zip(memberships.T, label_of, strict=True):
+        combine(found[:, label], column, out=found[:, label])
+    return found

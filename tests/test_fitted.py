@@ -1,0 +1,146 @@
+"""The result of a fitted model for rows, as reports, plots and csv files read it."""
+
+import base64
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
+from typicality.exceptions import ClusteringWarning
+from typicality.fitted import chosen_method, column_names, view
+from typicality.report.payload import build_payload
+
+PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
+ALL = [*PROTOTYPES, *DETECTORS, *CUTTERS, *AUTOMATIC]
+KEEPING = [model for model in ALL if getattr(model, "store_memberships", True)]
+
+
+def fitted(estimator, rows):
+    model = clone(estimator)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        return model.fit(rows)
+
+
+def decoded(part):
+    """An array as a page reads it."""
+    return np.frombuffer(base64.b64decode(part["data"]), np.dtype(part["dtype"]))
+
+
+@pytest.mark.parametrize("estimator", PROTOTYPES, ids=repr)
+def test_one_pass_gives_the_bits_of_both_predictions_of_prototypes(estimator, blobs):
+    model = fitted(estimator, blobs[0])
+    new = blobs[0][:90] + 0.25
+    labels, memberships = model._labels_and_memberships(new)
+    assert_array_equal(labels, model.predict(new), strict=True)
+    assert_array_equal(memberships, model.predict_memberships(new), strict=True)
+    assert_array_equal(view(model, new).labels, labels)
+
+
+@pytest.mark.parametrize("estimator", CUTTERS, ids=repr)
+def test_one_pass_gives_the_bits_of_both_predictions_of_a_tree(estimator, blobs):
+    model = fitted(estimator, blobs[0])
+    new = blobs[0][:90] + 0.25
+    seen = view(model, new)
+    assert_array_equal(seen.labels, model.predict(new), strict=True)
+    assert_array_equal(seen.strength, model.predict_typicality(new))
+
+
+@pytest.mark.parametrize("estimator", DETECTORS, ids=repr)
+def test_view_of_a_detector_flags_what_it_predicts(estimator, blobs):
+    model = fitted(estimator, blobs[0])
+    new = blobs[0][:90] + 0.25
+    seen = view(model, new)
+    assert_array_equal(np.where(seen.labels < 0, -1, 1), model.predict(new))
+    assert_array_equal(seen.strength, model.score_samples(new))
+    assert_array_equal(seen.memberships[:, 0], model.predict_typicality(new))
+    assert seen.threshold == model.offset_
+
+
+@pytest.mark.parametrize("estimator", KEEPING, ids=repr)
+def test_view_of_training_rows_predicts_nothing_and_gives_the_same_columns(
+    estimator, blobs, monkeypatch
+):
+    model = fitted(estimator, blobs[0])
+    predicted = view(model, blobs[0]).columns
+
+    def refuse(*args):
+        raise AssertionError("the rows of the fit were predicted again")
+
+    for name in ("predict", "_read"):
+        monkeypatch.setattr(type(chosen_method(model)), name, refuse)
+    kept = view(model).columns
+    assert list(kept) == list(predicted) == column_names(model)
+    for name, column in kept.items():
+        assert_array_equal(column, predicted[name], strict=True)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [FuzzyCMeans(2, store_memberships=False), OneClusterPCM(kernel="dissimilarities")],
+    ids=repr,
+)
+def test_view_asks_for_rows_that_the_fit_has_not_kept(estimator, rng):
+    distances = np.abs(np.subtract.outer(*2 * [rng.normal(size=30)]))
+    with pytest.raises(ValueError, match=r"has not kept .*Pass X"):
+        view(fitted(estimator, distances))
+
+
+def test_view_asks_for_rows_when_the_model_is_compressed(blobs):
+    detector, prototypes = (
+        OneClusterPCM().fit(blobs[0]),
+        FuzzyCMeans(2, kernel="gaussian").fit(blobs[0]),
+    )
+    for model in (detector.compress(1e-3), prototypes.compress(1e-3)):
+        with pytest.raises(ValueError, match=r"has not kept .*Pass X"):
+            view(model)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_report_and_csv_agree(estimator, blobs):
+    X = blobs[0]
+    model = fitted(estimator, X)
+    seen, page = view(model, X), build_payload(model, X)
+    assert_array_equal(decoded(page["labels"]), seen.labels)
+    assert_array_equal(decoded(page["strength"]), seen.strength)
+    assert any(column is seen.strength for column in seen.columns.values())
+
+
+STARTS = [[0.0, 0.0], [1e-9, 0.0], [9.0, 0.0], [0.0, 9.0]]
+
+
+@pytest.fixture
+def three_groups(rng):
+    centers = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 40, axis=0)
+    return centers + rng.normal(scale=0.3, size=(120, 2))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "combine"),
+    [
+        (FuzzyCMeans(4, init=STARTS), np.add),
+        (EntropyCMeans(4, lam=0.05, init=STARTS), np.add),
+        (PossibilisticCMeans(4, init=STARTS), np.maximum),
+        (PossibilisticCMeans(4, objective="1993", init=STARTS), np.maximum),
+    ],
+    ids=repr,
+)
+def test_prototypes_that_coincide_have_one_column(estimator, combine, three_groups):
+    model = fitted(estimator, three_groups)
+    assert_array_equal(model.prototype_labels_, [0, 1, 2, 0])
+    of_prototypes = model.predict_memberships(three_groups)
+    expected = of_prototypes[:, :3].copy()
+    expected[:, 0] = combine(of_prototypes[:, 0], of_prototypes[:, 3])
+    for seen in (view(model), view(model, three_groups)):
+        assert_array_equal(seen.memberships, expected)
+        assert_array_equal(seen.strength, expected.max(axis=1))
+        assert list(seen.columns)[2:] == [f"{seen.word}_{k}" for k in range(3)]
+        assert list(seen.columns) == column_names(model)
+    page = build_payload(model, three_groups)
+    assert_allclose(decoded(page["memberships"]).reshape(-1, 3), expected, rtol=1e-6)
