@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typicality._typing import Places
 from typicality.cli.rows import FileRows
 from typicality.fitted import FittedView
-from typicality.report.outliers import Explanation
+from typicality.report.outliers import Outliers
 from typicality.tables import Block, append_columns
 
 _REASONS = 3  # columns named for a row
@@ -144,7 +144,7 @@ def typical_rows(view: FittedView, rows: FileRows) -> list[NotableRow]:
 
 
 def atypical_rows(
-    view: FittedView, rows: FileRows, explanation: Explanation, *, at_most: int
+    view: FittedView, rows: FileRows, explanation: Outliers, *, at_most: int
 ) -> list[NotableRow]:
     """The least typical rows, the worst first, with what makes them so, as in the report.
 
@@ -170,6 +170,8 @@ def atypical_rows(
 
 
 def _notable(view: FittedView, rows: FileRows, positions: Places) -> list[NotableRow]:
-    number = np.flatnonzero(rows.kept)[positions].tolist()
-    labels, strengths = view.labels[positions].tolist(), view.strength[positions].tolist()
-    return [NotableRow(*each) for each in zip(number, [None] * len(number), labels, strengths)]
+    number = np.flatnonzero(rows.kept)
+    return [
+        NotableRow(int(number[i]), None, int(view.labels[i]), float(view.strength[i]))
+        for i in positions
+    ]

@@ -36,7 +36,9 @@ from typicality.cli.rows import FileRows, open_file, read_file, within
 from typicality.cli.summary import say_summary
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
-from typicality.report.outliers import Explanation
+from typicality.report.features import FeatureTable
+from typicality.report.middles import Middles
+from typicality.report.outliers import Outliers, explain
 
 
 @dataclass(eq=False)
@@ -55,7 +57,7 @@ class Run:
         The rows as the model sees them.
     view : FittedView
         What the model says of the rows that take part.
-    explanation : Explanation
+    explanation : Outliers
         Why the least typical of them are unusual.
     notes : RowNotes
         Notable rows, and what the file says of them.
@@ -70,7 +72,7 @@ class Run:
     pipeline: Pipeline
     scaled: Doubles
     view: FittedView
-    explanation: Explanation
+    explanation: Outliers
     notes: RowNotes
     warnings: tuple[str, ...]
     seconds: dict[str, float]
@@ -179,7 +181,8 @@ def run_to_folder(
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     named = folder if options.file == "-" else f"{Path(options.file).stem}-{folder}"
     path = Path(options.output or named)
-    require_free(path, force=options.force)  # told before waiting for standard input
+    if options.file == "-":  # told before waiting for all that comes
+        require_free(path, force=options.force)
     began = time.perf_counter()
     with (
         within(options),
@@ -204,7 +207,7 @@ def run_to_folder(
                     rows=rows,
                     scaled=run.scaled,
                     notes=run.notes,
-                    explanation=run.explanation,
+                    found=run.view,
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         # Names of files may hold bytes that are no text; they are kept as they are.
@@ -239,7 +242,9 @@ def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
     seconds = round(time.perf_counter() - began, 3)
     scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
     found = view(estimator)
-    explanation = Explanation.of(found, rows.names, rows.X, scaled)
+    features = FeatureTable(list(rows.names), rows.X, scaled, of_model=True)
+    middles = Middles.of(found, features) if found.kind == "prototypes" else None
+    explanation = explain(found, features, middles, np.arange(found.n_rows))
     texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
     return Run(
         method=method,
