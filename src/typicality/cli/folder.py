@@ -12,7 +12,6 @@ import numpy as np
 
 from typicality import __version__
 from typicality._files import atomic_folder
-from typicality.cli.options import Options
 from typicality.exceptions import ModelFileError
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
