@@ -59,11 +59,6 @@ class Block(ABC):
     def parsed(self, name: str) -> ParsedColumn:
         """The numbers of a column, and the rows in which it has none."""
 
-    @property
-    def lines(self):
-        found = [self.line_of(i) for i in range(self.n_rows)]
-        return None if None in found else np.asarray(found, dtype=np.intp)
-
     def line_of(self, row: int) -> int | None:
         """The line of a row of this block; None where a file has no lines."""
         return None

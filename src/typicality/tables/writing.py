@@ -93,24 +93,19 @@ def append_columns(
             )
     if header:
         names = [*block.names, *free_names(block.names, extra)]
-        stream.writelines([f"{line}\n".encode() for line in csv_lines([names])])
+        stream.writelines([f"{line}\n" for line in csv_lines([names])])
     nothing = [""] * block.n_rows
     # An empty cell before the new ones makes the delimiter between old and new.
     appended = csv_lines(zip(nothing, *columns, strict=True)) if columns else nothing
     lines = zip(block.csv_lines(), appended, strict=True)
-    stream.writelines([f"{old}{new}\n".encode() for old, new in lines])
+    stream.writelines([f"{old}{new}\n" for old, new in lines])
 
 
 def _texts(values: Any) -> list[str]:
     if np.ma.isMaskedArray(values):
         return _blank_where(np.ma.getmaskarray(values), _texts(values.data))
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return _blank_where(
-            np.isnan(values),
-            [f"{v:.9g}" for v in values.tolist()]
-            if values.dtype.kind == "f"
-            else number_texts(values),
-        )
+        return _blank_where(np.isnan(values), number_texts(values))
     return ["" if value is None or value != value else str(value) for value in values]
 
 
