@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from typicality._typing import Floats, Places
 from typicality.fitted import FittedView
 from typicality.report.features import FeatureTable
-from typicality.report.middles import Middles
-from typicality.report.outliers import explain
+from typicality.report.outliers import Explanation
 from typicality.tables import Block, append_columns
 
 _REASONS = 3  # columns named for a row
@@ -192,9 +191,7 @@ def explained_rows(
     """
     if found.strength_name == "largest membership":
         return _rows_between(found, number, at_most)
-    features = FeatureTable(list(names), values, scaled, of_model=True)
-    middles = Middles.of(found, features) if found.kind == "prototypes" else None
-    outliers = explain(found, features, middles, np.arange(found.n_rows))
+    outliers = Explanation.of(found, FeatureTable(list(names), values, scaled))
     rows = []
     for position, deviations in zip(outliers.rows[:at_most], outliers.deviations, strict=False):
         largest = np.argsort(-np.abs(deviations), kind="stable")[:_REASONS]

@@ -14,6 +14,8 @@ from typicality._words import counted, listed
 from typicality.fitted import FittedView
 from typicality.report import Report
 from typicality.report.assembly import assemble
+from typicality.report.features import FeatureTable
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 _SCALES = {
@@ -90,7 +92,9 @@ def write_page(
         payload = build_payload(
             named,
             rows.scaled,
-            found=found,
+            explanation=None
+            if found is None
+            else Explanation.of(found, FeatureTable(list(rows.names), rows.values, rows.scaled)),
             title=record["data"]["file"],
             display=rows.values,
             cells=rows.cells,
