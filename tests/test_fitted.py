@@ -12,6 +12,7 @@ from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNE
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
 from typicality.fitted import chosen_method, column_names, view
+from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 from typicality.report.payload import build_payload
 
 PROTOTYPES = [*ESTIMATORS, *KERNEL_ESTIMATORS, *ADAPTIVE]
@@ -102,13 +103,23 @@ def test_view_asks_for_rows_when_the_model_is_compressed(blobs):
             view(model)
 
 
+@pytest.fixture
+def ax():
+    """Axes of a figure that pyplot does not know."""
+    return pytest.importorskip("matplotlib.figure").Figure().add_subplot()
+
+
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_report_and_csv_agree(estimator, blobs):
+def test_report_plot_and_csv_agree(estimator, blobs, ax):
     X = blobs[0]
     model = fitted(estimator, X)
     seen, page = view(model, X), build_payload(model, X)
+    bars = MembershipHistogramDisplay.from_estimator(model, X, by_cluster=True, ax=ax)
     assert_array_equal(decoded(page["labels"]), seen.labels)
+    assert_array_equal(bars.labels, seen.labels)
     assert_array_equal(decoded(page["strength"]), seen.strength)
+    assert_array_equal(bars.values, seen.strength)
+    assert bars.name == page["strength_name"]
     assert any(column is seen.strength for column in seen.columns.values())
 
 
@@ -131,7 +142,7 @@ def three_groups(rng):
     ],
     ids=repr,
 )
-def test_prototypes_that_coincide_have_one_column(estimator, combine, three_groups):
+def test_prototypes_that_coincide_have_one_column(estimator, combine, three_groups, ax):
     model = fitted(estimator, three_groups)
     assert_array_equal(model.prototype_labels_, [0, 1, 2, 0])
     of_prototypes = model.predict_memberships(three_groups)
@@ -144,3 +155,10 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
         assert list(seen.columns) == column_names(model)
     page = build_payload(model, three_groups)
     assert_allclose(decoded(page["memberships"]).reshape(-1, 3), expected, rtol=1e-6)
+    picture = MembershipContourDisplay.from_estimator(
+        model, three_groups, cluster=0, grid_resolution=9, ax=ax
+    )
+    grid = np.column_stack([picture.xx0.ravel(), picture.xx1.ravel()])
+    assert_array_equal(picture.membership.ravel(), view(model, grid).memberships[:, 0])
+    with pytest.raises(ValueError, match="they go from 0 to 2"):
+        MembershipContourDisplay.from_estimator(model, three_groups, cluster=3, ax=ax)

@@ -12,7 +12,7 @@ from filippone2010.figure_2 import SEED
 from regenerating import Setting, markdown_table
 from typicality.datasets import make_gaussian_and_outliers
 from typicality.exceptions import ClusteringWarning
-from typicality.plot import StabilityBoxesDisplay
+from typicality.plot import StabilityDisplay
 from typicality.validation import OutlierStability, outlier_stability
 
 SIGMA = 1.0
@@ -70,7 +70,7 @@ def picture(found: Gammas, setting: Setting) -> Path:
     names = [f"{gamma:g}" for gamma in found.of_gamma]
     for place, rate in zip(axes, RATES, strict=True):
         scores = {"": found.differences(rate)}
-        StabilityBoxesDisplay(scores, settings=names, setting_name="$\\gamma$").plot(ax=place)
+        StabilityDisplay(scores, settings=names, setting_name="$\\gamma$").plot(ax=place)
         place.axhline(0.0, color="grey", linewidth=0.8)
         place.set(title=f"{rate:.0%} rejected", ylabel="stability of 1-PCM less that of KDE")
     return setting.save(figure, "figure_4")

@@ -15,7 +15,7 @@ from filippone2010.figure_3 import RATES, ByMethod, cells, compare, one_legend
 from regenerating import Setting, markdown_table
 from typicality.datasets import load_breast_cancer_original, load_ionosphere
 from typicality.exceptions import FeatureWarning
-from typicality.plot import StabilityBoxesDisplay
+from typicality.plot import StabilityDisplay
 from typicality.validation import novelty_accuracy
 
 _DRAWS = 3  # seed of the training rows: all detectors see the same ones
@@ -147,10 +147,10 @@ def picture(found: RealSets, setting: Setting) -> Path:
     figure, axes = plt.subplots(2, n_sets, figsize=size, layout="constrained", squeeze=False)
     for (above, below), on_set in zip(axes.T, found.found.values(), strict=True):
         real = on_set.real
-        StabilityBoxesDisplay.from_results(on_set.stability, ax=above)
+        StabilityDisplay.from_results(on_set.stability, ax=above)
         above.set(title=f"{real.name}, $\\sigma$ = {real.sigma:g}: stability")
         above.set(xlabel="rate of rejection", ylabel="Jaccard index", ylim=(-0.03, 1.03))
-        StabilityBoxesDisplay.from_results(on_set.accuracy, ax=below)
+        StabilityDisplay.from_results(on_set.accuracy, ax=below)
         below.set(title=f"accuracy, $\\nu$ = {real.nu:g}", ylim=(-0.03, 1.03))
         below.set(xlabel="rows of training", ylabel="Jaccard index with the truth")
     one_legend(figure, axes.flat)

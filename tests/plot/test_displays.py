@@ -19,8 +19,6 @@ from typicality.plot import (
     LambdaPathDisplay,
     MembershipContourDisplay,
     MembershipHistogramDisplay,
-    StabilityBoxesDisplay,
-    StabilityCurveDisplay,
     StabilityDisplay,
 )
 from typicality.solve.schedules import LambdaPath
@@ -41,8 +39,10 @@ FLAT = {
     "convergence": lambda ax: ConvergenceDisplay.from_estimator(fitted("fuzzy"), ax=ax),
     "path": lambda ax: LambdaPathDisplay(PATH).plot(ax=ax),
     "stability": lambda ax: StabilityDisplay.from_scores({"a": [0.1, 0.2]}, ax=ax),
-    "boxes": lambda ax: StabilityBoxesDisplay({"a": [[0.1], [0.2]]}, settings=["b"]).plot(ax=ax),
-    "curve": lambda ax: StabilityCurveDisplay({"a": [[0.1, 0.2]]}, settings=[1, 2]).plot(ax=ax),
+    "boxes": lambda ax: StabilityDisplay({"a": [[0.1], [0.2]]}, settings=["b"]).plot(ax=ax),
+    "curve": lambda ax: StabilityDisplay({"a": [[0.1, 0.2]]}, settings=[1, 2]).plot(
+        kind="curve", ax=ax
+    ),
 }
 
 

@@ -87,7 +87,7 @@ def test_a_cut_at_the_valley_is_one_line(dense, ax):
 def test_histogram_shows_the_offset_of_a_detector(ax):
     display = draw("one cluster", ax)
     assert display.level_lines_[0].get_xdata()[0] == fitted("one cluster").offset_
-    assert ax.get_xlabel() == "typicality score"
+    assert ax.get_xlabel() == "score (log density)"
 
 
 def test_prototypes_have_no_cut(ax):

@@ -10,8 +10,7 @@ from report.conftest import three_groups
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.levelsets.tree import AlphaTree
 from typicality.report import Report
-from typicality.report.assembly import assemble
-from typicality.report.encoding import encoded
+from typicality.report.assembly import assemble, encoded
 from typicality.report.payload import build_payload
 
 PAGE = Path(__file__).parents[2] / "src" / "typicality" / "report"

@@ -8,8 +8,8 @@ import pytest
 from reference.page_labels import decode, labels_at, levels_to_try
 from typicality import AlphaCutClustering, FuzzyCMeans
 from typicality.levelsets import AlphaTree
+from typicality.report.clusters import choose_branches
 from typicality.report.payload import build_payload
-from typicality.report.shown_tree import choose_branches
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -105,7 +105,7 @@ def test_prototypes_that_share_a_label_share_a_column(rows):
     payload = build_payload(model, rows)
     expected = model.predict_memberships(rows)
     found = decode(payload["memberships"]).reshape(len(rows), 2)
-    np.testing.assert_allclose(found[:, 0], expected[:, [0, 2]].max(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(found[:, 0], expected[:, [0, 2]].sum(axis=1), rtol=1e-6)
     assert [cluster["label"] for cluster in payload["clusters"]] == [0, 1]
 
 
@@ -176,7 +176,7 @@ def test_cells_are_kept_as_distinct_texts(prototypes, rows):
 
 
 def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, rows, monkeypatch):
-    monkeypatch.setattr("typicality.report.cells._MOST_CHARACTERS", 5_000)
+    monkeypatch.setattr("typicality.report.shown._MOST_CHARACTERS", 5_000)
     cells = {"story": ["x" * 500] * len(rows), "number": [str(i) for i in range(len(rows))]}
     payload = build_payload(prototypes, rows, cells=cells)
     assert [column["name"] for column in payload["cells"]] == ["story"]

@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from reference.page_labels import decode, labels_at, levels_to_try
 from typicality.fitted import FittedView
 from typicality.report.payload import build_payload
-from typicality.report.sampling import choose_rows
+from typicality.report.shown import choose_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 
@@ -69,7 +69,7 @@ def test_small_clusters_are_in_the_sample():
     labels = np.repeat([0, 1, 2], [50_000, 12, 30]).astype(np.int32)
     words = dict.fromkeys(["strength_name", "strength_words", "fitted_words"], "")
     found = FittedView(kind="prototypes", labels=labels, strength=np.ones(50_042), **words)
-    shown = choose_rows(found, 200, wanted=np.array([7])).rows
+    shown, _ = choose_rows(found, 200, wanted=np.array([7]))
     assert len(shown) == 200
     assert 7 in shown
     assert np.bincount(labels[shown]).tolist() == [158, 12, 30]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typicality._typing import Places
 from typicality.cli.rows import FileRows
 from typicality.fitted import FittedView
-from typicality.report.outliers import Outliers
+from typicality.report.outliers import Explanation
 from typicality.tables import Block, append_columns
 
 _REASONS = 3  # columns named for a row
@@ -143,15 +143,13 @@ def typical_rows(view: FittedView, rows: FileRows) -> list[NotableRow]:
     return _notable(view, rows, np.array(found, dtype=np.intp))
 
 
-def atypical_rows(
-    view: FittedView, rows: FileRows, explanation: Outliers, *, at_most: int
-) -> list[NotableRow]:
+def atypical_rows(explanation: Explanation, rows: FileRows, *, at_most: int) -> list[NotableRow]:
     """The least typical rows, the worst first, with what makes them so, as in the report.
 
     Where memberships are shares, these are the rows between clusters, and which those are.
     """
-    if view.strength_name == "largest membership":
-        assert view.memberships is not None
+    view = explanation.view
+    if view.memberships is not None and view.shares:
         order = np.argsort(view.strength, kind="stable")[:at_most]
         between = _notable(view, rows, order)
         for notable, shares in zip(between, view.memberships[order], strict=True):

@@ -12,9 +12,9 @@ from typicality._typing import Doubles
 from typicality._words import counted, listed
 from typicality.cli.notable import RowNotes
 from typicality.cli.rows import FileRows
-from typicality.fitted import FittedView
 from typicality.report import Report
 from typicality.report.assembly import assemble
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 _SCALES = {
@@ -38,7 +38,7 @@ def write_page(
     rows: FileRows,
     scaled: Doubles,
     notes: RowNotes,
-    found: FittedView | None = None,
+    explanation: Explanation | None = None,
     remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
@@ -58,7 +58,7 @@ def write_page(
         The rows as the model sees them.
     notes : RowNotes
         Text and lines of the rows.
-    found : FittedView, optional
+    explanation : Explanation, optional
         What the model says of the rows, where it was asked already.
     remarks : sequence of (str, str), default=()
         What else should be said, before what the record says.
@@ -72,7 +72,7 @@ def write_page(
         payload = build_payload(
             named,
             scaled,
-            found=found,
+            explanation=explanation,
             title=record["data"]["file"],
             display=rows.X,
             cells=notes.columns,

@@ -37,8 +37,7 @@ from typicality.cli.summary import say_summary
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
 from typicality.report.features import FeatureTable
-from typicality.report.middles import Middles
-from typicality.report.outliers import Outliers, explain
+from typicality.report.outliers import Explanation
 
 
 @dataclass(eq=False)
@@ -55,10 +54,8 @@ class Run:
         The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
     scaled : array of shape (n, d)
         The rows as the model sees them.
-    view : FittedView
-        What the model says of the rows that take part.
-    explanation : Outliers
-        Why the least typical of them are unusual.
+    explanation : Explanation
+        What the model says of the rows that take part, and why the least typical are unusual.
     notes : RowNotes
         Notable rows, and what the file says of them.
     warnings : tuple of str
@@ -71,8 +68,7 @@ class Run:
     rows: FileRows
     pipeline: Pipeline
     scaled: Doubles
-    view: FittedView
-    explanation: Outliers
+    explanation: Explanation
     notes: RowNotes
     warnings: tuple[str, ...]
     seconds: dict[str, float]
@@ -81,6 +77,11 @@ class Run:
     def model(self) -> Any:
         """The fitted estimator."""
         return self.pipeline["model"]
+
+    @property
+    def view(self) -> FittedView:
+        """What the model says of the rows."""
+        return self.explanation.view
 
     @property
     def finds_outliers(self) -> bool:
@@ -207,7 +208,7 @@ def run_to_folder(
                     rows=rows,
                     scaled=run.scaled,
                     notes=run.notes,
-                    found=run.view,
+                    explanation=run.explanation,
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         # Names of files may hold bytes that are no text; they are kept as they are.
@@ -242,22 +243,19 @@ def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
     seconds = round(time.perf_counter() - began, 3)
     scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
     found = view(estimator)
-    features = FeatureTable(list(rows.names), rows.X, scaled, of_model=True)
-    middles = Middles.of(found, features) if found.kind == "prototypes" else None
-    explanation = explain(found, features, middles, np.arange(found.n_rows))
+    explanation = Explanation.of(found, FeatureTable(list(rows.names), rows.X, scaled))
     texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
     return Run(
         method=method,
         rows=rows,
         pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
         scaled=scaled,
-        view=found,
         explanation=explanation,
         notes=RowNotes(
             rows,
             text=[column.name for column in rows.numeric.left_out],
             typical=typical_rows(found, rows),
-            atypical=atypical_rows(found, rows, explanation, at_most=n_atypical),
+            atypical=atypical_rows(explanation, rows, at_most=n_atypical),
         ),
         warnings=tuple(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},

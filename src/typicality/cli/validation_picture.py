@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from typicality.cli.validation import Validation
-from typicality.plot import StabilityBoxesDisplay
+from typicality.plot import StabilityDisplay
 from typicality.validation import OutlierStability
 
 _DOTS_PER_INCH = 120
@@ -36,7 +36,7 @@ def _draw_panel(ax: Any, found: Validation, number: int) -> None:
     """The boxes of one rate."""
     results = {"typicality": found.ours, "one-class SVM": found.svm}
     scores = {name: _at_rate(of, number) for name, of in results.items() if of}
-    StabilityBoxesDisplay(
+    StabilityDisplay(
         scores, settings=list(_labels(found)), setting_name="sigma", score_name="stability"
     ).plot(ax=ax)
     ax.set_ylim(-0.03, _TOP)

@@ -12,8 +12,6 @@ from typicality.plot.lambda_path import LambdaPathDisplay
 from typicality.plot.membership_contour import MembershipContourDisplay
 from typicality.plot.membership_histogram import MembershipHistogramDisplay
 from typicality.plot.stability import StabilityDisplay
-from typicality.plot.stability_boxes import StabilityBoxesDisplay
-from typicality.plot.stability_curve import StabilityCurveDisplay
 
 __all__ = [
     "ClassificationFunctionDisplay",
@@ -22,7 +20,5 @@ __all__ = [
     "LambdaPathDisplay",
     "MembershipContourDisplay",
     "MembershipHistogramDisplay",
-    "StabilityBoxesDisplay",
-    "StabilityCurveDisplay",
     "StabilityDisplay",
 ]

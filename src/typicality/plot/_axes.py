@@ -1,11 +1,13 @@
-"""Where pictures are drawn, and what several of them draw."""
+"""What displays share: axes, checks, and the view of a fitted estimator."""
 
 from math import ceil, log10
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from typicality._typing import Doubles, Labels
+from typicality.fitted import FittedView, chosen_method, view
 from typicality.plot._colours import cluster_colour, cluster_marker
 
 _SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
@@ -72,3 +74,26 @@ def check_values(values: Any, *, name: str) -> Doubles:
             f"{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
         )
     return numbers
+
+
+# ---- estimators ----------------------------------------------------------------------------------
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
+    check_is_fitted(estimator)
+    return chosen_method(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
+
+
+def view_of(estimator: Any, X: Any) -> FittedView:
+    """The view of rows by an estimator, or by a pipeline, which prepares them."""
+    model = last_step(estimator)
+    if not (hasattr(model, "predict_memberships") or hasattr(model, "predict_typicality")):
+        raise ValueError(
+            f"{model!r} has neither memberships nor typicalities of new rows. Fit an estimator of "
+            "typicality."
+        )
+    for _, step in getattr(estimator, "steps", [])[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X)
+    return view(model, X)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 from typicality._arguments import check_whole
 from typicality._compat import feature_names
 from typicality._typing import Doubles
+from typicality.fitted import FittedView
 
 _MARGIN = 0.08  # of the range of the data, on each side
 
@@ -55,6 +56,25 @@ class Plane:
         called = [f"feature {place}" if names is None else str(names[place]) for place in places]
         n_others = rows.shape[1] - 2
         return cls(xx0, xx1, _like(X, grid, names), points, (called[0], called[1]), n_others)
+
+    def membership(self, view: FittedView, cluster: Any) -> tuple[Doubles, str]:
+        """The membership of a cluster at the points of the grid, or the largest; and its name.
+
+        `view` is that of the grid. A tree and a detector have one surface, the typicality.
+        """
+        surfaces = view.memberships
+        if surfaces is None:
+            surfaces = view.strength[:, None]
+        if cluster is None:
+            largest = surfaces.max(axis=1, initial=0.0)
+            name = "largest membership" if view.shares else "typicality"
+            return np.asarray(largest.reshape(self.shape), dtype=np.float64), name
+        n_surfaces = surfaces.shape[1]
+        if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
+            known = "there is none" if n_surfaces == 0 else f"they go from 0 to {n_surfaces - 1}"
+            raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
+        surface = surfaces[:, cluster].reshape(self.shape)
+        return np.asarray(surface, dtype=np.float64), f"{view.word} of cluster {cluster}"
 
     @property
     def slice_note(self) -> str:

@@ -5,8 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
-from typicality.plot._models import check_cluster, soft_model
+from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib, view_of
 from typicality.plot._plane import Plane
 
 _FLOOR = -1.0  # where the rows lie below the surface
@@ -114,20 +113,20 @@ class ClassificationFunctionDisplay:
         """
         require_matplotlib(cls)
         _check_three_dimensions(ax)
-        model = soft_model(estimator)
-        plane = Plane.through(X, features, grid_resolution, estimator=model.estimator)
-        memberships = model.memberships(plane.grid)
-        n_surfaces = memberships.shape[1]
-        which = check_cluster(cluster, n_surfaces)
+        model = last_step(estimator)
+        plane = Plane.through(X, features, grid_resolution, estimator=model)
+        on_grid = view_of(estimator, plane.grid)
+        membership, name = plane.membership(on_grid, cluster)
+        n_surfaces = 1 if on_grid.memberships is None else on_grid.memberships.shape[1]
         display = cls(
             plane.xx0,
             plane.xx1,
-            membership=memberships[:, which].reshape(plane.shape),
+            membership=membership,
             points=plane.points,
-            labels=model.labels(X),
+            labels=view_of(estimator, X).labels,
             xlabel=plane.names[0],
             ylabel=plane.names[1],
-            name=model.word if n_surfaces == 1 else f"{model.word} of cluster {which}",
+            name=on_grid.word if n_surfaces == 1 else name,
         )
         return display.plot(ax=ax)
 

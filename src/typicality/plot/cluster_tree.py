@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from typicality._typing import Doubles, Places
+from typicality.fitted import view
 from typicality.levelsets.tree import AlphaTree
-from typicality.plot._axes import axes_for, require_matplotlib, written
+from typicality.plot._axes import axes_for, last_step, require_matplotlib, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
-from typicality.plot._models import last_step
 
 _MOST_BRANCHES = 40
 _FEWEST_ROWS = 5.0
@@ -104,10 +104,11 @@ class ClusterTreeDisplay:
         tree: Any = getattr(model, "tree_", None)
         if not hasattr(tree, "branches"):
             raise ValueError(f"{model!r} has no tree of alpha-cuts. Fit an AlphaCutClustering.")
+        found = view(model)
         display = cls(
             tree,
-            node_labels=model.labels_[tree.row_of],
-            alpha=model.alpha_,
+            node_labels=found.labels[tree.row_of],
+            alpha=found.cut if found.levels is None else found.levels,
             min_cluster_size=min_cluster_size,
         )
         return display.plot(ax=ax)

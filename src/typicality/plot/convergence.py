@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from typicality._arguments import check_same_length
 from typicality._typing import Doubles
 from typicality._words import counted
-from typicality.plot._axes import axes_for, check_values, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, last_step, require_matplotlib
 from typicality.plot._colours import FIRST, SECOND
-from typicality.plot._models import last_step
 from typicality.solve.picard import PicardResult
 
 _DOTS = 60  # iterations that are still seen one by one

@@ -5,9 +5,8 @@ from typing import Any, Self
 import numpy as np
 
 from typicality._words import counted
-from typicality.plot._axes import axes_for, require_matplotlib
+from typicality.plot._axes import axes_for, last_step, require_matplotlib
 from typicality.plot._colours import FIRST, GUIDE, SECOND
-from typicality.plot._models import last_step
 from typicality.solve.schedules import LambdaPath
 
 

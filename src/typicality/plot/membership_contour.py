@@ -1,18 +1,41 @@
 """Contours of memberships over the plane, and the clusters they make."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.ndimage import gaussian_filter
 
-from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
+from typicality._typing import Doubles
+from typicality._words import counted
+from typicality.fitted import FittedView
+from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib, view_of
 from typicality.plot._colours import CUT, cluster_colour, shades
-from typicality.plot._models import Boundary, check_cluster, largest, soft_model
 from typicality.plot._plane import Plane
 
 _TINT = 0.25  # opacity of the region of a cluster
 _N_LEVELS = 12  # about
+_BLUR = 1.0  # points of the grid
+_HAIR = 1e-6  # of the range of a surface: on which side of a level a point is
+
+
+class Boundary(NamedTuple):
+    """The line around the region of a cluster: where a surface has a level.
+
+    Parameters
+    ----------
+    label : int
+        The cluster.
+    surface : array
+        Above the level where the cluster is, below it elsewhere; in the shape of a grid.
+    level : float
+        The level.
+    """
+
+    label: int
+    surface: Doubles
+    level: float
 
 
 class MembershipContourDisplay:
@@ -133,27 +156,22 @@ class MembershipContourDisplay:
         MembershipContourDisplay
         """
         require_matplotlib(cls)
-        model = soft_model(estimator)
-        plane = Plane.through(X, features, grid_resolution, estimator=model.estimator)
-        memberships = model.memberships(plane.grid)
-        boundaries = model.boundaries(plane.grid, memberships, plane.shape)
-        drawn, name = largest(memberships), model.largest_name
-        if cluster is not None:
-            which = check_cluster(cluster, memberships.shape[1])
-            drawn, name = memberships[:, which], f"{model.word} of cluster {which}"
-            boundaries = [line for line in boundaries if line.label == which]
-        labels = model.labels(X)
+        model = last_step(estimator)
+        plane = Plane.through(X, features, grid_resolution, estimator=model)
+        on_grid, of_rows = view_of(estimator, plane.grid), view_of(estimator, X)
+        membership, name = plane.membership(on_grid, cluster)
+        boundaries = _boundaries(model, on_grid, plane.shape)
         display = cls(
             plane.xx0,
             plane.xx1,
-            membership=drawn.reshape(plane.shape),
+            membership=membership,
             points=plane.points,
-            labels=labels,
-            boundaries=boundaries,
+            labels=of_rows.labels,
+            boundaries=[line for line in boundaries if cluster in (None, line.label)],
             xlabel=plane.names[0],
             ylabel=plane.names[1],
             name=name,
-            title=model.summary(labels) + plane.slice_note,
+            title=_summary(of_rows) + plane.slice_note,
         )
         return display.plot(colorbar=colorbar, ax=ax)
 
@@ -199,3 +217,51 @@ class MembershipContourDisplay:
         line = ax.contour(self.xx0, self.xx1, surface, levels=[level], colors=CUT, linewidths=1.0)
         self.regions_.append(inside)
         self.lines_.append(line)
+
+
+def _summary(view: FittedView) -> str:
+    """How many clusters rows are in, and how many rows are in none."""
+    labels, unassigned = view.labels, view.n_unassigned
+    if view.kind == "detector":
+        return f"{unassigned} of {len(labels)} rows flagged as outliers (×)"
+    belong = "belongs" if unassigned == 1 else "belong"
+    rest = f"; {unassigned} of {len(labels)} rows {belong} nowhere (×)" if unassigned else ""
+    return counted(len(np.unique(labels[labels >= 0])), "cluster") + rest
+
+
+# ---- the lines around clusters -------------------------------------------------------------------
+
+
+def _boundaries(model: Any, view: FittedView, shape: tuple[int, int]) -> list[Boundary]:
+    """The lines around the clusters, from the view of the points of a grid."""
+    if view.kind == "detector":
+        finite = np.nan_to_num(view.strength - model.offset_, neginf=np.finfo(np.float64).min)
+        return [Boundary(0, finite.reshape(shape), 0.0)]
+    labels, memberships = view.labels, view.memberships
+    if memberships is None:
+        n_clusters, has_levels = model.n_clusters_, model._assign != "typical"
+    else:
+        n_clusters, has_levels = memberships.shape[1], view.n_unassigned == 0
+    surfaces = []
+    for label in range(n_clusters):
+        inside = labels == label
+        if not has_levels:  # memberships end abruptly, and lines along the grid would be stairs
+            side = np.where(inside, 1.0, -1.0).reshape(shape)
+            surfaces.append(Boundary(label, gaussian_filter(side, _BLUR), 0.0))
+        elif memberships is None:
+            level: Any = view.cut if view.levels is None else view.levels[label]
+            outside = np.minimum(view.strength, level - _hair(view.strength))
+            surface = np.where(inside, view.strength, outside)
+            surfaces.append(Boundary(label, surface.reshape(shape), level))
+        else:
+            others = np.delete(memberships, label, axis=1).max(axis=1, initial=0.0)
+            lead = memberships[:, label] - others
+            # Far away all memberships may be zero, and yet a row has a nearest prototype.
+            hair = _hair(lead)
+            lead = np.where(inside, np.maximum(lead, hair), np.minimum(lead, -hair))
+            surfaces.append(Boundary(label, lead.reshape(shape), 0.0))
+    return surfaces
+
+
+def _hair(surface: Doubles) -> float:
+    return _HAIR * max(float(np.ptp(surface)), _HAIR)

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
 from typicality._typing import Floats
-from typicality.plot._axes import axes_for, check_values, require_matplotlib, written
+from typicality.plot._axes import axes_for, check_values, require_matplotlib, view_of, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
-from typicality.plot._models import soft_model
 
 _MOST_NAMES = 10  # clusters in the legend
 _NAMES_OF_A_LINE = 3
@@ -117,13 +116,15 @@ class MembershipHistogramDisplay:
         MembershipHistogramDisplay
         """
         require_matplotlib(cls)
-        model = soft_model(estimator)
+        view = view_of(estimator, X)
+        levels: Any = view.cut if view.levels is None else view.levels
+        place, depth = (0.0, 0.0) if view.tree is None else view.tree.valley
         display = cls(
-            model.strengths(X),
-            labels=model.labels(X) if by_cluster else None,
-            levels=model.levels,
-            valley=model.valley,
-            name=model.strength_name,
+            view.strength,
+            labels=view.labels if by_cluster else None,
+            levels=() if view.kind == "prototypes" else levels,
+            valley=place if depth > 0 else None,
+            name=view.strength_name,
         )
         return display.plot(bins=bins, ax=ax)
 

@@ -1,17 +1,22 @@
-"""One self-contained page: a template, its style, its script, and what it is told."""
+"""One self-contained page: a template, its style, its script, and the data as JSON."""
 
 import base64
 import hashlib
 import html
+import json
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from typicality.report.encoding import escaped_json
+import numpy as np
 
 _FOLDER = files("typicality.report")
 _MARKS = re.compile(r"<!--(title|policy|payload)-->|/\*(css|js)\*/")
+_LARGEST = float(np.finfo(np.float32).max)
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# JSON needs none of these outside of strings, and none may end a script or begin a comment there.
+_DANGEROUS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 def assemble(payload: dict[str, Any]) -> str:
@@ -26,10 +31,11 @@ def assemble(payload: dict[str, Any]) -> str:
         f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
         "base-uri 'none'; form-action 'none'"
     )
+    data = _escaped_json(payload)
     parts = {
         "title": html.escape(payload["title"]),
         "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        "payload": f'<script type="application/json" id="payload">{escaped_json(payload)}</script>',
+        "payload": f'<script type="application/json" id="payload">{data}</script>',
         "css": css,
         "js": js,
     }
@@ -51,3 +57,31 @@ def _text(part: Traversable) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def encoded(values: Any, dtype: str) -> dict[str, str]:
+    """An array as {"dtype": ..., "data": base64 of its little-endian bytes}.
+
+    Parameters
+    ----------
+    values : array
+        The values; numbers too large for "f4" become the largest there is.
+    dtype : {"f8", "f4", "i4", "u1"}
+        What they are written as.
+    """
+    array = np.asarray(values)
+    if dtype == "f4":
+        array = np.clip(array, -_LARGEST, _LARGEST)
+    data = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
+    return {"dtype": dtype, "data": base64.b64encode(data.tobytes()).decode("ascii")}
+
+
+def _escaped_json(value: Any) -> str:
+    """JSON in plain ASCII that can stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.translate(_DANGEROUS)
+
+
+def clean_text(text: Any) -> str:
+    """Text in which control characters and halves of characters are replaced."""
+    return _UNPRINTABLE.sub("�", str(text))

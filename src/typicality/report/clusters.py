@@ -1,21 +1,24 @@
-"""The table of clusters: how large, how far apart, what sets each apart from the others."""
+"""The table of clusters, and the branches of the cluster tree that a page shows."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles, Labels, Places
 from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
+from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.middles import Middles, group_means
+from typicality.report.outliers import Explanation, Middles, group_means
 
 _MOST_DESCRIBED = 1000
 _FEW = 5  # rows, of which one may make the mean
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
+_MOST_BRANCHES = 300
+_FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 
 _TREE_WORDS = (
     "How many times denser the densest place of a cluster is than the best way from there to "
@@ -47,7 +50,7 @@ class ClusterTable:
         How far its means are from those of the rows of other clusters, in units of the spread.
     """
 
-    labels: NDArray[np.int32]
+    labels: Labels
     sizes: Places
     typical_rows: Places
     separation: Doubles
@@ -56,31 +59,28 @@ class ClusterTable:
     deviations: Doubles
 
     @classmethod
-    def of(cls, found: FittedView, features: FeatureTable, middles: Middles | None) -> Self:
-        """The clusters of the rows a model has judged."""
-        sizes = np.bincount(found.labels[found.labels >= 0])
+    def of(cls, explained: Explanation) -> Self:
+        """The clusters of the rows of a view."""
+        view, features = explained.view, explained.features
+        sizes = np.bincount(view.labels[view.labels >= 0])
         listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         described = listed[:_MOST_DESCRIBED]
-        typical = _most_typical_rows(found, listed)
-        separation, words = _separation(found.tree, middles, listed, typical)
+        by_strength = np.lexsort((-view.strength, view.labels))
+        present, first = np.unique(view.labels[by_strength], return_index=True)
+        typical = by_strength[first[np.searchsorted(present, listed)]]
+        separation, words = _separation(view.tree, explained.middles, listed, typical)
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
             typical_rows=typical,
             separation=separation,
             separation_words=words,
-            means=group_means(features.shown, found.labels)[described],
-            deviations=_deviations(found.labels, features)[described],
+            means=group_means(features.shown, view.labels)[described],
+            deviations=_deviations(view.labels, features)[described],
         )
 
 
-def _most_typical_rows(found: FittedView, listed: Places) -> Places:
-    order = np.lexsort((-found.strength, found.labels))
-    present, first = np.unique(found.labels[order], return_index=True)
-    return order[first[np.searchsorted(present, listed)]]
-
-
-def _deviations(labels: NDArray[np.int32], features: FeatureTable) -> Doubles:
+def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
     """Means of the rows of a cluster less those of the rows of other clusters.
 
     Where there is no other cluster, less those of the rows that belong nowhere; zero where these
@@ -118,3 +118,108 @@ def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:
     heights = tree.heights[between.nodes]
     ratio = np.divide(heights, saddles, out=np.full(len(heights), np.inf), where=saddles > 0)
     return np.asarray(np.minimum(ratio, _FARTHEST))[np.searchsorted(between.nodes, peaks)]
+
+
+# ---- the tree ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ShownBranches:
+    """The whole tree, and its most persistent branches.
+
+    Parameters
+    ----------
+    peak : array of shape (b,)
+        The node at the peak of each.
+    parent : array of shape (b,)
+        The place in this list of the branch that each meets; -1 for the whole tree, the first.
+    peak_alpha, merge_alpha : arrays of shape (b,)
+        Between these levels each is a cluster of its own.
+    size : array of shape (b,)
+        How many rows it has there.
+    """
+
+    peak: Places
+    parent: Places
+    peak_alpha: Doubles
+    merge_alpha: Doubles
+    size: Doubles
+
+
+def choose_branches(
+    tree: AlphaTree, labels: Labels, *, min_cluster_size: float, max_rows: int
+) -> ShownBranches:
+    """The whole tree and its most persistent branches, small ones left out.
+
+    The branches of the clusters the rows are labelled by are there in any case, as far as there is
+    room: amid noise handfuls of rows are more persistent. Of at most `max_rows` rows on a page the
+    peaks of branches are not more than a tenth.
+    """
+    branches = tree.branches
+    large = branches.weight >= max(_FEWEST_ROWS, min_cluster_size)
+    with np.errstate(divide="ignore"):
+        persistence = np.log(tree.heights[branches.peak] / tree.saddles[branches.edge])
+    of_cluster = _highest_of_each(tree, labels)
+    order = np.lexsort((-persistence, ~of_cluster, ~large))[: np.count_nonzero(large)]
+    kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
+    kept = kept[np.argsort(-persistence[kept], kind="stable")]
+    peak = np.append(tree.heights.argmax(), branches.peak[kept])
+    return ShownBranches(
+        peak=peak,
+        parent=_kept_parents(tree, peak),
+        peak_alpha=tree.node_alpha[peak],
+        merge_alpha=np.append(0.0, tree.saddle_alpha[branches.edge[kept]]),
+        size=np.append(tree.weight.sum(), branches.weight[kept]),
+    )
+
+
+def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
+    """Which branches have the highest peak of a cluster."""
+    peak = tree.branches.peak
+    label = labels[tree.row_of[peak]]
+    order = np.lexsort((-tree.heights[peak], label))
+    found, first = np.unique(label[order], return_index=True)
+    highest = np.zeros(len(peak), bool)
+    highest[order[first[found >= 0]]] = True
+    return highest
+
+
+def _kept_parents(tree: AlphaTree, peak: Places) -> Places:
+    """The nearest ancestor of each branch that was kept, as a place in `peak`."""
+    branches = tree.branches
+    above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
+    place = {node: i for i, node in enumerate(peak.tolist())}
+    parents = [-1]
+    for node in peak[1:].tolist():
+        ancestor = above[node]
+        while ancestor not in place:
+            ancestor = above[ancestor]
+        parents.append(place[ancestor])
+    return np.array(parents)
+
+
+def tree_payload(
+    view: FittedView, branches: ShownBranches | None, shown: Places
+) -> dict[str, Any] | None:
+    """What a page needs to label the rows it shows at any alpha."""
+    tree = view.tree
+    if tree is None or branches is None:
+        return None
+    part = pruned(tree, np.append(tree.node_of[shown], branches.peak))
+    peaks = np.searchsorted(part.nodes, branches.peak).tolist()
+    columns = (branches.parent, branches.peak_alpha, branches.merge_alpha, branches.size)
+    names = ("peak", "parent", "peak_alpha", "merge_alpha", "size")
+    return {
+        "node_of": encoded(np.searchsorted(part.nodes, tree.node_of[shown]), "i4"),
+        "entry": encoded(tree.entry_alpha[shown], "f8"),
+        "node_alpha": encoded(tree.node_alpha[part.nodes], "f8"),
+        "node_weight": encoded(part.weight, "f8"),
+        "pairs": encoded(part.pairs.ravel(), "i4"),
+        "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
+        "branches": [
+            dict(zip(names, branch, strict=True))
+            for branch in zip(peaks, *(column.tolist() for column in columns), strict=True)
+        ],
+        "min_size": view.min_size,
+        "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),
+    }

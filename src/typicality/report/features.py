@@ -26,14 +26,14 @@ class FeatureTable:
     measured : array of shape (n, d)
         The values in which the model saw them, where those are at hand; else what is shown, with
         medians for missing values.
-    of_model : bool
+    of_model : bool, default=True
         Whether `measured` is what the model saw.
     """
 
     names: list[str]
     shown: Floats
     measured: Floats
-    of_model: bool
+    of_model: bool = True
 
     @classmethod
     def of(cls, model: Any, rows: Floats, display: Any) -> Self:
@@ -60,8 +60,15 @@ class FeatureTable:
 
     @cached_property
     def scale(self) -> Doubles:
-        """The robust spread of each feature in `measured`."""
-        return robust_scale(self.measured)
+        """The spread of each feature in `measured`: the distance of the quartiles, over 1.349.
+
+        If it is zero, the standard deviation; if that is zero too, one.
+        """
+        low, high = np.quantile(self.measured, [0.25, 0.75], axis=0)
+        scale = np.asarray((high - low) / IQR_OF_NORMAL, dtype=np.float64)
+        flat = scale <= 0
+        scale[flat] = self.measured[:, flat].std(axis=0, dtype=np.float64)
+        return np.where(scale > 0, scale, 1.0)
 
     @cached_property
     def standardised(self) -> Doubles:
@@ -92,18 +99,6 @@ def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]
             f"display has {len(values)} rows, X has {n_rows}: they must be the same rows."
         )
     return values, None if names is None else [str(name) for name in names]
-
-
-def robust_scale(values: Floats) -> Doubles:
-    """The distance between the quartiles, as a standard deviation.
-
-    Where it is zero, the standard deviation takes its place; where that is zero too, one.
-    """
-    low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    scale = np.asarray((high - low) / IQR_OF_NORMAL, dtype=np.float64)
-    flat = scale <= 0
-    scale[flat] = values[:, flat].std(axis=0, dtype=np.float64)
-    return np.where(scale > 0, scale, 1.0)
 
 
 def _filled(values: Floats) -> Floats:

@@ -1,92 +1,193 @@
 """Why a row is unusual: the features in which it is farthest from where it should be."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles, Floats, Places
 from typicality.fitted import FittedView
 from typicality.geometry.rows import NearestRows
 from typicality.report.features import FeatureTable
-from typicality.report.middles import Middles
 
 _MOST_LISTED = 2000
-_LISTED_ANYWAY = 20  # the least typical rows are worth a look even where all rows belong somewhere
+_LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row has a cluster
 _NEIGHBOURS = 20
-_NEIGHBOURS_AMONG = 20_000  # typical rows: more of them are no nearer to an outlier
+_NEIGHBOURS_AMONG = 20_000  # typical rows: with more of them, none is nearer to an outlier
+_FEW = 5  # rows say little about a spread
+_NARROWEST = 0.01  # of the spread of all rows: equal values would make any other infinitely far
 
 
-class Outliers(NamedTuple):
-    """The rows that belong nowhere and the least typical of the others, least typical first.
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The unassigned rows and the least typical other rows, and what makes them unusual.
 
     Parameters
     ----------
+    view : FittedView
+        The labels of all rows, and how typical they are.
+    features : FeatureTable
+        The features of all rows.
+    middles : Middles, optional
+        The middles of the clusters, if the model has prototypes.
     rows : array of shape (m,)
-        The rows, as their numbers in the data.
+        The rows that are explained, the least typical first.
     deviations : array of shape (m, d)
-        How far each is from where it should be, in units of a spread, feature by feature.
+        How far each is from where it should be, feature by feature, in units of a spread.
     words : str
         How deviations are measured.
     """
 
+    view: FittedView
+    features: FeatureTable
+    middles: "Middles | None"
     rows: Places
     deviations: Doubles
     words: str
 
+    @classmethod
+    def of(cls, view: FittedView, features: FeatureTable) -> Self:
+        """Explain rows; `features` are those of all rows of the view."""
+        middles = Middles.of(view, features) if view.kind == "prototypes" else None
+        rows = _least_typical(view, np.arange(view.n_rows))
+        return cls(view, features, middles, rows, *_deviations(view, features, middles, rows))
 
-def explain(
-    found: FittedView, features: FeatureTable, middles: Middles | None, shown: Places
-) -> Outliers:
-    """The outliers among the rows that are shown, and the deviations that make them so."""
-    strength = found.strength[shown]
-    order = np.argsort(strength, kind="stable")
-    listed = found.labels[shown[order]] < 0
+    def among(self, shown: Places) -> Self:
+        """Explain only rows that are shown."""
+        if len(shown) == self.view.n_rows:
+            return self
+        rows = _least_typical(self.view, shown)
+        deviations, words = _deviations(self.view, self.features, self.middles, rows)
+        return replace(self, rows=rows, deviations=deviations, words=words)
+
+
+def _least_typical(view: FittedView, shown: Places) -> Places:
+    order = np.argsort(view.strength[shown], kind="stable")
+    listed = view.labels[shown[order]] < 0
     listed[:_LISTED_ANYWAY] = True
-    rows = shown[order[listed][:_MOST_LISTED]]
+    return shown[order[listed][:_MOST_LISTED]]
+
+
+def _deviations(
+    view: FittedView, features: FeatureTable, middles: "Middles | None", rows: Places
+) -> tuple[Doubles, str]:
+    """The deviations of rows from where they should be, and how those are measured."""
     if middles is None:
-        return _from_neighbours(found, features, rows)
-    return _from_middles(found.labels[rows], features, middles, rows)
-
-
-def _from_middles(
-    labels: NDArray[np.int32], features: FeatureTable, middles: Middles, rows: Places
-) -> Outliers:
-    values = features.measured[rows]
+        return _from_neighbours(view, features, rows)
+    values, labels = features.measured[rows], view.labels[rows]
     label = np.where(labels >= 0, labels, middles.nearest(values))
     if (label < 0).any():  # there is no cluster at all
         words = "Distance from the median of all rows, in units of the spread of the feature."
-        return Outliers(rows, features.standardised[rows], words)
+        return features.standardised[rows], words
     away = (values - middles.points[label]) / middles.spread[label]
     point = "prototype" if middles.are_prototypes else "mean of the nearest cluster"
     words = (
         f"Distance from the nearest {point}, in units of the spread of its cluster in that "
         "feature: beyond 3 or so a value is unusual there."
     )
-    return Outliers(rows, np.asarray(away, dtype=np.float64), words)
+    return np.asarray(away, dtype=np.float64), words
 
 
-def _from_neighbours(found: FittedView, features: FeatureTable, rows: Places) -> Outliers:
-    typical = _typical_rows(found, rows)
+def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> tuple[Doubles, str]:
+    """Deviations from the nearest typical rows: those of clusters, or the more typical half."""
+    is_typical = view.labels >= 0
+    if not is_typical.any():
+        is_typical = view.strength >= np.median(view.strength)
+    is_typical[rows] = False
+    typical = np.flatnonzero(is_typical)
+    typical = typical[:: max(1, -(-len(typical) // _NEIGHBOURS_AMONG))]
     values = features.standardised
+    if len(typical) == 0:
+        return values[rows], "Distance from the median of all rows."
     n_neighbours = min(_NEIGHBOURS, len(typical))
+    nearest = NearestRows(values[typical], 2).of(values[rows], n_neighbours)
+    expected = np.mean([values[typical[column]] for column in nearest.T], axis=0)
     words = (
         f"Distance from the mean of the {n_neighbours} nearest typical rows, in units of the "
         "spread of the feature over all rows."
     )
-    if len(typical) == 0:
-        return Outliers(rows, values[rows], "Distance from the median of all rows.")
-    nearest = NearestRows(values[typical], 2).of(values[rows], n_neighbours)
-    expected = np.mean([values[typical[column]] for column in nearest.T], axis=0)
-    return Outliers(rows, values[rows] - expected, words)
+    return values[rows] - expected, words
 
 
-def _typical_rows(found: FittedView, outliers: Places) -> Places:
-    """Rows of clusters, or the more typical half where there are none; the outliers left out."""
-    typical = found.labels >= 0
-    if not typical.any():
-        typical = found.strength >= np.median(found.strength)
-    typical[outliers] = False
-    rows = np.flatnonzero(typical)
-    step = -(-len(rows) // _NEIGHBOURS_AMONG)
-    return rows[:: max(step, 1)]
+# ---- clusters and their middles ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Middles:
+    """A point amid each cluster, in the features that are measured, and its spread.
+
+    Parameters
+    ----------
+    points : array of shape (c, d)
+        The prototypes, where they have coordinates, or the means of the rows of each label; NaN
+        for labels without rows.
+    spread : array of shape (c, d)
+        The standard deviation of the rows of each label about its point, weighted by their
+        typicality; that of all rows where there are fewer than five.
+    scale : array of shape (d,)
+        The spread of each feature over all rows.
+    are_prototypes : bool
+        Whether the points are prototypes.
+    """
+
+    points: Doubles
+    spread: Doubles
+    scale: Doubles
+    are_prototypes: bool
+
+    @classmethod
+    def of(cls, view: FittedView, features: FeatureTable) -> Self:
+        """The middles of the clusters of rows."""
+        are_prototypes = features.of_model and view.centers is not None
+        values, labels = features.measured, view.labels
+        points = view.centers if are_prototypes else group_means(values, labels)
+        points = np.asarray(points, dtype=np.float64)
+        somewhere = np.flatnonzero(labels >= 0)
+        away = values[somewhere] - points[labels[somewhere]]
+        groups = _groups(labels[somewhere], len(points), view.strength[somewhere])
+        mass = np.asarray(groups.sum(axis=1))[:, None]
+        counts = np.bincount(labels[somewhere], minlength=len(points))[:, None]
+        enough = (counts >= _FEW) & (mass > 0)
+        variance = np.divide(groups @ away**2, mass, out=np.zeros_like(points), where=mass > 0)
+        spread = np.where(enough, np.sqrt(variance), features.scale)
+        spread = np.maximum(spread, _NARROWEST * features.scale)
+        return cls(points, spread, features.scale, are_prototypes)
+
+    def separation(self, labels: Places) -> Doubles:
+        """The distance to the nearest other point over the root mean square one of its rows."""
+        points = self.points[labels] / self.scale
+        apart = cdist(points, points)
+        np.fill_diagonal(apart, np.inf)
+        radius = np.sqrt(((self.spread[labels] / self.scale) ** 2).sum(axis=1))
+        return np.asarray(apart.min(axis=1) / radius)
+
+    def nearest(self, values: Floats) -> NDArray[np.int32]:
+        """The label whose point is nearest to each row, in units of the spread of that cluster."""
+        nearest = np.full(len(values), -1, np.int32)
+        least = np.full(len(values), np.inf)
+        for label in np.flatnonzero(np.isfinite(self.points).all(axis=1)):
+            away = (((values - self.points[label]) / self.spread[label]) ** 2).sum(axis=1)
+            nearest[away < least] = label
+            least = np.minimum(least, away)
+        return nearest
+
+
+def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
+    """The means of the rows of each label, missing values left out; NaN where there are none."""
+    missing = np.isnan(values)
+    somewhere = np.flatnonzero(labels >= 0)
+    n_labels = labels.max(initial=-1) + 1
+    groups = _groups(labels[somewhere], n_labels, np.ones(len(somewhere)))
+    sums = groups @ np.where(missing, 0.0, values)[somewhere]
+    counts = groups @ (~missing).astype(np.float64)[somewhere]
+    means: Doubles = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    return means
+
+
+def _groups(labels: NDArray[np.int32], n_labels: int, weight: Doubles) -> csr_array:
+    """A matrix whose product with values sums them over the rows of each label."""
+    places = (labels, np.arange(len(labels)))
+    return csr_array((weight, places), shape=(n_labels, len(labels)))

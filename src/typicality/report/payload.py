@@ -1,5 +1,6 @@
-"""What a page is told: one structure of numbers and sentences, written as JSON."""
+"""The data of a page: one structure of numbers and sentences, written as JSON."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,29 +11,30 @@ from sklearn.utils.validation import check_is_fitted
 
 import typicality
 from typicality._arguments import check_whole
+from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Floats, Places
+from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.checks import check_rows
-from typicality.report.axes import AxisChoice, choose_axes
-from typicality.report.cells import choose_cells
-from typicality.report.clusters import ClusterTable
-from typicality.report.encoding import clean_text, encoded
+from typicality.report.assembly import clean_text, encoded
+from typicality.report.clusters import ClusterTable, choose_branches, tree_payload
 from typicality.report.features import FeatureTable
-from typicality.report.middles import Middles
-from typicality.report.outliers import Outliers, explain
-from typicality.report.sampling import choose_rows
-from typicality.report.shown_tree import ShownBranches, choose_branches, tree_payload
-from typicality.report.words import default_notes, default_title, row_words
+from typicality.report.outliers import Explanation
+from typicality.report.shown import choose_axes, choose_cells, choose_rows
 
 _FORMAT = 1
-_KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # for the page
+_KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _PROFILE_LENGTH = 4
-_ROWS_COMPARED = 1000
 _REASONS = 3  # features named for an outlier
-_FLOAT32_LEAST, _FLOAT32_MOST = 1e-30, 1e38  # beyond, digits or whole numbers are lost
-_FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
+_ROWS_COMPARED = 1000
+_LONGEST_VALUE = 60  # characters of a parameter
+_ENDINGS = {
+    "converged": "It converged after {n}.",
+    "max_iter": "It was stopped by max_iter after {n}, before it had converged.",
+    "stopped": "It was stopped by a callback after {n}.",
+}
 
 
 def build_payload(
@@ -47,73 +49,72 @@ def build_payload(
     warnings: Sequence[str] = (),
     max_rows: int = 100_000,
     random_state: Any = 0,
-    found: FittedView | None = None,
+    explanation: Explanation | None = None,
 ) -> dict[str, Any]:
     """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
 
-    The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `found`: what
-    the model says of X, where somebody has asked already.
+    The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `explanation`:
+    the explanation of all rows of X, if it is known already. Then X and `display` are not read.
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
-    rows = read_rows(model, X)
-    features = FeatureTable.of(model, rows, display)
-    cells = {} if cells is None else cells
-    _check_cells(cells, len(rows))
-    row_word, numbers = _check_row_numbers(row_numbers, len(rows))
-    if found is None:  # the rows of a tree are its training rows
+    if explanation is None:
+        rows = _read_rows(model, X)
+        features = FeatureTable.of(model, rows, display)
+        # A tree is drawn for its training rows.
         found = view(model, None if hasattr(chosen_method(model), "tree_") else X)
-    middles = Middles.of(found, features) if found.kind == "prototypes" else None
-    clusters = ClusterTable.of(found, features, middles)
-    branches = None
+        explanation = Explanation.of(found, features)
+    found, features = explanation.view, explanation.features
+    cells = {} if cells is None else cells
+    _check_cells(cells, found.n_rows)
+    row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
+    clusters = ClusterTable.of(explanation)
+    wanted, branches = clusters.typical_rows, None
     if found.tree is not None:
         size = chosen_method(model).min_cluster_size
         branches = choose_branches(
             found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
         )
-    wanted = _wanted_rows(found, clusters, branches)
+        wanted = np.concatenate([found.tree.row_of[branches.peak], wanted])
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
-    outliers = explain(found, features, middles, shown)
-    chosen = choose_axes(found, features, shown, importance=_importance(clusters, outliers))
-    notes = notes or default_notes(model, found, len(features.names), len(clusters.labels))
+    outliers = explanation.among(shown)
+    importance = _importance(clusters.deviations, _PROFILE_LENGTH)
+    importance += _importance(outliers.deviations, _REASONS)
+    kept, axes = choose_axes(found, features, shown, importance=importance)
+    notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
+    if title is None:
+        what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
+        title = f"{what} in {counted(found.n_rows, 'row')}"
+    row_words = f"Rows are called by their {row_word} in the data."
+    if row_numbers is None:
+        row_words = "Rows are counted from 0, as in the data."
     return {
         "format": _FORMAT,
-        "title": clean_text(default_title(found) if title is None else title),
+        "title": clean_text(title),
         "made_by": f"typicality {typicality.__version__}",
         "n_rows": found.n_rows,
         "sample_note": sample_note,
         "row": encoded(numbers[shown], "i4"),
         "row_word": clean_text(row_word),
-        "row_words": row_words(row_word, counted_from_zero=row_numbers is None),
-        **_axes_payload(chosen),
-        **_cells_payload(cells, shown),
-        **_findings_payload(found, shown),
+        "row_words": row_words,
+        **axes,
+        **choose_cells(cells, shown),
+        **_view_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, chosen.features, numbers),
+        "clusters": _clusters_payload(clusters, found, kept, numbers),
         "separation_words": clusters.separation_words,
-        "outliers": _outliers_payload(outliers, shown, chosen.features),
+        "outliers": _outliers_payload(outliers, shown, kept),
         "outlier_words": outliers.words,
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
 
 
-def _wanted_rows(
-    found: FittedView, clusters: ClusterTable, branches: ShownBranches | None
-) -> Places:
-    """Rows a page speaks of: the most typical row of each cluster, and the peaks of branches."""
-    typical = clusters.typical_rows
-    if found.tree is None or branches is None:
-        return typical
-    peaks = found.tree.row_of[branches.peak]
-    return np.concatenate([peaks, typical])
-
-
-def _findings_payload(found: FittedView, shown: Places) -> dict[str, Any]:
+def _view_payload(found: FittedView, shown: Places) -> dict[str, Any]:
     memberships = None
     if found.kind == "prototypes" and found.memberships is not None:
-        memberships = found.memberships[shown]
-    small = memberships is not None and memberships.size <= _MOST_MEMBERSHIPS
+        some = found.memberships[shown]
+        memberships = encoded(some, "f4") if some.size <= _MOST_MEMBERSHIPS else None
     return {
         "kind": _KINDS[found.kind],
         "labels": encoded(found.labels[shown], "i4"),
@@ -123,36 +124,8 @@ def _findings_payload(found: FittedView, shown: Places) -> dict[str, Any]:
         "strength_words": found.strength_words,
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
-        "memberships": encoded(memberships, "f4") if small else None,
+        "memberships": memberships,
     }
-
-
-def _cells_payload(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str, Any]:
-    chosen = choose_cells(cells, shown)
-    return {"cells": chosen.columns, "cells_note": chosen.note}
-
-
-def _axes_payload(chosen: AxisChoice) -> dict[str, Any]:
-    return {
-        "axes": [
-            {
-                "name": clean_text(axis.name),
-                "values": encoded(axis.values, _float_type(axis.values)),
-                "feature": axis.is_feature,
-            }
-            for axis in chosen.axes
-        ],
-        "features_note": chosen.note,
-        "start_axes": list(chosen.start),
-    }
-
-
-def _float_type(values: Floats) -> str:
-    """Four bytes a value, but for numbers that would lose what makes them differ, like dates."""
-    finite = values[np.isfinite(values)].astype(np.float64)
-    largest, spread = np.abs(finite).max(initial=0.0), float(np.ptp(finite)) if finite.size else 0.0
-    coarse = largest * np.finfo(np.float32).eps > _FLOAT32_ERROR * spread > 0
-    return "f8" if coarse or largest > _FLOAT32_MOST or 0 < largest < _FLOAT32_LEAST else "f4"
 
 
 def _clusters_payload(
@@ -185,7 +158,7 @@ def _clusters_payload(
     ]
 
 
-def _outliers_payload(outliers: Outliers, shown: Places, kept: Places) -> dict[str, Any]:
+def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
     axis, deviations = _largest(outliers.deviations[:, kept], _REASONS)
     return {
         "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
@@ -203,20 +176,125 @@ def _largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
     return order, np.pad(values, ((0, 0), (0, missing)))
 
 
-def _importance(clusters: ClusterTable, outliers: Outliers) -> Doubles:
-    """How often each feature is among those named for a cluster, and for an outlier."""
-    n_features = clusters.means.shape[1]
-    importance = np.zeros(n_features)
-    for deviations, n in ((clusters.deviations, _PROFILE_LENGTH), (outliers.deviations, _REASONS)):
-        named = _largest(deviations, n)[0]
-        counts = np.bincount(named[named >= 0], minlength=n_features)
-        importance += counts / max(len(deviations), 1)
-    return importance
+def _importance(deviations: Doubles, n: int) -> Doubles:
+    """How often each feature is among the n largest deviations of a row, as a share of the rows."""
+    named = _largest(deviations, n)[0]
+    counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
+    return np.asarray(counts / max(len(deviations), 1))
 
 
 def _number(value: Any) -> float | None:
     """A number as JSON knows them; None for what it does not know."""
     return None if value is None or not np.isfinite(value) else float(value)
+
+
+# ---- what was run on what, in words --------------------------------------------------------------
+
+
+def _default_notes(model: Any, found: FittedView, n_features: int, n_clusters: int) -> list[Any]:
+    """Pairs of a heading and a sentence or two."""
+    explained = getattr(model, "explanation_", None)
+    model = chosen_method(model)
+    plan = model.plan_
+    return [
+        ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'feature')}."),
+        *([] if explained is None else [("Choice", explained)]),
+        ("Method", _method(model)),
+        ("Result", _result(found, n_clusters)),
+        ("Iterations", _ENDINGS[model.status_].format(n=counted(model.n_iter_, "iteration"))),
+        ("Computation", f"{plan.method[:1].upper()}{plan.method[1:]}: {plan.reason}"),
+    ]
+
+
+def _method(model: Any) -> str:
+    """The method, what it finds, and the parameters that are not the default."""
+    name = type(model).__name__
+    meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
+    defaults = inspect.signature(type(model)).parameters
+    values = model.get_params(deep=False).items()
+    given = [f"{k}={_value(v)}" for k, v in values if not _same(v, defaults[k].default)]
+    return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
+
+
+def _value(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return f"an array of shape {tuple(value.shape)}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _result(found: FittedView, n_clusters: int) -> str:
+    n_nowhere = found.n_unassigned
+    rows = f"{counted(n_nowhere, 'row')} ({share(n_nowhere, found.n_rows)})"
+    if found.kind == "detector":
+        be = "is" if n_nowhere == 1 else "are"
+        return (
+            f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
+            "chosen beforehand (contamination), not found in the data; look at how far below the "
+            "others they are."
+        )
+    clusters = counted(n_clusters, "cluster")
+    if n_nowhere == 0:
+        return f"{clusters}; every row belongs to one."
+    be, belong = ("is", "belongs") if n_nowhere == 1 else ("are", "belong")
+    if found.kind == "prototypes":
+        return f"{clusters}; {rows} {belong} nowhere: typical of no cluster."
+    return (
+        f"{clusters}; {rows} {be} in the core of no cluster. That alone makes no outlier: rows at "
+        "the edge of a cluster, or between two, are among them; outliers are those of the lowest "
+        "typicality."
+    )
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def _read_rows(model: Any, X: Any) -> Floats:
+    """The rows of X as an array, if they and the model can be reported on."""
+    _check_reportable(model)
+    check_is_fitted(model)
+    rows = check_rows(model, X, training=False)
+    method = chosen_method(model)
+    if hasattr(method, "tree_"):
+        _check_training_rows(method, X, n_rows=len(rows))
+    return rows
+
+
+def _check_reportable(model: Any) -> None:
+    """An estimator of typicality, not a pipeline around one."""
+    if hasattr(model, "steps"):
+        raise TypeError(
+            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
+            "the steps before have made them, and the rows as they were as display, i.e. "
+            "model[-1].report(model[:-1].transform(X), display=X)."
+        )
+    kinds = ("labels_at", "decision_function", "predict_memberships")
+    if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
+        raise TypeError(
+            f"{model!r} is not an estimator of typicality: a report shows typicalities or "
+            "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
+        )
+
+
+def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
+    """The rows that a tree was grown from; some of them are looked at."""
+    known = model.typicality_
+    n_fitted = len(known)
+    same = n_rows == n_fitted
+    if same:
+        n_compared = min(_ROWS_COMPARED, n_rows)
+        some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
+        same = np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
+    if not same:
+        raise ValueError(
+            f"X has {n_rows} rows and is not what the model was fitted on ({n_fitted} rows): "
+            "the tree of clusters knows those rows only, in their order. Pass the X of fit, or fit "
+            "the model to these rows."
+        )
 
 
 def _check_row_numbers(
@@ -261,50 +339,3 @@ def _check_sentences(notes: Any, warnings: Any) -> tuple[list[tuple[str, str]], 
     if isinstance(warnings, str):
         raise TypeError("warnings must be a sequence of sentences, not one string.")
     return [(str(heading), str(text)) for heading, text in notes], [str(w) for w in warnings]
-
-
-# ---- checks --------------------------------------------------------------------------------------
-
-
-def read_rows(model: Any, X: Any) -> Floats:
-    """The rows of X as an array, if they and the model can be reported on."""
-    _check_reportable(model)
-    check_is_fitted(model)
-    rows = check_rows(model, X, training=False)
-    method = chosen_method(model)
-    if hasattr(method, "tree_"):
-        _check_training_rows(method, X, n_rows=len(rows))
-    return rows
-
-
-def _check_reportable(model: Any) -> None:
-    """An estimator of typicality, not a pipeline around one."""
-    if hasattr(model, "steps"):
-        raise TypeError(
-            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
-            "the steps before have made them, and the rows as they were as display, i.e. "
-            "model[-1].report(model[:-1].transform(X), display=X)."
-        )
-    kinds = ("labels_at", "decision_function", "predict_memberships")
-    if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
-        raise TypeError(
-            f"{model!r} is not an estimator of typicality: a report shows typicalities or "
-            "memberships. Pass a fitted estimator, e.g. AlphaCutClustering().fit(X)."
-        )
-
-
-def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
-    """The rows that a tree was grown from; some of them are looked at."""
-    known = model.typicality_
-    n_fitted = len(known)
-    same = n_rows == n_fitted
-    if same:
-        n_compared = min(_ROWS_COMPARED, n_rows)
-        some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
-        same = np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
-    if not same:
-        raise ValueError(
-            f"X has {n_rows} rows and is not what the model was fitted on ({n_fitted} rows): "
-            "the tree of clusters knows those rows only, in their order. Pass the X of fit, or fit "
-            "the model to these rows."
-        )

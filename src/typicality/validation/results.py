@@ -88,11 +88,11 @@ class RepeatedScores(ABC):
 
         Returns
         -------
-        StabilityBoxesDisplay
+        StabilityDisplay
         """
-        from typicality.plot import StabilityBoxesDisplay
+        from typicality.plot import StabilityDisplay
 
-        return StabilityBoxesDisplay.from_results({"": self}, ax=ax)
+        return StabilityDisplay.from_results({"": self}, ax=ax)
 
     def summary(self) -> dict[str, list[Any]]:
         """The numbers of each setting, by their names."""
