@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,7 @@ class FileNotes:
         return "line", np.asarray(lines, dtype=np.intp)
 
     def write(
-        self, stream: TextIO, blocks: Iterable[Block], extra: Mapping[str, Sequence[str]]
+        self, stream: IO[bytes], blocks: Iterable[Block], extra: Mapping[str, NDArray[Any]]
     ) -> None:
         """Copy the rows as csv with more columns, and take notes on the way."""
         for block in blocks:

@@ -12,7 +12,7 @@ from typicality.cli.options import TableChoice
 from typicality.cli.page import PageRows, write_page
 from typicality.cli.preparing import PreparedRows, open_chosen, prepare_rows
 from typicality.cli.run_folder import REPORT, SavedRun, open_run, require_free
-from typicality.cli.scoring import load_pipeline
+from typicality.cli.score import load_pipeline
 from typicality.tables import TableFile
 
 

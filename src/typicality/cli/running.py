@@ -26,10 +26,9 @@ from typicality.cli.run_folder import (
 )
 from typicality.cli.run_record import record_of
 from typicality.cli.summary import say_files, say_summary
-from typicality.cli.words import as_cells
 from typicality.fitted import FittedView, view
 from typicality.persistence import save
-from typicality.tables import TableFile
+from typicality.tables import TableFile, masked_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def _write_rows(
     )
     left_out = [column.name for column in prepared.numeric.left_out]
     notes = FileNotes(prepared.kept, left_out, typical=typical, atypical=atypical)
-    extra = as_cells(found.columns, prepared.kept)
-    with open(path, "x", encoding="utf-8", newline="") as stream:
+    extra = masked_columns(found.columns, prepared.kept)
+    with open(path, "xb") as stream:
         notes.write(stream, prepared.table.blocks(), extra)
     return notes

@@ -1,13 +1,8 @@
 """Numbers and places in sentences."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 _FEW, _MANY = 4, 9  # digits
-_DIGITS = 9  # enough to tell numbers of single precision apart
 
 
 def number(value: float) -> str:
@@ -27,29 +22,3 @@ def numbers(values: Sequence[float]) -> list[str]:
 def place(row: int, line: int | None) -> str:
     """Where a row is: its line, or its number where the file has no lines."""
     return f"line {line}" if line is not None else f"row {row}"
-
-
-def as_cells(columns: Mapping[str, NDArray[Any]], kept: NDArray[np.bool_]) -> dict[str, list[str]]:
-    """Columns as text for all rows of a file; empty for rows that were left out.
-
-    Parameters
-    ----------
-    columns : mapping of str to array of shape (n_kept,)
-        The values for the rows that were kept.
-    kept : array of shape (n,), bool
-        Which rows those are.
-    """
-    return {name: _spread(_texts(values), kept) for name, values in columns.items()}
-
-
-def _texts(values: NDArray[Any]) -> list[str]:
-    if np.issubdtype(values.dtype, np.integer):
-        return [str(value) for value in values.tolist()]
-    return [f"{value:.{_DIGITS}g}" for value in values.tolist()]
-
-
-def _spread(texts: list[str], kept: NDArray[np.bool_]) -> list[str]:
-    if kept.all():
-        return texts
-    following = iter(texts)
-    return [next(following) if here else "" for here in kept.tolist()]
