@@ -44,10 +44,27 @@ def test_an_empty_label_is_an_empty_cell(tmp_path):
 
 
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 1e-4, 1e-5, 0.5e-9, 1e8, 123456789.4, 1e9, 1e22, 1e300]
-NUMBERS += [0.1234567895, 0.12345678949999999, 0.99999999999, 9.9999999995, 5e-324, np.inf, -np.inf]
+NUMBERS += [
+    9.9999999996e-6,
+    9.9999999996e-5,
+    1e-14,
+    9.99e-15,
+    1.5e-10,
+    3.25e-14,
+    0.1234567895,
+    0.12345678949999999,
+    0.99999999999,
+    9.9999999995,
+    5e-324,
+    np.inf,
+    -np.inf,
+]
 
 
-@given(st.lists(st.floats(allow_nan=False) | st.floats(0, 1), min_size=1))
+SMALL = st.builds(lambda m, e: m * 10.0**-e, st.floats(0.9, 11), st.integers(3, 16))
+
+
+@given(st.lists(st.floats(allow_nan=False) | st.floats(0, 1) | SMALL, min_size=1))
 @example(NUMBERS)
 def test_new_numbers_have_nine_digits(values):
     texts = number_texts(np.array(values)).to_pylist()

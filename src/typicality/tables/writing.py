@@ -14,7 +14,9 @@ from typicality.tables.cells import csv_rows_of, shown
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
-_POWERS = np.array([float(10**k) for k in range(_DIGITS + 4)])
+_POWERS = np.array([float(10**k) for k in range(23)])  # those that are exact
+_SMALLEST = 1e-14
+_ENDINGS = pa.array(["" if k < 5 else f"e-{k:02d}" for k in range(16)])
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -174,19 +176,27 @@ def number_texts(values: NDArray[Any]) -> Any:
     if data.dtype.kind != "f":
         return pa.array(data, mask=mask).cast("string").cast("binary")
     data = data.astype(np.float64, copy=False)
-    size = np.abs(data)
-    # Rounded numbers are the nearest to their nine digits, and Arrow prints the shortest text. Left
-    # to Python is what Arrow writes otherwise, and what is so near a tie that rounding might err.
-    common = (size >= 1e-4) & (size < 1e8)
-    base = np.where(common, size, 1.0)
-    power = _POWERS[_DIGITS - 1 - np.floor(np.log10(base)).astype(np.intp)]
-    scaled = base * power
-    near_tie = np.abs(scaled - np.floor(scaled) - 0.5) < 1e-6
-    common &= ~near_tie & (scaled >= _POWERS[_DIGITS - 1]) & (scaled < _POWERS[_DIGITS])
-    rounded = np.where(size == 0, data, np.copysign(np.rint(scaled) / power, data))
-    texts = pa.array(rounded, mask=mask | np.isnan(data)).cast("string")
-    rest = ~(common | (size == 0) | mask | np.isnan(data))
-    if rest.any():
-        slow = pa.array([f"{value:.{_DIGITS}g}" for value in data[rest].tolist()])
-        texts = pc.replace_with_mask(texts, pa.array(rest), slow)
+    size, absent = np.abs(data), mask | np.isnan(data)
+    # Whole numbers of nine digits over exact powers of ten are the numbers nearest to those digits,
+    # and Arrow prints the shortest text for them. Python formats what is too small or too large for
+    # exact powers, and what is so near a tie that rounding might err.
+    quick = (size >= _SMALLEST) & (size < 1e8)
+    exponent = np.floor(np.log10(np.where(quick, size, 1.0))).astype(np.intp)
+    power = _POWERS[_DIGITS - 1 - exponent]
+    scaled = np.where(quick, size, 1.0) * power
+    whole = np.rint(scaled)
+    quick &= np.abs(scaled - np.floor(scaled) - 0.5) > 1e-6
+    quick &= (scaled >= _POWERS[_DIGITS - 1]) & (scaled < _POWERS[_DIGITS])
+    is_small = exponent < -4  # written with an exponent, for which the digits must not overflow
+    quick &= ~is_small | (whole < _POWERS[_DIGITS])
+    rounded = np.copysign(whole / np.where(is_small, _POWERS[_DIGITS - 1], power), data)
+    rounded[size == 0] = data[size == 0]
+    texts = pa.array(rounded, mask=absent).cast("string")
+    if is_small.any():
+        endings = _ENDINGS.take(pa.array(np.where(is_small, -exponent, 0)))
+        texts = pc.binary_join_element_wise(texts, endings, "")
+    slow = ~(quick | (size == 0) | absent)
+    if slow.any():
+        others = pa.array([f"{value:.{_DIGITS}g}" for value in data[slow].tolist()])
+        texts = pc.replace_with_mask(texts, pa.array(slow), others)
     return texts.cast("binary")
