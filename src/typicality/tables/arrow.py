@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ class ArrowTable(TableFile):
         """Errors of pyarrow as errors about the file; those of the system stay what they are."""
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             reason = str(error).splitlines()[0].rstrip(".")
@@ -220,25 +221,29 @@ def open_dataset(paths: Sequence[Path], format: str) -> Iterator[Opened]:
 
 
 def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[Opened]]:
-    """Opens lines of JSON objects; one pass finds out their fields and types."""
-    schema = pa.schema([])
-    for data in _json_blocks(Lines(path, name)):
-        found = [
-            # Dates stay the text they are.
-            pa.field(field.name, pa.string()) if types.is_timestamp(field.type) else field
-            for field in _read_json(data, None).schema
-        ]
-        schema = pa.unify_schemas([schema, pa.schema(found)], promote_options="permissive")
+    """Opens lines of JSON objects; a first pass finds their fields and types."""
+
+    @cache
+    def schema() -> Any:
+        found = pa.schema([])
+        for data in _json_blocks(Lines(path, name)):
+            fields = [
+                # Dates stay the text they are.
+                pa.field(field.name, pa.string()) if types.is_timestamp(field.type) else field
+                for field in _read_json(data, None).schema
+            ]
+            found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
+        return found
 
     def batches(lines: Lines) -> Iterator[tuple[Any, float]]:
         for data in _json_blocks(lines):
-            read = _read_json(data, schema).select(schema.names)
+            read = _read_json(data, schema()).select(schema().names)
             for batch in read.combine_chunks().to_batches():
                 yield batch, lines.fraction_read
 
     @contextmanager
     def open_() -> Iterator[Opened]:
-        yield schema, lambda _: batches(Lines(path, name))
+        yield schema(), lambda _: batches(Lines(path, name))
 
     return open_
 

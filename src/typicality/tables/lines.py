@@ -73,7 +73,8 @@ class Lines:
         self.file = HashedFile(path)
         self.number, self.fraction_read = 0, 1.0
         self._name = name
-        self._blocks = self._cut(filter(None, self._pieces(opened(path, self.file), encoding)))
+        self._stream = opened(path, self.file)  # kept: when it goes, it closes the file
+        self._blocks = self._cut(filter(None, self._pieces(self._stream, encoding)))
         self._block, self._at = b"", 0
 
     def take(self) -> bytes:

@@ -149,8 +149,8 @@ def arrow_rows(
     for name, values in zip(
         free_names(block.names, extra), _checked(block, extra).values(), strict=True
     ):
-        column = pa.array(np.ma.getdata(values), mask=np.ma.getmaskarray(values), from_pandas=True)
-        table = table.append_column(name, column)
+        data, absent = np.ma.getdata(values), np.ma.getmaskarray(values)
+        table = table.append_column(name, pa.array(data, mask=absent | np.isnan(data)))
     return table
 
 
