@@ -6,10 +6,14 @@ them at once, or after a fork. The number of threads is scikit-learn's: it follo
 """
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache, partial
 from typing import TypeVar
+
+from sklearn import config_context, get_config
+from threadpoolctl import threadpool_limits
 
 from typicality._compat import effective_n_threads
 
@@ -64,3 +68,45 @@ def in_threads(task: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
         return [task(item) for item in items]
     with ThreadPoolExecutor(n_threads, thread_name_prefix="typicality-task") as pool:
         return list(pool.map(task, items))
+
+
+def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """The results of a task for the items of a stream, in their order and as they come.
+
+    Only a few items are read ahead, so that memory does not grow with their number. An error of a
+    task comes before those of later items, whether of their tasks or of the stream.
+
+    Parameters
+    ----------
+    task : callable
+        Must release the interpreter lock for most of its time.
+    items : iterable
+        What it is called with.
+    """
+    n_threads = effective_n_threads()
+    if n_threads == 1:
+        yield from map(task, items)
+        return
+    settings = get_config()  # like the limit of threads, they are those of one thread only
+
+    def call(item: Item) -> Result:
+        with config_context(**settings):
+            return task(item)
+
+    stream, waiting, end = iter(items), deque[Future[Result]](), None
+    limit = partial(threadpool_limits, n_threads, "openmp")
+    with ThreadPoolExecutor(n_threads, "typicality-stream", initializer=limit) as pool:
+        try:
+            while waiting or end is None:
+                try:
+                    while end is None and len(waiting) <= n_threads:
+                        waiting.append(pool.submit(call, next(stream)))
+                except Exception as error:  # the end of the stream, or an error in it
+                    end = error
+                if waiting:
+                    yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+    if end is not None and not isinstance(end, StopIteration):
+        raise end

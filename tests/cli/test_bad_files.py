@@ -7,8 +7,9 @@ import pytest
 
 from bad_files import BAD_TEXTS
 from typicality.cli import running
+from typicality.cli.errors import with_options
 from typicality.exceptions import TableError
-from typicality.tables import open_table, read_rows, sniffing
+from typicality.tables import lines, open_table, read_rows
 
 WIDE = ",".join(f"c{j}" for j in range(10_000))
 TOO_WIDE = f"{WIDE}\n{WIDE.replace('c', '1')}\n{WIDE.replace('c', '2')}\n".encode()
@@ -28,8 +29,9 @@ def test_command_prints_the_error_of_the_library_for_a_bad_text(run, folder, con
     (folder / "bad.csv").write_bytes(contents)
     with pytest.raises(TableError) as caught, open_table("bad.csv") as table:
         read_rows(table, memory=100_000)
+    message = with_options(str(caught.value))
     done = run(command, "bad.csv", "--memory", 0.0001)
-    assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {caught.value}\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (3, "", f"Error: {message}\n")
     assert os.listdir(folder) == ["bad.csv"]
 
 
@@ -39,7 +41,7 @@ def test_command_ends_when_a_file_cannot_be_read(run, folder, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(sniffing, "open", refuse, raising=False)
+    monkeypatch.setattr(lines, "open", refuse, raising=False)
     done = run("cluster", "bad.csv")
     assert done.exit_code == 3
     assert done.stderr.startswith("Error: bad.csv cannot be read: permission denied")

@@ -6,17 +6,16 @@ import shutil
 import pytest
 
 import typicality
-from typicality.cli import scoring
-from typicality.tables.delimited import DelimitedFile
+from typicality.cli import score
+from typicality.tables import base
 
 TEXT = {"encoding": "utf-8"}
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Files come in blocks of seven rows."""
-    whole = DelimitedFile.blocks
-    monkeypatch.setattr(DelimitedFile, "blocks", lambda self, rows=None: whole(self, 7))
+    """Files come in blocks of a few rows."""
+    monkeypatch.setattr(base, "BLOCK_BYTES", 150)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -171,7 +170,7 @@ def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clust
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scoring.Scorer, "cells", interrupt)
+    monkeypatch.setattr(score._Judge, "__call__", interrupt)
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; the rows were written in part.\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from typicality.exceptions import TableError
-from typicality.tables import open_table, read_rows, rows_of, write_table
+from typicality.tables import base, open_table, read_rows, rows_of, write_table
 
 
 @pytest.fixture(autouse=True)
@@ -22,13 +22,17 @@ def complaint(name):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int8, np.uint64, bool])
-def test_array_of_any_kind_of_number_is_read(dtype, order):
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.float16, np.int8, np.uint64, bool, ">f8", ">i2", "g"]
+)
+def test_array_of_any_kind_of_number_is_read(monkeypatch, dtype, order):
     values = np.asarray([[0, 1], [1, 0], [1, 1]], dtype=dtype, order=order)
     np.save("rows.npy", values)
     with open_table("rows.npy") as table:
         rows = read_rows(table)
-        blocks = [rows_of(block, ["x2"]) for block in table.blocks(rows=2)]
+        monkeypatch.setattr(base, "BLOCK_BYTES", 32)  # two rows
+        blocks = [rows_of(block, ["x2"]) for block in table.blocks()]
+    assert len(blocks) == 2
     assert rows.names == ("x1", "x2")
     assert not table.has_header
     np.testing.assert_array_equal(rows.X, values)
@@ -96,7 +100,7 @@ def test_objects_are_not_unpickled():
         assert complaint(name) == (
             f"{name} is no {name[-3:]} file of numbers: it holds objects, which are not numbers. "
             "Save an array of numbers with numpy.save or numpy.savez, or name the format with "
-            "--format."
+            "format=."
         )
 
 
@@ -110,16 +114,16 @@ def test_array_file_that_is_cut_off_is_refused(folder, suffix):
     for name in (f"cut.{suffix}", f"text.{suffix}"):
         assert complaint(name) == (
             f"{name} is no {suffix} file of numbers: it is cut off, or of another kind. Save an "
-            "array of numbers with numpy.save or numpy.savez, or name the format with --format."
+            "array of numbers with numpy.save or numpy.savez, or name the format with format=."
         )
 
 
 def test_array_is_written_as_csv():
     np.save("rows.npy", np.array([[0.1, 2], [np.nan, 1e300]], dtype=np.float64))
-    stream = io.StringIO()
+    stream = io.BytesIO()
     with open_table("rows.npy") as table:
-        write_table(stream, table, {"label": [0, 1]})
-    assert stream.getvalue() == "x1,x2,label\n0.1,2.0,0\nnan,1e+300,1\n"
+        write_table(stream, table, {"label": np.array([0, 1])})
+    assert stream.getvalue() == b"x1,x2,label\n0.1,2.0,0\nnan,1e+300,1\n"
 
 
 def test_array_file_that_changed_is_refused():

@@ -8,7 +8,7 @@ import pytest
 
 from bad_files import BAD_TEXTS
 from typicality.exceptions import TableError
-from typicality.tables import open_table, read_rows, sniffing
+from typicality.tables import lines, open_table, read_rows
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_table_of_ten_thousand_columns_is_read(folder):
 def test_wide_table_is_refused_before_all_is_read(folder):
     wide(folder, 400)
     error = complaint("wide.csv", memory=10_000_000)
-    assert re.search(r"about 378 rows of 10,000 columns .* 30.2 MB, and 10.0 MB", str(error))
+    assert re.search(r"about 388 rows of 10,000 columns .* 31.0 MB, and 10.0 MB", str(error))
     with open_table("wide.csv") as table:
         assert read_rows(table, columns=["c0", "c9"], memory=10_000_000).X.shape == (400, 2)
 
@@ -115,7 +115,7 @@ def test_file_without_permission_is_named(folder, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(sniffing, "open", refuse, raising=False)
+    monkeypatch.setattr(lines, "open", refuse, raising=False)
     assert "mine.csv cannot be read: permission denied" in str(complaint("mine.csv"))
 
 
@@ -124,7 +124,7 @@ def test_file_without_permission_is_named(folder, monkeypatch):
 )
 def test_unknown_suffix_asks_for_the_format(folder, name, what):
     (folder / name).write_text("a\n1\n2\n")
-    assert re.match(f"{re.escape(name)} {what}.*parquet.*--format csv", str(complaint(name)))
+    assert re.match(f"{re.escape(name)} {what}.*parquet.*format='csv'", str(complaint(name)))
     with open_table(name, format="csv") as table:
         assert read_rows(table).names == ("a",)
 
@@ -164,17 +164,17 @@ def test_file_changed_between_two_passes_is_refused(folder, later):
 
 
 def test_file_that_shrinks_under_the_reader_is_refused(folder):
-    (folder / "rows.csv").write_bytes(b"aaa,bbb\n" + b"123,456\n" * 2**18)
+    (folder / "rows.csv").write_bytes(b"aaa,bbb\n" + b"123,456\n" * 2**20)
     with open_table("rows.csv") as table:
         blocks = table.blocks()
         next(blocks)
-        os.truncate(folder / "rows.csv", 8 * 200_000)
+        os.truncate(folder / "rows.csv", 8 * 600_000)
         with pytest.raises(TableError, match=CHANGED):
             list(blocks)
 
 
 def test_file_that_grows_under_the_reader_is_refused(folder):
-    (folder / "rows.csv").write_bytes(b"aaa,bbb\n" + b"123,456\n" * 2**18)
+    (folder / "rows.csv").write_bytes(b"aaa,bbb\n" + b"123,456\n" * 2**20)
     with open_table("rows.csv") as table:
         blocks = table.blocks()
         next(blocks)
@@ -214,12 +214,6 @@ def test_table_error_keeps_its_place_when_pickled():
 
     error = pickle.loads(pickle.dumps(TableError("bad", line=3, column="x")))
     assert (str(error), error.line, error.column) == ("bad", 3, "x")
-
-
-def test_blocks_of_no_rows_are_refused(folder):
-    (folder / "rows.csv").write_text("a\n1\n2\n")
-    with open_table("rows.csv") as table, pytest.raises(ValueError, match="rows is 0"):
-        next(table.blocks(rows=0))
 
 
 def test_infinity_in_an_array_is_refused_with_its_row(folder):

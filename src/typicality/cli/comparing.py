@@ -23,7 +23,6 @@ from typicality.cli.resources import within
 from typicality.cli.run_folder import folder_if_named
 from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
 from typicality.cli.summary import about_data
-from typicality.cli.words import as_cells
 from typicality.comparison import Comparison, compare_methods
 from typicality.comparison.methods import chosen_methods
 from typicality.comparison.tables import (
@@ -33,7 +32,7 @@ from typicality.comparison.tables import (
     detector_table,
 )
 from typicality.preprocessing import ColumnScaler
-from typicality.tables import write_table
+from typicality.tables import masked_columns, write_table
 
 _FILES = ("comparison.json", "comparison.csv", "labels.csv")
 _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
@@ -206,8 +205,9 @@ def _write(folder: Path, found: Comparison, rows: PreparedRows, record: dict[str
         writer = csv.DictWriter(stream, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows({name: _cell(value) for name, value in e.items()} for e in entries)
-    with open(folder / "labels.csv", "x", encoding="utf-8", newline="") as stream:
-        write_table(stream, rows.table, as_cells(_columns(found), _compared_rows(found, rows)))
+    columns = masked_columns(_columns(found), _compared_rows(found, rows))
+    with open(folder / "labels.csv", "xb") as stream:
+        write_table(stream, rows.table, columns)
 
 
 def _cell(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import functools
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -120,7 +121,9 @@ def _in_words(error: BaseException) -> click.ClickException:
     match error:
         case KeyboardInterrupt():
             return _OneSentence(str(error) or _INTERRUPTED, ExitCode.INTERRUPTED)
-        case UnusableError() | TableError() | ModelFileError():
+        case TableError():
+            return _OneSentence(with_options(str(error)), ExitCode.UNUSABLE)
+        case UnusableError() | ModelFileError():
             return _OneSentence(str(error), ExitCode.UNUSABLE)
         case FileExistsError():
             return _OneSentence(_text_of(error), ExitCode.EXISTS)
@@ -130,6 +133,12 @@ def _in_words(error: BaseException) -> click.ClickException:
             return _OneSentence(_NO_MEMORY, ExitCode.UNUSABLE)
     kind, text = type(error).__name__, str(error).rstrip(".")
     return _OneSentence(_BUG.format(kind=kind, text=text), ExitCode.BUG)
+
+
+def with_options(message: str) -> str:
+    """A message of :mod:`typicality.tables` that names options instead of parameters."""
+    message = re.sub(r"(with|say|e\.g\.) (format|columns|memory)='(\w+)'", r"\1 --\2 \3", message)
+    return re.sub(r"(with|say|e\.g\.) (format|columns|memory)=", r"\1 --\2", message)
 
 
 def _text_of(error: OSError) -> str:

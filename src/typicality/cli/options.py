@@ -149,10 +149,10 @@ def _split(value: str) -> list[str]:
 _FORMAT_OPTIONS = (
     click.option(
         "--format",
-        type=click.Choice(["csv", "tsv", "parquet", "arrow", "npy", "npz"]),
+        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz"]),
         metavar="NAME",
-        help="The format of FILE: csv, tsv, parquet, arrow, npy or npz. [default: by the end of "
-        "its name]",
+        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy or npz. [default: by the "
+        "end of its name]",
     ),
     click.option(
         "--delimiter",

@@ -1,9 +1,14 @@
-"""`typicality score`: new rows judged by a model that was kept."""
+"""`typicality score`: judge new rows by a model that was kept, block by block."""
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     command,
     file_argument,
@@ -11,6 +16,10 @@ from typicality.cli.options import (
     machine_options,
     print_options,
 )
+
+if TYPE_CHECKING:
+    from typicality.cli.run_folder import SavedRun
+    from typicality.tables import Block
 
 
 @command
@@ -21,7 +30,7 @@ from typicality.cli.options import (
     "-o",
     default="-",
     metavar="OUT.csv",
-    help="The file to write; - is standard output.",
+    help="The file to write, csv or .parquet; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @format_options
@@ -33,7 +42,20 @@ from typicality.cli.options import (
 )
 @machine_options
 @print_options
-def score(**options: Any) -> None:
+def score(
+    model: str,
+    file: str,
+    output: str,
+    force: bool,
+    format: str | None,
+    delimiter: str | None,
+    header: bool | None,
+    missing: str | None,
+    jobs: int | None,
+    memory: float | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Judge new rows by a model that was kept.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
@@ -41,6 +63,161 @@ def score(**options: Any) -> None:
     Writes csv: all columns of FILE, then label and typicality (or typicality, score and outlier).
     FILE may be of any size: it is read in blocks. A - as FILE is standard input.
     """
-    from typicality.cli.scoring import ScoreChoice, score_file
+    from typicality._threads import stream_in_threads
+    from typicality._words import counted
+    from typicality.cli.console import Terminal
+    from typicality.cli.resources import within
+    from typicality.cli.run_folder import open_run
+    from typicality.tables import open_table
 
-    score_file(ScoreChoice(**options))
+    if as_json and output == "-":
+        raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
+    terminal = Terminal(quiet=quiet, as_json=as_json)
+    saved = open_run(Path(model))
+    tally = {"n_rows": 0, "n_nowhere": 0, "n_left_out": 0}
+    with within(jobs=jobs, memory=memory):
+        with terminal.doing(f"Loading {saved.model_folder}"):
+            pipeline = load_pipeline(saved)
+        judge = _Judge(pipeline, missing or saved.missing, as_parquet=_is_parquet(output))
+        with (
+            _writer(output, force=force) as write,
+            open_table(file, format=format, delimiter=delimiter, header=header) as table,
+            terminal.doing(f"Scoring {table.name}") as tell,
+        ):
+            for rows, counts in stream_in_threads(judge, table.blocks()):
+                write(rows)
+                tally = {name: tally[name] + counts[name] for name in tally}
+                n_rows = counted(tally["n_rows"], "row")
+                tell(f"Scored {n_rows} of {table.name}, {100 * table.fraction_read:.0f} %")
+    if as_json:
+        terminal.json({"output": output, **tally})
+    if output != "-":
+        terminal.say(_summary(**tally, finds_outliers=hasattr(pipeline["model"], "score_samples")))
+        terminal.say_path("Written: ", output)
+
+
+class _Judge:
+    """Turns a block of a file into what is written of it, and how many rows of which kind it has.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        The steps "columns" and "model" of a run; it is used up.
+    missing : {"error", "drop", "median"}
+        What to do with missing values.
+    as_parquet : bool
+        Whether rows are written as parquet instead of csv.
+    """
+
+    def __init__(self, pipeline: Any, missing: str, *, as_parquet: bool) -> None:
+        self._scaler, self._model = pipeline["columns"], pipeline["model"]
+        self._names = [str(name) for name in self._scaler.feature_names_in_]
+        del self._scaler.feature_names_in_  # blocks are arrays, their columns taken by name
+        self._scaler.set_params(missing="median" if missing == "median" else "error")
+        self._missing, self._as_parquet = missing, as_parquet
+
+    def __call__(self, block: "Block") -> tuple[Any, dict[str, int]]:
+        import numpy as np
+
+        from typicality.fitted import column_names, view
+        from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
+
+        X = rows_of(block, self._names)
+        missing = np.asarray(np.isnan(X).any(axis=1))
+        if self._missing == "error" and missing.any():
+            raise UnusableError(self._about_missing(block, X))
+        kept = ~missing if self._missing == "drop" else np.full_like(missing, True)
+        if kept.any():
+            columns = view(self._model, self._scaler.transform(X[kept])).columns
+        else:
+            columns = {name: np.empty(0) for name in column_names(self._model)}
+        extra = masked_columns(columns, kept)
+        flags = columns["outlier"] if "outlier" in columns else columns["label"] < 0
+        counts = {
+            "n_rows": len(X),
+            "n_nowhere": int(np.count_nonzero(flags)),
+            "n_left_out": int(np.count_nonzero(~kept)),
+        }
+        if self._as_parquet:
+            return arrow_rows(block, extra, numeric=self._names), counts
+        return csv_text(block, extra, header=block.first_row == 0), counts
+
+    def _about_missing(self, block: "Block", X: Any) -> str:
+        import numpy as np
+
+        row, column = np.argwhere(np.isnan(X))[0]
+        return (
+            f"{block.source}, {block.place(int(row))}, column {self._names[column]!r}: the value "
+            "is missing, and the run this model comes from had none; leave such rows unjudged with "
+            "--missing drop, or fill in medians with --missing median."
+        )
+
+
+def load_pipeline(saved: "SavedRun") -> Any:
+    """The pipeline of a run.
+
+    Raises
+    ------
+    ModelFileError
+        The folder holds a model that was not made by the command line.
+    """
+    from typicality.exceptions import ModelFileError
+    from typicality.persistence import load
+
+    pipeline = load(saved.model_folder)
+    steps = getattr(pipeline, "named_steps", {})
+    if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
+        raise ModelFileError(
+            f"{saved.model_folder} holds a model that does not know the columns of a file; use it "
+            "from Python with typicality.load, or make one with `typicality cluster`."
+        )
+    return pipeline
+
+
+def _is_parquet(output: str) -> bool:
+    return Path(output).suffix.lower() in (".parquet", ".pq")
+
+
+@contextmanager
+def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
+    """A function that writes rows to a file that appears when complete, or to standard output."""
+    from typicality._files import atomic_file
+    from typicality.cli.run_folder import require_free
+
+    if output == "-":
+        try:
+            yield sys.stdout.buffer.write
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
+        return
+    require_free(Path(output), force=force)
+    with atomic_file(output, overwrite=force, binary=True) as stream:
+        if not _is_parquet(output):
+            yield stream.write
+            return
+        from pyarrow import parquet
+
+        writers: list[Any] = []
+
+        def write(table: Any) -> None:
+            if not writers:
+                writers.append(parquet.ParquetWriter(stream, table.schema))
+            writers[0].write_table(table)
+
+        try:
+            yield write
+        finally:
+            for writer in writers:
+                writer.close()
+
+
+def _summary(n_rows: int, n_nowhere: int, n_left_out: int, *, finds_outliers: bool) -> str:
+    from typicality._words import counted, share
+
+    belong = "belong nowhere" if n_nowhere != 1 else "belongs nowhere"
+    if finds_outliers:
+        belong = "are outliers" if n_nowhere != 1 else "is an outlier"
+    words = f"{counted(n_rows, 'row')}; {n_nowhere:,} ({share(n_nowhere, n_rows)}) {belong}."
+    if n_left_out:
+        words += f" {counted(n_left_out, 'row')} with missing values were not judged."
+    return words

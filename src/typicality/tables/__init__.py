@@ -1,9 +1,11 @@
-"""Files of rows, read and written block by block.
+"""Tables of rows, read and written block by block.
 
-:func:`open_table` opens csv, tsv, parquet, arrow, npy and npz files; :func:`read_rows` reads their
-columns of numbers and says which it left out and why; :func:`rows_of` gives the numbers of a block
-for a model that knows its columns; :func:`write_table` and :func:`append_columns` write csv.
-Whatever is wrong with a file is a :class:`~typicality.exceptions.TableError`.
+:func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, npz; text may be compressed),
+folders of parquet files, and data frames. :func:`read_rows` reads the columns of numbers and says
+which columns it left out and why. :func:`rows_of` gives the numbers of a block for a model that
+knows its columns. :func:`write_table` and :func:`append_columns` write csv, and :func:`arrow_rows`
+makes Arrow tables for parquet. Whatever is wrong with a file is a
+:class:`~typicality.exceptions.TableError`.
 
 Text is UTF-8, or UTF-16 with a byte order mark. The delimiter is found among comma, semicolon, tab
 and bar. Quoted cells may hold line breaks; blank lines are skipped. The first line holds the names
@@ -14,9 +16,16 @@ have a decimal point, and must be finite.
 
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
-from typicality.tables.choosing import LeftOut, NumericTable, read_rows, rows_of
 from typicality.tables.opening import FORMATS, open_table
-from typicality.tables.writing import append_columns, free_names, write_table
+from typicality.tables.reading import LeftOut, NumericTable, read_rows, rows_of
+from typicality.tables.writing import (
+    append_columns,
+    arrow_rows,
+    csv_text,
+    free_names,
+    masked_columns,
+    write_table,
+)
 
 __all__ = [
     "FORMATS",
@@ -27,7 +36,10 @@ __all__ = [
     "Place",
     "TableFile",
     "append_columns",
+    "arrow_rows",
+    "csv_text",
     "free_names",
+    "masked_columns",
     "open_table",
     "read_rows",
     "rows_of",

@@ -1,43 +1,21 @@
 """Arrays of NumPy: npy and npz files."""
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles
 from typicality._words import listed
 from typicality.exceptions import TableError
-from typicality.tables._words import shown
+from typicality.tables import base
+from typicality.tables.arrow import ArrowBlock
 from typicality.tables.base import Block, TableFile, hash_of
-from typicality.tables.cells import ParsedColumn, number_texts
-
-_CELLS = 2**18  # of a block
-
-
-class ArrayBlock(Block):
-    """Rows of an array."""
-
-    def __init__(self, table: "NumpyFile", first_row: int, values: NDArray[Any]) -> None:
-        super().__init__(table, first_row, n_rows=len(values))
-        self._values = values
-
-    def cells(self, name: str) -> Sequence[str]:
-        column = self._column(name)
-        return number_texts(column.astype(np.int8) if column.dtype == bool else column)
-
-    def parsed(self, name: str) -> ParsedColumn:
-        return ParsedColumn(self._column(name).astype(np.float64), np.empty(0, dtype=np.intp))
-
-    def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        return self._values[:, [self.index[name] for name in names]].astype(np.float64)
-
-    def _column(self, name: str) -> NDArray[Any]:
-        return self._values[:, self.index[name]]
+from typicality.tables.cells import shown
 
 
 class NumpyFile(TableFile):
@@ -49,35 +27,32 @@ class NumpyFile(TableFile):
 
     has_header = False
 
-    def __init__(self, path: Path, *, name: str, format: str) -> None:
-        super().__init__(path, name=name, format=format)
-        self._fraction = 1.0
-        self._key = self._key_of_table() if format == "npz" else ""
+    def __init__(self, path: Path, **options: Any) -> None:
+        super().__init__(**options)
+        self._path = path
+        self._key = self._key_of_table() if self.format == "npz" else ""
         n_columns = self._array().shape[1]
         self.names = tuple(f"x{j}" for j in range(1, n_columns + 1))
 
-    def _read(self, rows: int | None) -> Iterator[Block]:
+    def _read(self) -> Iterator[Block]:
         array = self._array()
-        at_most = rows or max(1, _CELLS // array.shape[1])
+        at_most = max(1, base.BLOCK_BYTES // 8 // array.shape[1])
         for start in range(0, len(array), at_most):
-            block = np.asarray(array[start : start + at_most])
-            self._fraction = (start + len(block)) / len(array)
-            yield ArrayBlock(self, start, block)
+            values = _for_arrow(np.asarray(array[start : start + at_most]))
+            self.fraction_read = (start + len(values)) / len(array)
+            columns = [pa.array(np.ascontiguousarray(column)) for column in values.T]
+            yield ArrowBlock(self, start, pa.RecordBatch.from_arrays(columns, list(self.names)))
 
     def _hash(self) -> str:
-        return hash_of(self.path)
-
-    @property
-    def fraction_read(self) -> float:
-        return self._fraction
+        return hash_of(self._path)
 
     def _array(self) -> NDArray[Any]:
         with self._guarded():
             if self.format == "npz":
-                with np.load(self.path, allow_pickle=False) as archive:
+                with np.load(self._path, allow_pickle=False) as archive:
                     array: NDArray[Any] = archive[self._key]
             else:
-                array = np.lib.format.open_memmap(self.path, mode="r")
+                array = np.lib.format.open_memmap(self._path, mode="r")
         if array.dtype.kind not in "biuf":
             raise TableError(
                 f"{self.name} holds an array of type {array.dtype}, not of numbers. Save an array "
@@ -92,7 +67,7 @@ class NumpyFile(TableFile):
 
     def _key_of_table(self) -> str:
         """The array X, or the only one of two dimensions."""
-        with self._guarded(), zipfile.ZipFile(self.path) as archive:
+        with self._guarded(), zipfile.ZipFile(self._path) as archive:
             members = [name for name in archive.namelist() if name.endswith(".npy")]
             shapes = {name[:-4]: _shape_of(archive, name) for name in members}
         tables = [key for key, shape in shapes.items() if len(shape) == 2]
@@ -123,8 +98,17 @@ class NumpyFile(TableFile):
             )
             raise TableError(
                 f"{self.name} is no {self.format} file of numbers: {reason}. Save an array of "
-                "numbers with numpy.save or numpy.savez, or name the format with --format."
+                "numbers with numpy.save or numpy.savez, or name the format with format=."
             ) from error
+
+
+def _for_arrow(values: NDArray[Any]) -> NDArray[Any]:
+    """Truth values are 0 and 1; Arrow has neither foreign byte orders nor more than double."""
+    if values.dtype == bool:
+        return values.astype(np.int8)
+    if values.dtype.itemsize > 8:
+        return values.astype(np.float64)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from typicality._typing import Doubles, Places
 
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"]
 )
+_MISSING = pa.array(sorted(MISSING))
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4}))([T ].*)?"
@@ -21,13 +23,19 @@ _DATE = re.compile(
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _TRUTH = frozenset(["true", "false"])
+_LONGEST = 40  # characters of a cell in a message
 
 
 class ParsedColumn(NamedTuple):
-    """Numbers of a column, NaN where a cell is missing or no number; and where it is no number."""
+    """The numbers of a column, NaN where there is none; and the rows with text instead."""
 
     numbers: Doubles
     strangers: Places
+
+
+def shown(text: str) -> str:
+    """A name or a cell in quotation marks, control characters escaped, and cut where it is long."""
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
 
 
 def is_missing(cell: str) -> bool:
@@ -37,7 +45,8 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a number: NaN is none, infinity is."""
-    return not is_missing(cell) and not np.isnan(_number(cell))
+    number = _number(cell)
+    return number is not None and not np.isnan(number)
 
 
 def has_decimal_comma(cell: str) -> bool:
@@ -45,69 +54,50 @@ def has_decimal_comma(cell: str) -> bool:
     return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
 
 
-def parse_numbers(cells: Sequence[str]) -> ParsedColumn:
-    """The numbers of a column of text.
+def _number(cell: str) -> float | None:
+    """What :class:`float` reads, NaN for a missing value; None for text.
 
-    Cells are what :class:`float` reads, without underscores: ``1_000`` is rather a code than a
-    number. Whole columns are converted at once; cells are looked at one by one only where that
-    fails.
+    Underscores are refused: ``1_000`` is more likely a code than a number.
     """
-    numbers = _all_at_once(cells)
-    if numbers is None:
-        numbers = _all_at_once(["nan" if is_missing(cell) else cell for cell in cells])
-    if numbers is not None:
-        return ParsedColumn(numbers, np.empty(0, dtype=np.intp))
-    numbers = np.array([_number(cell) for cell in cells], dtype=np.float64)
-    suspects = np.flatnonzero(np.isnan(numbers)).tolist()
-    strangers = [row for row in suspects if not is_missing(cells[row])]
-    return ParsedColumn(numbers, np.array(strangers, dtype=np.intp))
-
-
-def _all_at_once(cells: Sequence[str]) -> Doubles | None:
-    if "_" in "".join(cells):
-        return None
-    try:
-        return np.array(cells, dtype=np.float64)
-    except ValueError:
-        return None
-
-
-def with_missing_filled(lines: Iterable[str], delimiter: str) -> list[str] | None:
-    """Lines without quotation marks, with nan for every cell that stands for a missing value.
-
-    None where the delimiter may itself be a part of such a cell, and they cannot be told apart.
-    """
-    if (delimiter.isspace() and delimiter != "\t") or any(delimiter in token for token in MISSING):
-        return None
-    between = re.escape(delimiter)
-    tokens = "|".join(map(re.escape, MISSING - {""}))
-    missing = re.compile(rf"{between} *(?:{tokens})? *(?=[{between}\r\n]|$)")
-    # With a delimiter before the first cell, all cells begin with one; it is taken away again.
-    filled = delimiter + "nan"
-    return [missing.sub(filled, delimiter + line)[1:] for line in lines]
-
-
-def _number(cell: str) -> float:
-    try:
-        return np.nan if "_" in cell else float(cell)
-    except ValueError:
+    if is_missing(cell):
         return np.nan
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
 
 
-def number_texts(values: NDArray[Any]) -> list[str]:
-    """Numbers as text, with the fewest digits that give the same number of the same precision."""
-    if values.dtype in (np.float16, np.float32):
-        return [str(value) for value in values]
-    # Python's own numbers print quicker, but have no single precision.
-    return list(map(str, values.tolist()))
+def parse_texts(texts: Any) -> ParsedColumn:
+    """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
+    trimmed = pc.utf8_trim_whitespace(texts)
+    quick = floats_of(pc.if_else(pc.is_in(trimmed, _MISSING), None, trimmed))
+    if quick is not None:
+        return ParsedColumn(quick, np.empty(0, dtype=np.intp))
+    numbers = [_number(cell) for cell in texts.to_pylist()]
+    strangers = [row for row, number in enumerate(numbers) if number is None]
+    return ParsedColumn(np.array(numbers, dtype=np.float64), np.array(strangers, dtype=np.intp))
 
 
-def csv_lines(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows as lines of csv, without the ends of lines; quotation marks only where needed."""
+def floats_of(column: Any) -> Doubles | None:
+    """A column as numbers, NaN where it is null; None where Arrow may not read it as we do.
+
+    Every finite number that Arrow reads is one for :class:`float` too, and the same. Arrow also
+    takes spellings of NaN and infinity that are none, and it does not take all of ours.
+    """
+    try:
+        numbers: Doubles = column.cast("float64").to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    n_finite = np.count_nonzero(np.isfinite(numbers))
+    return numbers if n_finite == len(column) - column.null_count else None
+
+
+def csv_rows_of(rows: Iterable[Sequence[str]]) -> Any:
+    """Rows as an Arrow array of csv, with a line feed before each; quoted only where needed."""
     collector = _Collector()
     # The writer quotes the characters of its ends of lines: with both, any of them is quoted.
     csv.writer(collector, lineterminator="\r\n").writerows(rows)
-    return [line[:-2] for line in collector.lines]
+    return pa.array([f"\n{line[:-2]}".encode() for line in collector.lines], pa.binary())
 
 
 class _Collector:

@@ -1,111 +1,126 @@
 """Text files with delimiters: csv, tsv and their relatives."""
 
+import codecs
 import csv
-import hashlib
 import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
 
-from typicality._typing import Doubles
+from typicality._typing import Places
 from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables.base import Block, TableFile, size_of
-from typicality.tables.cells import ParsedColumn, csv_lines, parse_numbers, with_missing_filled
-from typicality.tables.sniffing import (
-    LONGEST_LINE,
-    bad_quotation,
-    holds_zeros,
-    line_too_long,
-    named_columns,
-    sniff,
-)
+from typicality.tables.base import Block, TableFile, no_places
+from typicality.tables.cells import MISSING, ParsedColumn, csv_rows_of, floats_of, parse_texts
+from typicality.tables.lines import Lines
+from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
-_CHARACTERS = 2**20  # of text in a block: what fits a cache is read twice as fast
-_BUFFER = 2**18
-_UNDECODED = re.compile("[\udc80-\udcff]")  # how Python stands for bytes that are no text
-_BLANK = frozenset(["\n", "\r\n", "\r"])
+_MISSING = sorted(MISSING)
+_LINE_FEED = ord("\n")
 
 
-class Records(NamedTuple):
-    """Rows of a text file.
+class PlainBlock(Block):
+    """Rows without quotation marks, as the bytes of their lines.
 
     Parameters
     ----------
-    lines : list of str or None
-        The text of each row, where it is one line.
-    rows : list of list of str or None
-        The cells of each row, where some are quoted. Others need not be cut into cells unless
-        somebody wants to see them.
-    numbers : sequence of int
-        The line in which each row begins.
+    data : bytes
+        The lines, with a line feed before each and one after the last.
+    ends : array of int, shape (n_rows + 1,)
+        Where the line feeds are.
     """
 
-    lines: list[str] | None
-    rows: list[list[str]] | None
-    numbers: Sequence[int]
-
-
-class DelimitedBlock(Block):
-    """Rows of a text file."""
-
-    def __init__(self, table: "DelimitedFile", first_row: int, records: Records) -> None:
-        numbers = records.numbers
-        super().__init__(table, first_row, n_rows=len(numbers), first_line=numbers[0])
+    def __init__(
+        self, table: "DelimitedFile", first_row: int, data: bytes, ends: Places, lines: Places
+    ) -> None:
+        super().__init__(table, first_row, n_rows=len(lines), lines=lines)
         self._delimiter = table.dialect.delimiter
-        self._records = records
+        self._data, self._ends = data, ends
 
-    @cached_property
-    def _rows(self) -> list[list[str]]:
-        lines, rows, _ = self._records
-        if rows is not None:
-            return rows
-        return [line.rstrip("\r\n").split(self._delimiter) for line in lines or ()]
-
-    @cached_property
-    def _columns(self) -> list[tuple[str, ...]]:
-        return list(zip(*self._rows, strict=True))
+    def _columns(self, names: Sequence[str], kind: Any) -> list[Any]:
+        """Some columns, as read by Arrow under names of our own."""
+        wanted = [f"f{self.index[name]}" for name in names]
+        read = arrow_csv.read_csv(
+            pa.py_buffer(self._data).slice(1),
+            arrow_csv.ReadOptions(
+                use_threads=False,
+                block_size=len(self._data),
+                column_names=[f"f{j}" for j in range(len(self.names))],
+            ),
+            arrow_csv.ParseOptions(delimiter=self._delimiter, quote_char=False, double_quote=False),
+            arrow_csv.ConvertOptions(
+                check_utf8=False,
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, kind),
+                null_values=_MISSING,
+            ),
+        )
+        return [read.column(name).combine_chunks() for name in wanted]
 
     def cells(self, name: str) -> Sequence[str]:
-        return self._columns[self.index[name]]
+        texts: list[str] = self._columns([name], pa.string())[0].to_pylist()
+        return texts
 
-    def parsed(self, name: str) -> ParsedColumn:
-        return parse_numbers(self.cells(name))
+    def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
+        try:
+            quick = [floats_of(column) for column in self._columns(names, pa.float64())]
+        except pa.ArrowInvalid:
+            quick = [None]
+        numbers = [column for column in quick if column is not None]
+        if len(numbers) == len(names):
+            return [ParsedColumn(column, no_places()) for column in numbers]
+        return [parse_texts(column) for column in self._columns(names, pa.string())]
 
-    def line_of(self, row: int) -> int | None:
-        return self._records.numbers[row]
+    def csv_rows(self) -> Any:
+        delimiter = self._delimiter.encode()
+        if delimiter != b"," and b"," in self._data:
+            return csv_rows_of(zip(*map(self.cells, self.names), strict=True))
+        data = self._data.replace(delimiter, b",")
+        buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.binary(), self.n_rows, buffers)
 
-    def csv_lines(self) -> list[str]:
-        lines = self._records.lines
-        if lines is not None and self._delimiter == ",":
-            return [line.rstrip("\r\n") for line in lines]
-        return csv_lines(self._rows)
-
-    def quick_numbers(self, names: Sequence[str]) -> Doubles | None:
-        lines, rows, _ = self._records
-        if lines is None:
-            return None
-        columns = [self.index[name] for name in names]
-        numbers = _load(lines, self._delimiter, columns)
-        if numbers is None and rows is None:
-            filled = with_missing_filled(lines, self._delimiter)
-            numbers = None if filled is None else _load(filled, self._delimiter, columns)
-        return numbers
+    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
+        others = [name for name in self.names if name not in numeric]
+        columns = dict(zip(others, self._columns(others, pa.string()), strict=True))
+        return _arrow_table(self, columns, numeric)
 
 
-def _load(lines: list[str], delimiter: str, columns: list[int]) -> Doubles | None:
-    try:
-        return np.loadtxt(
-            lines, delimiter=delimiter, usecols=columns, comments=None, quotechar='"', ndmin=2
-        )
-    except ValueError:  # some cell is no number
-        return None
+class QuotedBlock(Block):
+    """Rows that were cut into cells, because some are quoted."""
+
+    def __init__(
+        self, table: "DelimitedFile", first_row: int, rows: list[list[str]], lines: Places
+    ) -> None:
+        super().__init__(table, first_row, n_rows=len(rows), lines=lines)
+        self._rows = rows
+
+    def cells(self, name: str) -> Sequence[str]:
+        position = self.index[name]
+        return [row[position] for row in self._rows]
+
+    def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
+        return [parse_texts(pa.array(self.cells(name), pa.string())) for name in names]
+
+    def csv_rows(self) -> Any:
+        return csv_rows_of(self._rows)
+
+    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
+        columns = {n: pa.array(self.cells(n), pa.string()) for n in self.names if n not in numeric}
+        return _arrow_table(self, columns, numeric)
+
+
+def _arrow_table(block: Block, texts: dict[str, Any], numeric: Sequence[str]) -> Any:
+    numbers = (pa.array(column.numbers, from_pandas=True) for column in block.parse(numeric))
+    columns = texts | dict(zip(numeric, numbers, strict=True))
+    return pa.table({name: columns[name] for name in block.names})
 
 
 class DelimitedFile(TableFile):
@@ -115,92 +130,94 @@ class DelimitedFile(TableFile):
     ----------
     path : Path
         Where it is.
-    name : str
-        What messages call it.
-    format : str
-        "csv" or "tsv".
     delimiter : str, optional
         What stands between cells; when left out, that of comma, semicolon, tab and bar that cuts
         the first lines into equal numbers of cells.
     header : bool, optional
         Whether the first record holds names; when left out, it does unless all its cells are
         numbers.
+    **options : dict
+        What every :class:`TableFile` takes.
     """
 
     def __init__(
         self,
         path: Path,
         *,
-        name: str,
-        format: str,
         delimiter: str | None = None,
         header: bool | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(path, name=name, format=format)
-        self.dialect = sniff(path, name, delimiter=delimiter)
-        names, self.has_header = named_columns(self.dialect.first, name, header=header)
+        super().__init__(**options)
+        self._path = path
+        self.dialect = sniff(path, self.name, delimiter=delimiter)
+        names, self.has_header = named_columns(self.dialect.first, self.name, header=header)
         self.names = tuple(names)
-        self._hashing: _HashingFile | None = None
-
-    @property
-    def fraction_read(self) -> float:
-        return 1.0 if self._hashing is None else self._hashing.fraction_read
+        self._fingerprint = ""
 
     def _hash(self) -> str:
-        assert self._hashing is not None
-        if self._hashing.fraction_read != 1.0:
-            raise self.changed()
-        return self._hashing.digest.hexdigest()
+        return self._fingerprint
 
-    def _read(self, rows: int | None) -> Iterator[Block]:
-        self._hashing = _HashingFile(self.path, self.name)
-        buffered = io.BufferedReader(self._hashing, _BUFFER)
-        encoding = self.dialect.encoding
-        with io.TextIOWrapper(buffered, encoding=encoding, newline="") as stream:
+    def _read(self) -> Iterator[Block]:
+        lines = Lines(self._path, self.name, self.dialect.encoding)
+        with lines.file:
             try:
-                yield from self._blocks(_Lines(stream), rows or _CHARACTERS)
+                yield from self._blocks(lines)
             except UnicodeDecodeError as error:
-                raise self._undecodable(error) from error
+                raise self._undecodable(error, lines.number) from error
+            while lines.file.read(2**20):  # bytes after the end of a compressed stream
+                pass
+            if lines.file.fraction_read != 1.0:
+                raise self.changed()
+            self._fingerprint = lines.file.digest.hexdigest()
 
-    def _blocks(self, lines: "_Lines", rows: int) -> Iterator[Block]:
+    def _blocks(self, lines: Lines) -> Iterator[Block]:
         first_row = 0
         if self.has_header and not any(row for row, _ in self._records(lines, 1)):
             raise self.changed()
-        while taken := lines.take(rows):
-            records = self._plain(taken, lines) or self._quoted(taken, lines)
-            if len(records.numbers):
-                yield DelimitedBlock(self, first_row, records)
-                first_row += len(records.numbers)
+        while data := lines.take():
+            self.fraction_read = lines.fraction_read
+            if b"\0" in data:
+                line = lines.number + _count_lines(data[: data.index(b"\0") + 1])
+                raise holds_zeros(self.name, line)
+            # Arrow would drop a byte order mark, and its delimiters have one byte.
+            plain = b'"' not in data and not data.startswith(codecs.BOM_UTF8)
+            plain = plain and self.dialect.delimiter.isascii()
+            block = (self._plain if plain else self._quoted)(data, lines, first_row)
+            if block.n_rows:
+                yield block
+                first_row += block.n_rows
 
-    def _plain(self, taken: list[str], lines: "_Lines") -> Records | None:
+    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block:
         """Lines without quotation marks: each is a row."""
-        text = "".join(taken)
-        start = lines.number - len(taken) + 1
-        if "\0" in text:
-            line = start + next(i for i, line in enumerate(taken) if "\0" in line)
-            raise holds_zeros(self.name, line)
-        if '"' in text:
-            return None
-        numbers: Sequence[int] = range(start, start + len(taken))
-        if not _BLANK.isdisjoint(taken):
-            numbers = [n for n, line in zip(numbers, taken, strict=True) if line not in _BLANK]
-            taken = [line for line in taken if line not in _BLANK]
-        widths = [line.count(self.dialect.delimiter) + 1 for line in taken]
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        data = b"\n" + data if data.endswith(b"\n") else b"\n" + data + b"\n"
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
+        numbers = np.arange(lines.number + 1, lines.number + len(ends))
+        lines.number += len(numbers)
+        if b"\n\n" in data:
+            numbers = numbers[np.diff(ends) > 1]
+            data = re.sub(rb"\n+", b"\n", data)
+            ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
+        is_delimiter = np.frombuffer(data, np.uint8) == ord(self.dialect.delimiter)
+        widths = np.add.reduceat(is_delimiter.view(np.uint8), ends[:-1], dtype=np.int32) + 1
         self._refuse_ragged(widths, numbers, lines)
-        return Records(taken, None, numbers)
+        return PlainBlock(self, first_row, data, ends, numbers)
 
-    def _quoted(self, taken: list[str], lines: "_Lines") -> Records:
+    def _quoted(self, data: bytes, lines: Lines, first_row: int) -> Block:
         """Records with quotation marks: the last may go on beyond the lines that were taken."""
-        start = lines.number - len(taken) + 1
-        whole = self._whole(taken)
-        if whole is not None:
-            records = Records(taken, whole, range(start, start + len(taken)))
-        else:
-            found = list(self._records(chain(taken, lines), start, len(taken)))
-            rows = [row for row, _ in found if row]
-            records = Records(None, rows, [number for row, number in found if row])
-        self._refuse_ragged(list(map(len, records.rows or ())), records.numbers, lines)
-        return records
+        taken = io.StringIO(data.decode(), newline="").readlines()
+        start = lines.number + 1
+        lines.number += len(taken)
+        rows, numbers = self._whole(taken), np.arange(start, start + len(taken))
+        if rows is None:
+            records = self._records(chain(taken, lines), start, len(taken))
+            found = [(row, number) for row, number in records if row]
+            rows = [row for row, _ in found]
+            numbers = np.array([number for _, number in found], dtype=np.intp)
+        self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
+        return QuotedBlock(self, first_row, rows, numbers)
 
     def _whole(self, taken: list[str]) -> list[list[str]] | None:
         """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
@@ -225,96 +242,38 @@ class DelimitedFile(TableFile):
             except csv.Error as error:
                 raise bad_quotation(self.name, str(error), number) from error
 
-    def _refuse_ragged(self, widths: list[int], numbers: Sequence[int], lines: "_Lines") -> None:
-        if set(widths) <= {len(self.names)}:
+    def _refuse_ragged(self, widths: NDArray[Any], numbers: Places, lines: Lines) -> None:
+        wrong = np.flatnonzero(widths != len(self.names))
+        if not len(wrong):
             return
-        row = next(i for i, width in enumerate(widths) if width != len(self.names))
-        is_last = row == len(widths) - 1 and not lines.take(1)
+        row = wrong[0]
+        is_last = row == len(widths) - 1 and not lines.take()
         remedy = (
             "It is the last one: is the file cut off? Get it again, or remove the line."
             if is_last
             else "Correct the line: cells with a delimiter in them belong in quotation marks."
         )
         raise TableError(
-            f"{self.name}, line {numbers[row]}: {counted(widths[row], 'cell')}, where the first "
-            f"line has {len(self.names):,}. {remedy}",
-            line=numbers[row],
+            f"{self.name}, line {numbers[row]}: {counted(int(widths[row]), 'cell')}, where the "
+            f"first line has {len(self.names):,}. {remedy}",
+            line=int(numbers[row]),
         )
 
-    def _undecodable(self, error: UnicodeDecodeError) -> TableError:
+    def _undecodable(self, error: UnicodeDecodeError, number: int) -> TableError:
         if self.dialect.encoding == "utf-16":
             return TableError(
                 f"{self.name} is not UTF-16 text, though it begins so: {error.reason}. Save it "
                 "with the encoding UTF-8."
             )
-        with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            number, line = next(
-                (number, line) for number, line in enumerate(stream, 1) if _UNDECODED.search(line)
-            )
-        before, byte = _UNDECODED.split(line, maxsplit=1)[0], _UNDECODED.findall(line)[0]
+        before, byte = error.object[: error.start], error.object[error.start]
+        number += _count_lines(before + b"?")
+        at = error.start - max(before.rfind(b"\n"), before.rfind(b"\r"))
         return TableError(
-            f"{self.name}, line {number}: byte {len(before.encode()) + 1} of the line is "
-            f"0x{ord(byte) - 0xDC00:02x}, which is not UTF-8. Save the file with the encoding "
-            "UTF-8 (in a spreadsheet: 'CSV UTF-8').",
+            f"{self.name}, line {number}: byte {at} of the line is 0x{byte:02x}, which is not "
+            "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8').",
             line=number,
         )
 
 
-class _HashingFile(io.RawIOBase):
-    """A file that is hashed as it is read, and refused where a line would fill the memory."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._name = name
-        self._line_length = 0
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
-        self._size = size_of(path)
-        self._n_read = 0
-        self.digest = hashlib.sha256()
-
-    @property
-    def fraction_read(self) -> float:
-        return self._n_read / self._size if self._size else 1.0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n_bytes = self._file.readinto(buffer) or 0
-        some = bytes(memoryview(buffer)[:n_bytes])
-        self.digest.update(some)
-        self._n_read += n_bytes
-        self._refuse_long_line(some)
-        return n_bytes
-
-    def _refuse_long_line(self, some: bytes) -> None:
-        last_end = max(some.rfind(b"\n"), some.rfind(b"\r"))
-        self._line_length = len(some) - last_end - 1 + (self._line_length if last_end < 0 else 0)
-        if self._line_length > LONGEST_LINE:
-            raise line_too_long(self._name)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class _Lines:
-    """Lines one by one, or many at once; `number` of them were handed out."""
-
-    def __init__(self, stream: io.TextIOWrapper) -> None:
-        self._stream = stream
-        self._waiting: list[str] = []
-        self._at = 0
-        self.number = 0
-
-    def __iter__(self) -> Iterator[str]:
-        while taken := self.take(1):
-            yield from taken
-
-    def take(self, rows: int) -> list[str]:
-        """At most so many lines, and not many more characters than a block may have."""
-        if self._at == len(self._waiting):
-            self._waiting, self._at = self._stream.readlines(_CHARACTERS), 0
-        taken = self._waiting[self._at : self._at + rows]
-        self._at += len(taken)
-        self.number += len(taken)
-        return taken
+def _count_lines(data: bytes) -> int:
+    return len(data.splitlines())

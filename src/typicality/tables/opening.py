@@ -1,28 +1,39 @@
-"""From a path, or standard input, to a table."""
+"""From a path, standard input or a data frame to a table."""
 
+import glob
 import os
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables._words import shown_path
 from typicality.tables.arrays import NumpyFile
-from typicality.tables.base import TableFile, reason_of, size_of
-from typicality.tables.columnar import ArrowFile, ParquetFile
+from typicality.tables.arrow import (
+    ArrowTable,
+    frame_opener,
+    ndjson_opener,
+    open_arrow,
+    open_dataset,
+    open_parquet,
+)
+from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
+_PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES = {
     ".csv": "csv",
     ".txt": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -31,35 +42,29 @@ _SUFFIXES = {
     ".npy": "npy",
     ".npz": "npz",
 }
-_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz"}
-_READERS: dict[str, Callable[..., TableFile]] = {
-    "csv": DelimitedFile,
-    "tsv": DelimitedFile,
-    "parquet": ParquetFile,
-    "arrow": ArrowFile,
-    "npy": NumpyFile,
-    "npz": NumpyFile,
-}
-FORMATS = tuple(_READERS)
+_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz", b"{": "ndjson"}
+FORMATS = ("csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz")
 
 
 def open_table(
-    source: str | os.PathLike[str],
+    source: Any,
     *,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> TableFile:
-    """Open a file of rows; nothing is read yet but its beginning.
+    """Open a table; of most formats nothing is read yet but the beginning.
 
     Parameters
     ----------
-    source : str or path
-        A file, or "-" for standard input, which is kept in a temporary file until the table is
-        closed, because a table is read more than once.
-    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz"}, optional
+    source : str, path or data frame
+        A file; a folder of parquet or arrow files, or a pattern such as "part-*.parquet", which
+        are one table; "-" for standard input, which is kept in a temporary file until the table is
+        closed, because a table is read more than once; or a data frame of pandas, polars, duckdb or
+        any other library that hands out Arrow (``__arrow_c_stream__``).
+    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz"}, optional
         What kind of file it is; when left out, what its suffix says, and for standard input its
-        first bytes.
+        first bytes. Text may be compressed (.gz, .bz2, .zst).
     delimiter : str, optional
         For csv, what stands between cells; when left out, comma, semicolon, tab or bar, whichever
         cuts the first lines into equal numbers of cells. Always the tab for tsv.
@@ -87,28 +92,79 @@ def open_table(
         raise TableError(f"format is {format!r}: choose one of {', '.join(FORMATS)}.")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise TableError(f"delimiter is {delimiter!r}: pass one character, e.g. ';'.")
+    if hasattr(source, "__arrow_c_stream__"):
+        name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
+        return ArrowTable(frame_opener(source), name=name, format="frame")
     if os.fspath(source) == "-":
         return _open_standard_input(format, delimiter, header)
-    path = Path(source)
-    name = shown_path(source)
+    name = _shown_path(source)
+    parts = _parts_of(Path(source), name)
+    if len(parts) > 1:
+        return _open_parts(parts, name, format)
+    (path,) = parts
     _refuse_unreadable(path, name)
-    return _open(path, name, format or _by_suffix(path, name), delimiter, header)
+    options = {"delimiter": delimiter, "header": header}
+    return _open(path, format or _by_suffix(path, name), options, name=name)
+
+
+def _shown_path(path: str | os.PathLike[str]) -> str:
+    """A path as it was given; in quotation marks where it cannot be printed."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text else repr(text)
 
 
 def _open(
-    path: Path, name: str, format: str, delimiter: str | None, header: bool | None
+    path: Path, format: str, csv_options: dict[str, Any], *, name: str, **options: Any
 ) -> TableFile:
-    options: dict[str, Any] = {"name": name, "format": format}
-    if format in ("csv", "tsv"):
-        options |= {"delimiter": "\t" if format == "tsv" else delimiter, "header": header}
+    options |= {"name": name, "format": format}
     try:
-        if size_of(path) == 0:
+        if path.stat().st_size == 0:
             raise TableError(f"{name} is empty. Choose a file with a header and rows.")
-        return _READERS[format](path, **options)
+        match format:
+            case "csv" | "tsv":
+                fixed = {"delimiter": "\t"} if format == "tsv" else {}
+                return DelimitedFile(path, **csv_options | fixed, **options)
+            case "npy" | "npz":
+                return NumpyFile(path, **options)
+            case "ndjson":
+                opener = ndjson_opener(path, name)
+            case "parquet":
+                opener = partial(open_parquet, path)
+            case _:
+                opener = partial(open_arrow, path)
+        return ArrowTable(opener, paths=[path], **options)
     except OSError as error:
         raise TableError(
             f"{name} cannot be read: {reason_of(error)}. Check the path and your permissions."
         ) from error
+
+
+def _parts_of(path: Path, name: str) -> list[Path]:
+    """The files of a folder or of a pattern, in order; else the path itself."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if not file.name.startswith((".", "_")))
+        kinds = {_SUFFIXES.get(file.suffix.lower()) for file in files} & {"parquet", "arrow"}
+        if len(kinds) != 1:
+            raise TableError(f"{name} is a folder. Name a file in it.")
+        return [file for file in files if _SUFFIXES.get(file.suffix.lower()) in kinds]
+    if glob.has_magic(name) and not os.path.lexists(path):
+        files = sorted(Path(found) for found in glob.glob(name, recursive=True))
+        if not files:
+            raise TableError(f"No file matches {name}. Check the pattern.")
+        return files
+    return [path]
+
+
+def _open_parts(parts: list[Path], name: str, format: str | None) -> TableFile:
+    formats = {format or _by_suffix(part, _shown_path(part)) for part in parts}
+    if not formats <= {"parquet", "arrow"} or len(formats) > 1:
+        raise TableError(
+            f"{name} stands for {counted(len(parts), 'file')}, and only files of parquet, or only "
+            "of arrow, are read as one table. Join the others first, or name one of them."
+        )
+    (format,) = formats
+    opener = partial(open_dataset, parts, format)
+    return ArrowTable(opener, paths=parts, name=name, format=format)
 
 
 def _refuse_unreadable(path: Path, name: str) -> None:
@@ -117,8 +173,6 @@ def _refuse_unreadable(path: Path, name: str) -> None:
     except (OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error)
         raise TableError(f"{name} cannot be read: {reason}. Check the path.") from error
-    if stat.S_ISDIR(mode):
-        raise TableError(f"{name} is a folder. Name a file in it.")
     if not stat.S_ISREG(mode):  # opening a pipe without a writer would wait for ever
         raise TableError(
             f"{name} is a pipe or a device, which can be read only once. Hand its contents to "
@@ -128,6 +182,11 @@ def _refuse_unreadable(path: Path, name: str) -> None:
 
 def _by_suffix(path: Path, name: str) -> str:
     suffix = path.suffix.lower()
+    if suffix in _PACKED:
+        inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
+        if inner not in ("csv", "tsv", "ndjson"):
+            raise TableError(f"{name} is compressed, and not text. Unpack it first.")
+        return inner
     if suffix in _SPREADSHEETS:
         raise TableError(
             f"{name} is a spreadsheet, which cannot be read. Save the sheet as csv (in a "
@@ -138,7 +197,7 @@ def _by_suffix(path: Path, name: str) -> str:
         what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
         raise TableError(
             f"{name} {what}, and that does not say what kind of file it is (known are {known}). "
-            "Name the format, e.g. --format csv (format='csv' in Python)."
+            "Name the format, e.g. format='csv'."
         )
     return _SUFFIXES[suffix]
 
@@ -151,14 +210,16 @@ def _open_standard_input(
         try:
             shutil.copyfileobj(sys.stdin.buffer, copy)
             copy.flush()
-            format = format or _by_first_bytes(path)
-            return _open(path, "standard input", format, delimiter, header).belongs_to(path)
+            start = _first_bytes(path)
+            by_start = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
+            options = {"delimiter": delimiter, "header": header}
+            format = format or next(by_start, "csv")
+            return _open(path, format, options, name="standard input", temporary=path)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
 
 
-def _by_first_bytes(path: Path) -> str:
+def _first_bytes(path: Path) -> bytes:
     with open(path, "rb") as file:
-        beginning = file.read(8)
-    return next((f for start, f in _BEGINNINGS.items() if beginning.startswith(start)), "csv")
+        return file.read(8)

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from typicality.exceptions import TableError
-from typicality.tables._words import shown
-from typicality.tables.cells import has_decimal_comma, is_missing, is_number
+from typicality.tables.cells import has_decimal_comma, is_missing, is_number, shown
+from typicality.tables.lines import LONGEST_LINE, line_too_long, opened
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
-LONGEST_LINE = 2**24  # bytes
 _ENCODINGS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -23,14 +22,11 @@ _ENCODINGS = {
 }
 PARQUET, ARROW, NUMPY, ZIP = b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04"
 _BEGINNINGS = {
-    PARQUET: ("a parquet file", "Name it .parquet, or say --format parquet."),
-    ARROW: ("an arrow file", "Name it .arrow, or say --format arrow."),
-    NUMPY: ("a NumPy array", "Name it .npy, or say --format npy."),
+    PARQUET: ("a parquet file", "Name it .parquet, or say format='parquet'."),
+    ARROW: ("an arrow file", "Name it .arrow, or say format='arrow'."),
+    NUMPY: ("a NumPy array", "Name it .npy, or say format='npy'."),
     ZIP: ("a zip file, e.g. an Excel workbook", "Save the table as csv."),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Save the table as csv."),
-    b"\x1f\x8b": ("a gzip file", "Unpack it first."),
-    b"BZh": ("a bzip2 file", "Unpack it first."),
-    b"\x28\xb5\x2f\xfd": ("a zstandard file", "Unpack it first."),
     b"%PDF": ("a PDF document", "Save the table as csv."),
     b"\x89PNG": ("a PNG picture", "Choose a file of rows."),
     b"\xff\xd8\xff": ("a JPEG picture", "Choose a file of rows."),
@@ -47,7 +43,12 @@ class Dialect(NamedTuple):
 
 def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     """Look at the beginning of a file; an error where it is no table of text."""
-    sample = _beginning(path)
+    with opened(path) as file:
+        sample = file.read(_SAMPLE)
+        while len(sample) < LONGEST_LINE and b"\n" not in sample and b"\r" not in sample:
+            if not (more := file.read(_SAMPLE)):
+                break
+            sample += more
     encoding = next((e for bom, e in _ENCODINGS.items() if sample.startswith(bom)), "utf-8")
     _refuse_binary(sample, name, encoding)
     if len(sample) >= LONGEST_LINE:
@@ -62,15 +63,6 @@ def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     if not rows[best]:
         raise bad_quotation(name, "field limit", 1)
     return Dialect(encoding, best, rows[best][0])
-
-
-def _beginning(path: Path) -> bytes:
-    """Some lines, at least one; but not all of a file that has no lines."""
-    with open(path, "rb") as file:
-        sample = file.read(_SAMPLE)
-        if b"\n" not in sample and b"\r" not in sample:
-            sample += file.readline(LONGEST_LINE)
-    return sample
 
 
 def _refuse_binary(sample: bytes, name: str, encoding: str) -> None:
@@ -107,19 +99,11 @@ def bad_quotation(name: str, reason: str, line: int) -> TableError:
     return TableError(f"{name}, line {line}: {what}. {remedy}", line=line)
 
 
-def line_too_long(name: str) -> TableError:
-    """An error about a line that no table has."""
-    return TableError(
-        f"{name} is not a table: it has a line longer than {LONGEST_LINE // 2**20} megabytes. "
-        "Choose a file with one row a line."
-    )
-
-
 def holds_zeros(name: str, line: int) -> TableError:
     """An error about bytes that no text has."""
     return TableError(
         f"{name} is not text: there are bytes of value zero in line {line}. Choose a csv file, or "
-        "name the format with --format.",
+        "name the format with format=.",
         line=line,
     )
 

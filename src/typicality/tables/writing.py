@@ -1,17 +1,22 @@
-"""Rows back to csv, with columns appended."""
+"""Rows back to csv or to Arrow, with columns appended."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TextIO
+from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
-from typicality.tables._words import shown
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_lines, number_texts
+from typicality.tables.cells import csv_rows_of, shown
 
 _SUFFIX = "_new"
+_DIGITS = 9  # enough to tell numbers of single precision apart
+_POWERS = np.array([float(10**k) for k in range(23)])  # those that are exact
+_SMALLEST = 1e-14
+_ENDINGS = pa.array(["" if k < 5 else f"e-{k:02d}" for k in range(16)])
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -36,16 +41,38 @@ def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
     return names
 
 
-def write_table(stream: TextIO, table: TableFile, extra: Mapping[str, Sequence[Any]]) -> None:
+def masked_columns(
+    columns: Mapping[str, NDArray[Any]], kept: NDArray[np.bool_]
+) -> dict[str, NDArray[Any]]:
+    """Columns for some rows as columns for all rows, masked where a row was left out.
+
+    Parameters
+    ----------
+    columns : mapping of str to array of shape (n_kept,)
+        The values for the rows that were kept.
+    kept : array of shape (n,), bool
+        Which rows those are.
+    """
+    if kept.all():
+        return dict(columns)
+    spread: dict[str, NDArray[Any]] = {}
+    for name, values in columns.items():
+        everywhere = np.zeros(len(kept), dtype=values.dtype)
+        everywhere[kept] = values
+        spread[name] = np.ma.array(everywhere, mask=~kept)
+    return spread
+
+
+def write_table(stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray[Any]]) -> None:
     """Read a table once more and write it as csv with columns appended.
 
     Parameters
     ----------
-    stream : text stream
-        Where to; open files with ``newline=""``.
+    stream : binary stream
+        Where to.
     table : TableFile
-        The file. An error is raised where it is not what it was when it was read first.
-    extra : mapping of str to sequence
+        The table. An error is raised where it is not what it was when it was read first.
+    extra : mapping of str to array
         The new columns, one entry a row; see :func:`append_columns`.
     """
     n_rows = 0
@@ -63,51 +90,113 @@ def write_table(stream: TextIO, table: TableFile, extra: Mapping[str, Sequence[A
 
 
 def append_columns(
-    stream: TextIO, block: Block, extra: Mapping[str, Sequence[Any]], *, header: bool
+    stream: IO[bytes], block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool
 ) -> None:
     """Write rows of a block as csv: all cells as they were, then new columns.
 
-    The delimiter is the comma, lines end in a line feed, and quotation marks stand where they are
-    needed to read the same cells back. Numbers are written with the fewest digits that give the
-    same number of the same precision (float32 or float64) when read; None, NaN and masked entries
-    become empty cells.
+    The text is UTF-8, the delimiter is the comma, lines end in a line feed, and quotation marks
+    stand where they are needed to read the same cells back. New numbers have nine significant
+    digits at most; NaN and masked entries become empty cells.
 
     Parameters
     ----------
-    stream : text stream
-        Where to; open files with ``newline=""``.
+    stream : binary stream
+        Where to.
     block : Block
-        Rows of a file.
-    extra : mapping of str to sequence
-        The new columns, one entry a row. Where a name is taken, :func:`free_names` says what it
-        becomes.
+        Rows of a table.
+    extra : mapping of str to array
+        The new columns, arrays of numbers or masked arrays with one entry a row. Where a name is
+        taken, :func:`free_names` says what it becomes.
     header : bool
         Whether to write the names of the columns first.
     """
-    columns = [_texts(values) for values in extra.values()]
-    for name, column in zip(extra, columns, strict=True):
-        if len(column) != block.n_rows:
+    stream.write(csv_text(block, extra, header=header))
+
+
+def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -> bytes:
+    """The bytes that :func:`append_columns` writes."""
+    texts = [number_texts(values) for values in _checked(block, extra).values()]
+    rows = block.csv_rows()
+    if texts:
+        rows = pc.binary_join_element_wise(
+            rows, *texts, b",", null_handling="replace", null_replacement=b""
+        )
+    first, last = (rows.offset, rows.offset + len(rows))
+    offsets = np.frombuffer(rows.buffers()[1], np.int32)[[first, last]]
+    # Each row has a line feed before it: that of the first row goes, one after the last comes.
+    body = memoryview(rows.buffers()[2])[offsets[0] + 1 : offsets[1]]
+    names = [*block.names, *free_names(block.names, extra)]
+    head = csv_rows_of([names])[0].as_py()[1:] + b"\n" if header else b""
+    return b"".join([head, body, b"\n"])
+
+
+def arrow_rows(
+    block: Block, extra: Mapping[str, NDArray[Any]], *, numeric: Sequence[str] = ()
+) -> Any:
+    """Rows of a block as an Arrow table with new columns, for parquet and data frames.
+
+    Parameters
+    ----------
+    block : Block
+        Rows of a table.
+    extra : mapping of str to array
+        The new columns, as in :func:`append_columns`; NaN and masked entries become null.
+    numeric : sequence of str
+        Which columns of a text file are numbers. The others stay text; the columns of other
+        formats keep their types.
+    """
+    table = block.to_arrow(numeric)
+    for name, values in zip(
+        free_names(block.names, extra), _checked(block, extra).values(), strict=True
+    ):
+        data, absent = np.ma.getdata(values), np.ma.getmaskarray(values)
+        table = table.append_column(name, pa.array(data, mask=absent | np.isnan(data)))
+    return table
+
+
+def _checked(block: Block, extra: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    for name, values in extra.items():
+        if len(values) != block.n_rows:
             raise ValueError(
-                f"Column {name!r} has {len(column)} entries for {block.n_rows} rows. Pass one "
+                f"Column {name!r} has {len(values)} entries for {block.n_rows} rows. Pass one "
                 "for each row."
             )
-    if header:
-        names = [*block.names, *free_names(block.names, extra)]
-        stream.writelines([f"{line}\n" for line in csv_lines([names])])
-    nothing = [""] * block.n_rows
-    # An empty cell before the new ones makes the delimiter between old and new.
-    appended = csv_lines(zip(nothing, *columns, strict=True)) if columns else nothing
-    lines = zip(block.csv_lines(), appended, strict=True)
-    stream.writelines([f"{old}{new}\n" for old, new in lines])
+    return extra
 
 
-def _texts(values: Any) -> list[str]:
-    if np.ma.isMaskedArray(values):
-        return _blank_where(np.ma.getmaskarray(values), _texts(values.data))
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return _blank_where(np.isnan(values), number_texts(values))
-    return ["" if value is None or value != value else str(value) for value in values]
+def number_texts(values: NDArray[Any]) -> Any:
+    """Numbers as an Arrow array of text, in the digits of ``f"{value:.9g}"``; null for NaN.
 
-
-def _blank_where(absent: NDArray[np.bool_], texts: list[str]) -> list[str]:
-    return ["" if gone else text for text, gone in zip(texts, absent.tolist(), strict=True)]
+    Parameters
+    ----------
+    values : array or masked array of shape (n,)
+        Whole numbers are written as they are; masked entries are null.
+    """
+    data, mask = np.ma.getdata(values), np.ma.getmaskarray(values)
+    if data.dtype.kind != "f":
+        return pa.array(data, mask=mask).cast("string").cast("binary")
+    data = data.astype(np.float64, copy=False)
+    size, absent = np.abs(data), mask | np.isnan(data)
+    # Whole numbers of nine digits over exact powers of ten are the numbers nearest to those digits,
+    # and Arrow prints the shortest text for them. Python formats what is too small or too large for
+    # exact powers, and what is so near a tie that rounding might err.
+    quick = (size >= _SMALLEST) & (size < 1e8)
+    exponent = np.floor(np.log10(np.where(quick, size, 1.0))).astype(np.intp)
+    power = _POWERS[_DIGITS - 1 - exponent]
+    scaled = np.where(quick, size, 1.0) * power
+    whole = np.rint(scaled)
+    quick &= np.abs(scaled - np.floor(scaled) - 0.5) > 1e-6
+    quick &= (scaled >= _POWERS[_DIGITS - 1]) & (scaled < _POWERS[_DIGITS])
+    is_small = exponent < -4  # written with an exponent, for which the digits must not overflow
+    quick &= ~is_small | (whole < _POWERS[_DIGITS])
+    rounded = np.copysign(whole / np.where(is_small, _POWERS[_DIGITS - 1], power), data)
+    rounded[size == 0] = data[size == 0]
+    texts = pa.array(rounded, mask=absent).cast("string")
+    if is_small.any():
+        endings = _ENDINGS.take(pa.array(np.where(is_small, -exponent, 0)))
+        texts = pc.binary_join_element_wise(texts, endings, "")
+    slow = ~(quick | (size == 0) | absent)
+    if slow.any():
+        others = pa.array([f"{value:.{_DIGITS}g}" for value in data[slow].tolist()])
+        texts = pc.replace_with_mask(texts, pa.array(slow), others)
+    return texts.cast("binary")

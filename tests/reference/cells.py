@@ -1,0 +1,17 @@
+"""What a cell of a text file is, one cell at a time."""
+
+import math
+
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"]
+
+
+def number(cell):
+    """The number in a cell; NaN where it is missing, None where it is text."""
+    if cell.strip() in MISSING:
+        return math.nan
+    if "_" in cell:
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return None

@@ -1,0 +1,184 @@
+"""Many sources, one table: compressed files, lines of JSON, folders, patterns and data frames."""
+
+import bz2
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from typicality.exceptions import TableError
+from typicality.tables import arrow_rows, base, open_table, read_rows
+
+ROWS = np.arange(40.0).reshape(-1, 2) ** 2
+TEXT = "a,b\n" + "".join(f"{a:.0f},{b:.0f}\n" for a, b in ROWS)
+PACKERS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 64)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS.items(), ids=PACKERS)
+def test_compressed_text_is_read(folder, suffix, pack):
+    packed = pack(TEXT.encode())
+    (folder / f"rows.csv.{suffix}").write_bytes(packed)
+    with open_table(f"rows.csv.{suffix}") as table:
+        fractions = [table.fraction_read for _ in table.blocks()]
+        np.testing.assert_array_equal(read_rows(table).X, ROWS)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert table.fingerprint == f"sha256:{base.hash_of(folder / f'rows.csv.{suffix}')}"
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS.items(), ids=PACKERS)
+def test_compressed_text_that_is_cut_off_is_refused(folder, suffix, pack):
+    noise = np.random.default_rng(0).normal(size=(5000, 2))
+    text = "a,b\n" + "".join(f"{a},{b}\n" for a, b in noise)
+    (folder / f"rows.csv.{suffix}").write_bytes(pack(text.encode())[:-20_000])
+    with pytest.raises(TableError, match=r"cannot be read|could not be read to its end"):
+        read_rows(open_table(f"rows.csv.{suffix}"))
+
+
+def test_compressed_standard_input_is_read(monkeypatch):
+    packed = io.BytesIO(gzip.compress(TEXT.encode()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(packed))
+    with open_table("-") as table:
+        np.testing.assert_array_equal(read_rows(table).X, ROWS)
+
+
+def test_compressed_parquet_is_refused():
+    with open("rows.parquet.gz", "wb") as file:
+        file.write(gzip.compress(b"PAR1"))
+    with pytest.raises(TableError, match="Unpack it first"):
+        open_table("rows.parquet.gz")
+
+
+def write_json(folder, records, name="rows.ndjson"):
+    (folder / name).write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return name
+
+
+def test_lines_of_json_are_read_in_blocks(folder):
+    # Whole numbers first and fractions later; a field that comes late; dates as they stand.
+    records = [{"x": i, "day": "2024-01-31"} for i in range(20)]
+    records += [{"x": i + 0.5, "day": "soon", "late": i} for i in range(20)]
+    with open_table(write_json(folder, records)) as table:
+        blocks = list(table.blocks())
+        rows = read_rows(table, columns=["x", "late"])
+        assert len(blocks) > 2
+        assert blocks[0].cells("day")[0] == "2024-01-31"
+    np.testing.assert_array_equal(rows.X[:, 0], [record["x"] for record in records])
+    np.testing.assert_array_equal(rows.n_missing, [0, 20])
+
+
+def test_lines_of_json_of_two_kinds_are_refused(folder):
+    name = write_json(folder, [{"x": 1}] * 20 + [{"x": "one"}] * 20)
+    with pytest.raises(TableError, match="is no whole ndjson file"):
+        open_table(name)
+
+
+@pytest.mark.parametrize("text", ["[1]\n", '{"a": 1\n', "a,b\n1,2\n", '{"a": "\xff"}\n'])
+def test_text_that_is_no_json_is_refused(folder, text):
+    (folder / "rows.ndjson").write_text(text, encoding="latin-1")
+    with pytest.raises(TableError, match="is no whole ndjson file"):
+        open_table("rows.ndjson")
+
+
+@pytest.fixture
+def parts(folder):
+    (folder / "all").mkdir()
+    for i in (1, 0):
+        table = pa.table({"a": ROWS[10 * i : 10 * i + 10, 0], "b": ROWS[10 * i : 10 * i + 10, 1]})
+        pq.write_table(table, folder / "all" / f"part-{i}.parquet")
+    (folder / "all" / "_SUCCESS").touch()
+    return folder / "all"
+
+
+@pytest.mark.parametrize("source", ["all", "all/part-*.parquet"])
+@pytest.mark.usefixtures("parts")
+def test_parts_are_one_table_in_order(source):
+    with open_table(source) as table:
+        blocks = list(table.blocks())
+        np.testing.assert_array_equal(read_rows(table).X, ROWS)
+    assert [block.first_row for block in blocks] == [0, 4, 8, 10, 14, 18]
+    assert (table.name, table.format, table.fraction_read) == (source, "parquet", 1.0)
+
+
+def test_parts_that_changed_are_refused(parts):
+    with open_table("all") as table:
+        read_rows(table)
+        pq.write_table(pa.table({"a": ROWS[:10, 1], "b": ROWS[:10, 0]}), parts / "part-1.parquet")
+        with pytest.raises(TableError, match="changed while it was read"):
+            list(table.blocks())
+
+
+def test_several_files_of_text_are_refused(folder):
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text(TEXT)
+    with pytest.raises(TableError, match=r"\*\.csv stands for 2 files"):
+        open_table("*.csv")
+    with pytest.raises(TableError, match=r"No file matches \*\.tsv"):
+        open_table("*.tsv")
+    with open_table("a.*") as table:
+        assert read_rows(table).X.shape == (20, 2)
+
+
+def test_file_whose_name_looks_like_a_pattern_is_read(folder):
+    (folder / "rows[1].csv").write_text(TEXT)
+    with open_table("rows[1].csv") as table:
+        assert read_rows(table).X.shape == (20, 2)
+
+
+FRAMES = {
+    "pandas DataFrame": pd.DataFrame(ROWS, columns=["a", "b"]),
+    "polars DataFrame": pl.DataFrame(ROWS, schema=["a", "b"]),
+    "pyarrow Table": pa.table({"a": ROWS[:, 0], "b": ROWS[:, 1]}),
+    "pyarrow RecordBatchReader": pa.table({"a": ROWS[:, 0], "b": ROWS[:, 1]}).to_reader(),
+}
+
+
+@pytest.mark.parametrize(("name", "frame"), FRAMES.items(), ids=FRAMES)
+def test_data_frame_is_read_more_than_once(name, frame):
+    with open_table(frame) as table:
+        np.testing.assert_array_equal(read_rows(table).X, ROWS)
+        blocks = list(table.blocks())
+    assert (table.name, table.n_rows) == (name, 20)
+    assert sum(block.n_rows for block in blocks) == 20
+
+
+def test_text_file_becomes_an_arrow_table_with_new_columns(folder):
+    (folder / "rows.csv").write_text('a,name,b\n1,x,2\n,"y, z",4\n')
+    label = np.ma.array([3, 0], mask=[False, True])
+    with open_table("rows.csv") as table:
+        found = [
+            arrow_rows(block, {"label": label[: block.n_rows]}, numeric=["b", "a"])
+            for block in list(table.blocks())[:1]
+        ]
+    assert found[0].schema.names == ["a", "name", "b", "label"]
+    assert found[0].to_pylist() == [
+        {"a": 1.0, "name": "x", "b": 2.0, "label": 3},
+        {"a": None, "name": "y, z", "b": 4.0, "label": None},
+    ]
+
+
+def test_arrow_table_keeps_its_types_with_new_columns():
+    frame = pa.table({"a": pa.array([1, 2], pa.int8()), "t": pa.array(["x", None])})
+    with open_table(frame) as table:
+        rows = arrow_rows(next(table.blocks()), {"a": np.array([0.5, np.nan])})
+    assert rows.schema.names == ["a", "t", "a_new"]
+    assert rows.schema.types == [pa.int8(), pa.string(), pa.float64()]
+    assert rows.column("a_new").to_pylist() == [0.5, None]
