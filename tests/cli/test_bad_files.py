@@ -6,7 +6,7 @@ import os
 import pytest
 
 from bad_files import BAD_TEXTS
-from typicality.cli import running
+import typicality.cli.run as running
 from typicality.cli.errors import with_options
 from typicality.exceptions import TableError
 from typicality.tables import lines, open_table, read_rows
@@ -59,13 +59,13 @@ def test_command_ends_when_a_file_cannot_be_read(run, folder, monkeypatch):
 def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, spoil, message):
     path = folder / "bad.csv"
     path.write_text("a,b\n1,2\n3,5\n2,9\n", encoding="utf-8")
-    fit = running.fit_rows
+    fit = running.fit
 
     def fit_and_spoil(*arguments, **options):
         spoil(path)
         return fit(*arguments, **options)
 
-    monkeypatch.setattr(running, "fit_rows", fit_and_spoil)
+    monkeypatch.setattr(running, "fit", fit_and_spoil)
     done = run("cluster", "bad.csv")
     assert done.exit_code == 3
     assert done.stderr.startswith(f"Error: bad.csv {message}")

@@ -11,7 +11,7 @@ from typicality._typing import Places
 from typicality.cli.rows import FileRows
 from typicality.fitted import FittedView
 from typicality.report.outliers import Explanation
-from typicality.tables import Block, append_columns
+from typicality.tables import Block, append_columns, masked_columns
 
 _REASONS = 3  # columns named for a row
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
@@ -105,19 +105,12 @@ class RowNotes:
 
         The columns have an entry for each row that takes part; the other rows get empty cells.
         """
-        whole = {name: self._spread(values) for name, values in columns.items()}
+        whole = masked_columns(columns, self._kept)
         for block in blocks:
             here = slice(block.first_row, block.first_row + block.n_rows)
             some = {name: values[here] for name, values in whole.items()}
             append_columns(stream, block, some, header=block.first_row == 0)
             self.take(block)
-
-    def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        if self._kept.all():
-            return values
-        spread = np.ma.masked_all(len(self._kept), dtype=values.dtype)
-        spread[self._kept] = values
-        return spread
 
     def take(self, block: Block) -> None:
         """Note what a block says."""

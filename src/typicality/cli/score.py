@@ -10,6 +10,7 @@ import click
 
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
+    Options,
     command,
     file_argument,
     format_options,
@@ -18,7 +19,6 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.run_folder import SavedRun
     from typicality.tables import Block
 
 
@@ -42,20 +42,7 @@ if TYPE_CHECKING:
 )
 @machine_options
 @print_options
-def score(
-    model: str,
-    file: str,
-    output: str,
-    force: bool,
-    format: str | None,
-    delimiter: str | None,
-    header: bool | None,
-    missing: str | None,
-    jobs: int | None,
-    memory: float | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def score(options: Options, model: str) -> None:
     """Judge new rows by a model that was kept.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
@@ -66,22 +53,22 @@ def score(
     from typicality._threads import stream_in_threads
     from typicality._words import counted
     from typicality.cli.console import Terminal
-    from typicality.cli.resources import within
-    from typicality.cli.run_folder import open_run
-    from typicality.tables import open_table
+    from typicality.cli.folder import load_run
+    from typicality.cli.rows import open_file, within
 
-    if as_json and output == "-":
+    output = str(options.output)
+    if options.as_json and output == "-":
         raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
-    terminal = Terminal(quiet=quiet, as_json=as_json)
-    saved = open_run(Path(model))
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     tally = {"n_rows": 0, "n_nowhere": 0, "n_left_out": 0}
-    with within(jobs=jobs, memory=memory):
-        with terminal.doing(f"Loading {saved.model_folder}"):
-            pipeline = load_pipeline(saved)
-        judge = _Judge(pipeline, missing or saved.missing, as_parquet=_is_parquet(output))
+    with within(options):
+        with terminal.doing(f"Loading {model}"):
+            pipeline, record, _ = load_run(model)
+        missing = options.missing or (record["data"]["missing"] if record else "error")
+        judge = _Judge(pipeline, missing, as_parquet=_is_parquet(output))
         with (
-            _writer(output, force=force) as write,
-            open_table(file, format=format, delimiter=delimiter, header=header) as table,
+            _writer(output, force=options.force) as write,
+            open_file(options) as table,
             terminal.doing(f"Scoring {table.name}") as tell,
         ):
             for rows, counts in stream_in_threads(judge, table.blocks()):
@@ -89,7 +76,7 @@ def score(
                 tally = {name: tally[name] + counts[name] for name in tally}
                 n_rows = counted(tally["n_rows"], "row")
                 tell(f"Scored {n_rows} of {table.name}, {100 * table.fraction_read:.0f} %")
-    if as_json:
+    if options.as_json:
         terminal.json({"output": output, **tally})
     if output != "-":
         terminal.say(_summary(**tally, finds_outliers=hasattr(pipeline["model"], "score_samples")))
@@ -153,27 +140,6 @@ class _Judge:
         )
 
 
-def load_pipeline(saved: "SavedRun") -> Any:
-    """The pipeline of a run.
-
-    Raises
-    ------
-    ModelFileError
-        The folder holds a model that was not made by the command line.
-    """
-    from typicality.exceptions import ModelFileError
-    from typicality.persistence import load
-
-    pipeline = load(saved.model_folder)
-    steps = getattr(pipeline, "named_steps", {})
-    if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
-        raise ModelFileError(
-            f"{saved.model_folder} holds a model that does not know the columns of a file; use it "
-            "from Python with typicality.load, or make one with `typicality cluster`."
-        )
-    return pipeline
-
-
 def _is_parquet(output: str) -> bool:
     return Path(output).suffix.lower() in (".parquet", ".pq")
 
@@ -182,7 +148,7 @@ def _is_parquet(output: str) -> bool:
 def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
     """A function that writes rows to a file that appears when complete, or to standard output."""
     from typicality._files import atomic_file
-    from typicality.cli.run_folder import require_free
+    from typicality.cli.folder import require_free
 
     if output == "-":
         try:
