@@ -8,7 +8,7 @@ same as k rows.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Annotated, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from typicality._quantiles import weighted_quantile
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Floats, Index, Places
 from typicality.geometry.base import row_blocks
 
 LARGEST_SAMPLE = 2**17  # of more distinct rows, a sample by content
@@ -251,7 +251,7 @@ class NearestRows:
         The order of the norm.
     """
 
-    rows: Floats
+    rows: Annotated[Floats, "n _coordinates"]
     norm: int = 2
 
     @property
@@ -328,7 +328,7 @@ class GivenDistances:
         The training rows that are searched.
     """
 
-    columns: Places
+    columns: Annotated[Places, "n", Index()]
 
     @property
     def n_rows(self) -> int:
