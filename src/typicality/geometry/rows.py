@@ -288,6 +288,9 @@ class NearestRows:
         tree = self._search if isinstance(self._search, cKDTree) else cKDTree(self.rows)
         return np.asarray(tree.indices, dtype=np.intp)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
     @cached_property
     def _search(self) -> Any:
         if self.rows.shape[1] <= _MANY_DIMENSIONS:

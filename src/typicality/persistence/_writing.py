@@ -2,6 +2,7 @@
 
 import math
 from enum import Enum
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,39 @@ from scipy.sparse import csr_array
 from typicality.exceptions import ModelFileError
 from typicality.operators.base import LazyExpansion
 from typicality.persistence._arrays import DTYPES, ArrayWriter
-from typicality.persistence._entries import class_of
-from typicality.persistence._registry import (
-    ATTRIBUTES,
-    ENUMS,
-    ESTIMATORS,
-    LEFT_OUT,
-    RECORDS,
+from typicality.persistence._schema import (
+    OF_SCIKIT_LEARN,
+    SAVED_ENUMS,
+    SAVED_ESTIMATORS,
+    SAVED_RECORDS,
+    attributes_of,
+    class_of,
+    fields_of,
+    is_foreign,
 )
+from typicality.persistence._scikit_learn import NOT_SAVED
 
 DEEPEST = 8  # lists in lists of a parameter
+# Types that a parameter may be, by name.
+TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float}
+TYPES |= {name: np.dtype(name).type for name in DTYPES[1:]}
 
 _NO_CODE = (
     "is code, which a model file does not hold; use a kernel by name or an object of "
     "typicality.kernels, or keep the model with pickle, whose files run code when they are read: "
     "open only those you trust"
 )
-_UNKNOWN = (
-    "which a model file does not hold; it holds estimators of typicality, ColumnScaler, and "
-    "pipelines of these"
+_NO_CALL = (
+    "is code, which a model file does not hold; name the columns in a list, or leave the function "
+    "out, or keep the model with pickle, whose files run code when they are read: open only those "
+    "you trust"
 )
+_UNKNOWN = (
+    "which a model file does not hold; it holds estimators of typicality, ColumnScaler, pipelines, "
+    "and the transformers of scikit-learn that the documentation of typicality.save lists"
+)
+# Of the state of an estimator: what a later fit needs and prediction does not.
+_LEFT_OUT = ("_skl_callbacks", "_metadata_request")
 
 
 class Writer:
@@ -39,7 +53,7 @@ class Writer:
     Attributes
     ----------
     objects : list of dict
-        The objects of our classes; one refers only to those before it.
+        The objects of known classes; one refers only to those before it.
     arrays : ArrayWriter
         The arrays.
     """
@@ -50,37 +64,39 @@ class Writer:
         self._numbers: dict[int, int] = {}
 
     def add(self, value: Any, where: str) -> int:
-        """The number of an object of ours among `objects`."""
+        """The number of an object of a known class among `objects`."""
         if isinstance(value, LazyExpansion):
             value = value.prepared()
         if id(value) not in self._numbers:
-            name = _registered_name(value, where)
-            describe = self._record if name in RECORDS else self._estimator
-            content = describe(value, where)
+            name = _known_name(value, where)
+            if name in SAVED_RECORDS:
+                state = {field: getattr(value, field) for field in fields_of(name)}
+                content = {"fields": self._values(state, where)}
+            else:
+                content = self._estimator(value, where)
             self._numbers[id(value)] = len(self.objects)
             self.objects.append({"class": name} | content)
         return self._numbers[id(value)]
 
-    def _record(self, value: Any, where: str) -> dict[str, Any]:
-        names = RECORDS[type(value).__name__].fields
-        return {"fields": self._values({name: getattr(value, name) for name in names}, where)}
-
     def _estimator(self, model: Any, where: str) -> dict[str, Any]:
         name = type(model).__name__
         parameters = model.get_params(deep=False)
-        state = {key: value for key, value in vars(model).items() if key not in LEFT_OUT}
+        state = {key: value for key, value in vars(model).items() if key not in _LEFT_OUT}
         attributes = {key: value for key, value in state.items() if key not in parameters}
-        known = ESTIMATORS[name].needs + ESTIMATORS[name].may
+        known = attributes_of(name)
         unknown = next((key for key in attributes if key not in known), None)
         if unknown is not None:
             raise ModelFileError(
                 f"{name} has the attribute {unknown!r}, which is none of its own; delete it first"
             )
-        in_order = {key: attributes[key] for key in ATTRIBUTES if key in attributes}
-        if name == "Pipeline":
-            del parameters["memory"]  # a folder of this machine
+        kept = {key: value for key, value in parameters.items() if key not in NOT_SAVED}
+        foreign = next((key for key in kept if is_foreign(kept[key])), None)
+        if foreign is not None and name not in OF_SCIKIT_LEARN:
+            what = "a type" if isinstance(kept[foreign], type) else "an array of objects"
+            raise ModelFileError(f"{where}.{foreign} is {what}, of which files hold only names")
+        in_order = {key: attributes[key] for key in known if key in attributes}
         return {
-            "parameters": self._values(parameters, where),
+            "parameters": self._values(kept, where),
             "attributes": self._values(in_order, where),
         }
 
@@ -96,20 +112,40 @@ class Writer:
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if type(value) in (list, tuple):
-            entries = [self._value(v, f"{where}[{i}]", depth + 1) for i, v in enumerate(value)]
-            return {type(value).__name__: entries}
+            return {type(value).__name__: self._entries(value, where, depth)}
         if type(value) is dict and all(type(key) is str for key in value):
             entries = [self._value(v, f"{where}[{k!r}]", depth + 1) for k, v in value.items()]
             return {"dict": dict(zip(value, entries, strict=True))}
+        if type(value) is slice:
+            return {"slice": self._entries((value.start, value.stop, value.step), where, depth)}
+        if isinstance(value, type) and TYPES.get(value.__name__) is value:
+            return {"type": value.__name__}
+        if type(value).__module__.partition(".")[0] == "pandas" and type(value).__name__ == "Index":
+            return self._value(value.tolist(), where, depth)  # names of columns
+        if type(value) is np.ndarray and (value.dtype == object or _is_column_of_text(value)):
+            return self._text(value, where, depth)
         return self._of_numpy(value, where)
 
+    def _entries(self, values: Any, where: str, depth: int) -> list[Any]:
+        return [self._value(v, f"{where}[{i}]", depth + 1) for i, v in enumerate(values)]
+
+    def _text(self, array: NDArray[Any], where: str, depth: int) -> Any:
+        """Names, or the categories of a column: text, numbers, None."""
+        plain = (str, bool, int, float, NoneType, np.number, np.bool_)
+        if array.ndim != 1 or not all(isinstance(entry, plain) for entry in array):
+            raise ModelFileError(f"{where} is an array of objects, of which files hold only names")
+        entries = array.tolist()
+        if all(type(entry) is str for entry in entries):
+            return {"strings": entries}
+        return {"objects": self._entries(entries, where, depth)}
+
     def _of_numpy(self, value: Any, where: str) -> Any:
-        if type(value) is np.ndarray and value.dtype == object:
-            return {"strings": _strings(value, where)}
         if type(value) is np.ndarray:
             return self.arrays.put(value, where)
         if isinstance(value, np.dtype) and value.name in DTYPES:
             return {"dtype": value.name}
+        if isinstance(value, np.dtype) and value.kind == "O":
+            return {"text_dtype": value.name}
         if isinstance(value, np.generic) and value.dtype.name in DTYPES:
             return {"scalar": value.dtype.name, "value": self._value(value.item(), where)}
         if type(value) is csr_array:
@@ -117,26 +153,24 @@ class Writer:
                 self.arrays.put(array, where) for array in (value.data, value.indices, value.indptr)
             ]
             return {"sparse": parts, "shape": list(value.shape)}
-        if isinstance(value, Enum) and type(value).__name__ in ENUMS:
+        if isinstance(value, Enum) and type(value).__name__ in SAVED_ENUMS:
             return {"enum": type(value).__name__, "value": value.value}
         if type(value) is np.random.RandomState:
             return {"random_state": self._value(value.get_state(), where)}
         return {"object": self.add(value, where)}
 
 
-def _registered_name(value: Any, where: str) -> str:
-    """The name of the class of an object, which must be one of ours and not a subclass."""
+def _is_column_of_text(array: NDArray[Any]) -> bool:
+    """Whether to keep an array as names, which come back as objects: NumPy pads short texts."""
+    return array.dtype.kind == "U" and array.ndim == 1
+
+
+def _known_name(value: Any, where: str) -> str:
+    """The name of the class of an object, which must be one we know and not a subclass."""
     name = type(value).__name__
-    entry = RECORDS.get(name) or ESTIMATORS.get(name)
-    if entry is not None and class_of(name, entry) is type(value):
+    if name in (*SAVED_RECORDS, *SAVED_ESTIMATORS) and class_of(name) is type(value):
         return name
-    what = getattr(value, "__name__", name)
     if callable(value):
-        raise ModelFileError(f"{where} is {what!r}, and that {_NO_CODE}")
+        why = _NO_CODE if "kernel" in where else _NO_CALL
+        raise ModelFileError(f"{where} is {getattr(value, '__name__', name)!r}, and that {why}")
     raise ModelFileError(f"{where} is an object of {type(value).__module__}.{name}, {_UNKNOWN}")
-
-
-def _strings(array: NDArray[Any], where: str) -> list[str]:
-    if array.ndim != 1 or not all(type(entry) is str for entry in array):
-        raise ModelFileError(f"{where} is an array of objects, of which files hold only names")
-    return list(array)
