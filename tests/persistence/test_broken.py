@@ -517,12 +517,12 @@ WRONG_TRANSFORMERS = {
     "objects as a start": (
         set_in("FuzzyCMeans", "parameters", init={"objects": [1, None]}),
         "before-StandardScaler-0",
-        "a parameter of FuzzyCMeans is a type or an array of objects",
+        "FuzzyCMeans.init is an array of objects or a type",
     ),
     "a type as a kernel": (
         set_in("FuzzyCMeans", "parameters", kernel={"type": "int"}),
         "before-StandardScaler-0",
-        "a parameter of FuzzyCMeans is a type or an array of objects",
+        "FuzzyCMeans.kernel is an array of objects or a type",
     ),
 }
 

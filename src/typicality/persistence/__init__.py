@@ -21,9 +21,8 @@ from sklearn.exceptions import InconsistentVersionWarning
 import typicality
 from typicality._files import atomic_folder
 from typicality.exceptions import ModelFileError
-from typicality.persistence._reading import read_model
+from typicality.persistence._objects import Writer, read_model
 from typicality.persistence._schema import ALLOWED, OF_SCIKIT_LEARN, SAVED_ESTIMATORS
-from typicality.persistence._writing import Writer
 
 __all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
 

@@ -102,6 +102,7 @@ explanation_ alpha_ eta_ lam_ m_ lambda_path_ offset_ kernel_ sigma_ n_iter_ sta
 objective_path_ plan_ center_ scale_ fill_
 """.split()  # noqa: SIM905
 _OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
+_OUTPUT_SETTINGS = [{"transform": library} for library in ("default", "pandas", "polars")]
 
 
 @cache
@@ -130,8 +131,8 @@ def attributes_of(name: str) -> dict[str, Any]:
         if get_origin(hint) is not ClassVar
     }
     first = {attribute: hints[attribute] for attribute in _ORDER if attribute in hints}
-    output = {"transform": Literal["default", "pandas", "polars"]}
-    return first | hints | ({_OUTPUT_SETTING: output} if hasattr(kind, "set_output") else {})
+    setting = {_OUTPUT_SETTING: _OUTPUT_SETTING} if hasattr(kind, "set_output") else {}
+    return first | hints | setting
 
 
 def lacking(name: str, attributes: dict[str, Any]) -> str | None:
@@ -186,6 +187,7 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
     slice: lambda value: type(value) is slice,
     np.dtype: lambda value: isinstance(value, np.dtype) and value.kind == "f",
     np.generic: lambda value: isinstance(value, np.dtype),
+    _OUTPUT_SETTING: lambda value: type(value) is dict and value in _OUTPUT_SETTINGS,
 }
 _FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
 
@@ -199,26 +201,15 @@ def fits(value: Any, hint: Any, context: Context) -> bool:
         return any(_fits_on_trial(value, argument, context) for argument in arguments)
     if kind is Literal:
         return isinstance(value, str) and value in arguments
-    if kind is list:
-        return type(value) is list and all(fits(entry, arguments[0], context) for entry in value)
-    if kind is tuple and arguments[-1] is Ellipsis:
-        return type(value) is tuple and all(fits(entry, arguments[0], context) for entry in value)
-    if kind is tuple:
+    if kind in (list, tuple):
+        alike = kind is list or arguments[-1] is Ellipsis
         return (
-            type(value) is tuple
-            and len(value) == len(arguments)
-            and all(
-                fits(v, argument, context) for v, argument in zip(value, arguments, strict=True)
-            )
+            type(value) is kind
+            and (alike or len(value) == len(arguments))
+            and all(fits(v, arguments[0 if alike else i], context) for i, v in enumerate(value))
         )
-    if kind is dict:  # of any keys
+    if kind is dict:
         return type(value) is dict and all(fits(v, arguments[1], context) for v in value.values())
-    if isinstance(kind, dict):  # of these keys
-        return (
-            type(value) is dict
-            and value.keys() == kind.keys()
-            and all(fits(value[key], kind[key], context) for key in kind)
-        )
     if kind in _PLAIN:
         return _PLAIN[kind](value)
     if isinstance(kind, type) and issubclass(kind, Enum):
