@@ -65,7 +65,7 @@ def test_view_of_a_detector_flags_what_it_predicts(estimator, blobs):
 
 
 @pytest.mark.parametrize("estimator", KEEPING, ids=repr)
-def test_view_of_training_rows_predicts_nothing_and_gives_the_same_columns(
+def test_view_of_training_rows_reads_the_fit_and_gives_the_same_columns(
     estimator, blobs, monkeypatch
 ):
     model = fitted(estimator, blobs[0])
@@ -74,33 +74,22 @@ def test_view_of_training_rows_predicts_nothing_and_gives_the_same_columns(
     def refuse(*args):
         raise AssertionError("the rows of the fit were predicted again")
 
-    for name in ("predict", "_read"):
-        monkeypatch.setattr(type(chosen_method(model)), name, refuse)
-    kept = view(model).columns
+    for name in ("predict", "predict_typicality", "predict_memberships"):
+        monkeypatch.setattr(type(chosen_method(model)), name, refuse, raising=False)
+    kept = view(model, blobs[0], training=True).columns
     assert list(kept) == list(predicted) == column_names(model)
     for name, column in kept.items():
         assert_array_equal(column, predicted[name], strict=True)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [FuzzyCMeans(2, store_memberships=False), OneClusterPCM(kernel="dissimilarities")],
-    ids=repr,
-)
-def test_view_asks_for_rows_that_the_fit_has_not_kept(estimator, rng):
-    distances = np.abs(np.subtract.outer(*2 * [rng.normal(size=30)]))
-    with pytest.raises(ValueError, match=r"has not kept .*Pass X"):
-        view(fitted(estimator, distances))
-
-
-def test_view_asks_for_rows_when_the_model_is_compressed(blobs):
-    detector, prototypes = (
-        OneClusterPCM().fit(blobs[0]),
-        FuzzyCMeans(2, kernel="gaussian").fit(blobs[0]),
-    )
-    for model in (detector.compress(1e-3), prototypes.compress(1e-3)):
-        with pytest.raises(ValueError, match=r"has not kept .*Pass X"):
-            view(model)
+def test_view_predicts_training_rows_that_the_fit_has_not_kept(blobs):
+    X = blobs[0]
+    for model in (
+        OneClusterPCM().fit(X).compress(1e-3),
+        FuzzyCMeans(2, store_memberships=False, random_state=0).fit(X),
+    ):
+        labels = view(model, X, training=True).labels
+        assert_array_equal(labels, view(model, X).labels)
 
 
 @pytest.fixture
@@ -148,7 +137,8 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
     of_prototypes = model.predict_memberships(three_groups)
     expected = of_prototypes[:, :3].copy()
     expected[:, 0] = combine(of_prototypes[:, 0], of_prototypes[:, 3])
-    for seen in (view(model), view(model, three_groups)):
+    for training in (False, True):
+        seen = view(model, three_groups, training=training)
         assert_array_equal(seen.memberships, expected)
         assert_array_equal(seen.strength, expected.max(axis=1))
         assert list(seen.columns)[2:] == [f"{seen.word}_{k}" for k in range(3)]

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from typicality.cluster.possibilistic import PossibilisticCMeans
     from typicality.cluster.sequential import SequentialPCM
     from typicality.cluster.sparse_adaptive import SparseAdaptivePCM
-    from typicality.persistence import load, save
+    from typicality.persistence import load, save, trusted_types
 
 _HOMES = {
     "load": "typicality.persistence",
     "save": "typicality.persistence",
+    "trusted_types": "typicality.persistence",
     **{info.name: info.module for info in ESTIMATORS.values() if info.method},
 }
 _MODULES = (
@@ -61,6 +62,7 @@ __all__ = [
     "__version__",
     "load",
     "save",
+    "trusted_types",
 ]
 
 

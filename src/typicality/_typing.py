@@ -1,5 +1,7 @@
 """Names for the arrays that most modules speak of."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,3 +9,17 @@ Floats = NDArray[np.floating]  # float64 or float32, as the user gave it
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int32]  # clusters of rows; -1 for rows in none
 Places = NDArray[np.intp]  # positions of rows or nodes
+
+
+class Index(NamedTuple):
+    """Mark of an array of positions: whole numbers from `lowest` to below the size `below`.
+
+    Model files are judged by the annotations of the classes they hold, because compiled code does
+    not look where it reads. ``Annotated[Doubles, "n c"]`` is an array and its shape. Sizes of one
+    name agree in an object and the objects it holds: n rows in sums or nodes of a tree, N rows that
+    were fitted, d features, c prototypes. Names with an underscore hold within one object only.
+    A type as a mark, ``Annotated[Any, Kernel]``, is narrower than what a type checker should know.
+    """
+
+    below: str | None = None
+    lowest: int = 0

@@ -108,23 +108,24 @@ def chosen_method(model: Any) -> Any:
     return getattr(model, "estimator_", model)
 
 
-def view(model: Any, X: Any = None) -> FittedView:
+def view(model: Any, X: Any = None, *, training: bool = False) -> FittedView:
     """The labels of rows and how typical they are; each row is predicted once.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of typicality.
-    X : array-like or dataframe of shape (n, d), optional
-        Any rows, as for `predict`. If left out, the training rows: then attributes of the fit are
-        read instead of predictions. The scores of a detector are computed.
+    X : array-like or dataframe of shape (n, d)
+        The rows, as for `predict`. May be left out for the training rows of a tree.
+    training : bool, default=False
+        Whether X are the training rows: then attributes of the fit are read where there are some.
     """
     model = chosen_method(model)
     if hasattr(model, "tree_"):
-        return _of_tree(model, X)
+        return _of_tree(model, X, training=training)
     if hasattr(model, "offset_"):
-        return _of_detector(model, X)
-    return _of_prototypes(model, X)
+        return _of_detector(model, X, training=training)
+    return _of_prototypes(model, X, training=training)
 
 
 def column_names(model: Any) -> list[str]:
@@ -139,21 +140,11 @@ def column_names(model: Any) -> list[str]:
     return ["label", word, *(f"{word}_{k}" for k in range(n_labels))]
 
 
-def _kept(model: Any, name: str) -> Any:
-    """An attribute of a fit with a value for each training row."""
-    if not hasattr(model, name):
-        raise ValueError(
-            f"{model!r} has not kept {name} of its training rows: it was compressed, or fitted "
-            "with store_memberships=False. Pass X."
-        )
-    return getattr(model, name)
-
-
 # ---- alpha-cuts ----------------------------------------------------------------------------------
 
 
-def _of_tree(model: Any, X: Any) -> FittedView:
-    if X is None:
+def _of_tree(model: Any, X: Any, *, training: bool) -> FittedView:
+    if training:
         labels, typicality = model.labels_, model.typicality_
     else:
         labels, typicality = model._labels_and_typicality(X)
@@ -192,11 +183,10 @@ def _words_of_cut(model: Any) -> str:
 # ---- one cluster ---------------------------------------------------------------------------------
 
 
-def _of_detector(model: Any, X: Any) -> FittedView:
-    if X is None:
-        typicality, scores = _kept(model, "typicality_"), model._training_scores()
-    else:
-        typicality, scores = model.predict_typicality(X), model.score_samples(X)
+def _of_detector(model: Any, X: Any, *, training: bool) -> FittedView:
+    kept = training and hasattr(model, "typicality_")
+    typicality = model.typicality_ if kept else model.predict_typicality(X)
+    scores = model.score_samples(X)
     cut = float(model.offset_)
     is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return FittedView(
@@ -218,9 +208,9 @@ def _of_detector(model: Any, X: Any) -> FittedView:
 # ---- prototypes ----------------------------------------------------------------------------------
 
 
-def _of_prototypes(model: Any, X: Any) -> FittedView:
-    if X is None:
-        labels, of_prototypes = _kept(model, "labels_"), _kept(model, "memberships_")
+def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
+    if training and hasattr(model, "memberships_"):
+        labels, of_prototypes = model.labels_, model.memberships_
         if issparse(of_prototypes):
             of_prototypes = of_prototypes.toarray()
     else:

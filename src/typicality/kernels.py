@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy.sparse import issparse
@@ -488,7 +488,7 @@ class LocalGaussian:
     True
     """
 
-    rows: Floats
+    rows: Annotated[Floats, "_reference _coordinates"]
     n_neighbors: int = 22
     dimension: float | None = None
 
@@ -604,7 +604,7 @@ class Polynomial(ByDefinition):
         The constant; not negative, or the kernel is no scalar product.
     """
 
-    degree: int = 3
+    degree: float = 3
     gamma: float | None = None
     coef0: float = 1.0
 
@@ -709,7 +709,7 @@ class Function(ByDefinition):
 class _FromScikitLearn:
     """A kernel function of scikit-learn, looked up when called so that it can be pickled."""
 
-    name: str
+    name: Annotated[str, Literal["additive_chi2", "chi2", "sigmoid"]]
 
     def __call__(self, X: Floats, Y: Floats) -> Floats:
         from sklearn.metrics.pairwise import pairwise_kernels

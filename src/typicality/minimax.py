@@ -9,12 +9,12 @@ So the distance of two rows is the largest gap between them on the walk.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Floats, Index, Places
 
 _BLOCK_ENTRIES = 2**21  # 16 MB of distances at a time
 
@@ -49,9 +49,9 @@ class MinimaxPaths:
     array([[3., 3., 3., 2.]])
     """
 
-    rows: Doubles
-    order: Places
-    gaps: Doubles
+    rows: Annotated[Doubles, "_walked d"]
+    order: Annotated[Places, "_walked", Index("_walked")]
+    gaps: Annotated[Doubles, "_walked"]
 
     @classmethod
     def of(cls, X: Floats) -> Self:

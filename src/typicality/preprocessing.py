@@ -4,10 +4,10 @@ Distances add up differences of columns, so a column in grams counts a million t
 the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
 """
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -77,10 +77,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "missing": [StrOptions({"error", "median"})],
     }
 
-    center_: Doubles
-    scale_: Doubles
-    fill_: Doubles
-    n_features_in_: int
+    center_: Annotated[Doubles, "d"]
+    scale_: Annotated[Doubles, "d"]
+    fill_: Annotated[Doubles, "d"]
+    n_features_in_: Annotated[int, "d"]
+    feature_names_in_: Annotated[NDArray[np.object_], "d"]
 
     def __init__(self, *, scale: str = "robust", missing: str = "error") -> None:
         self.scale = scale

@@ -4,8 +4,20 @@ import dataclasses
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from typicality import (
@@ -34,6 +46,19 @@ ROWS = np.vstack([RNG.normal(3.0, 0.5, (30, 2)), RNG.normal(6.0, 0.5, (20, 2)), 
 NEW = RNG.uniform(0.5, 9.0, (40, 2))
 SQDIST = np.sum((ROWS[:, None] - ROWS) ** 2, axis=-1)
 WEIGHT = RNG.integers(0, 3, len(ROWS)).astype(float)
+HOLES = np.where(RNG.uniform(size=ROWS.shape) < 0.1, np.nan, ROWS)
+FRAME = pd.DataFrame(
+    {
+        "a": HOLES[:, 0],
+        "b": ROWS[:, 1],
+        "c": ROWS[:, 0],
+        "colour": RNG.choice(["red", "größer", "blue"], len(ROWS)),
+        "size": RNG.integers(0, 4, len(ROWS)),
+        "flag": ROWS[:, 0] > 4,
+        "gaps": [None if i % 7 == 0 else f"g{i % 2}" for i in range(len(ROWS))],
+        "empty": 0.0,
+    }
+)
 # name: model, rows, new rows, how to fit
 CONFIGURATIONS = {
     **{
@@ -138,6 +163,83 @@ CONFIGURATIONS = {
         NEW,
         {},
     ),
+    **{
+        f"before-{type(transformer).__name__}-{i}": (
+            make_pipeline(transformer, FuzzyCMeans(2)),
+            HOLES if isinstance(transformer, SimpleImputer) else ROWS,
+            NEW,
+            {},
+        )
+        for i, transformer in enumerate(
+            [
+                StandardScaler(),
+                StandardScaler(with_mean=False, with_std=False),
+                RobustScaler(),
+                RobustScaler(with_centering=False, unit_variance=True),
+                MinMaxScaler((-1, 1), clip=True),
+                QuantileTransformer(n_quantiles=20, random_state=0),
+                QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
+                SimpleImputer(),
+                SimpleImputer(strategy="constant", fill_value=3.0, add_indicator=True),
+                PCA(2),
+                PCA(0.9, whiten=True),
+                PCA("mle", svd_solver="full"),
+                FunctionTransformer(),
+                ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"),
+                ColumnTransformer(
+                    [("a", RobustScaler(), slice(0, 1)), ("b", "passthrough", [False, True])]
+                ),
+                ColumnTransformer([("a", "drop", [-1])], remainder=MinMaxScaler()),
+                ColumnTransformer([("a", PCA(1), np.array([0, 1])), ("b", StandardScaler(), [])]),
+            ]
+        )
+    },
+    "before-with-missing": (
+        make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), OneClusterPCM()),
+        HOLES,
+        NEW,
+        {},
+    ),
+    **{
+        f"frame-{i}": (make_pipeline(transformer, FuzzyCMeans(2)), FRAME, FRAME[::-1], {})
+        for i, transformer in enumerate(
+            [
+                ColumnTransformer(
+                    [
+                        ("n", make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+                        ("o", OneHotEncoder(drop="first"), ["colour"]),
+                        ("p", "passthrough", slice("c", "c")),
+                        ("d", "drop", ["empty"]),
+                        (
+                            "m",
+                            make_pipeline(
+                                SimpleImputer(strategy="most_frequent"), OneHotEncoder(dtype=int)
+                            ),
+                            ["gaps"],
+                        ),
+                    ],
+                    sparse_threshold=0,
+                    transformer_weights={"n": 0.5},
+                ),
+                ColumnTransformer(
+                    [
+                        ("few", OneHotEncoder(min_frequency=20), ["colour", "size"]),
+                        ("max", OneHotEncoder(max_categories=2, drop="if_binary"), ["flag"]),
+                        ("gap", OneHotEncoder(handle_unknown="ignore"), ["gaps"]),
+                    ],
+                    remainder="drop",
+                    sparse_threshold=0,
+                ),
+                ColumnTransformer(
+                    [
+                        ("o", OneHotEncoder(sparse_output=False), ["colour"]),
+                        ("n", "passthrough", [1, 2]),
+                    ],
+                    verbose_feature_names_out=False,
+                ).set_output(transform="pandas"),
+            ]
+        )
+    },
     "compressed-fourier": (OneClusterPCM(sigma=8.0, algorithm="nufft"), ROWS, NEW, {}),
     "compressed-set": (FuzzyCMeans(2, kernel=Cauchy(30.0)), ROWS, NEW, {}),
 }

@@ -4,13 +4,14 @@ import hashlib
 import json
 import os
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 from safetensors.numpy import save as bytes_of_arrays
 
-from persistence.configurations import fitted
+from persistence.configurations import CONFIGURATIONS, fitted
 from typicality import FuzzyCMeans, load, save
 from typicality.exceptions import ModelFileError
 from typicality.persistence import MODEL_FILES
@@ -26,7 +27,7 @@ def broken(tmp_path):
     """Write a model whose document, and arrays, a function has changed."""
 
     def write(change, name="truncated-AlphaCutClustering"):
-        folder = save(fitted(name), tmp_path / "whole")
+        folder = save(fitted(name), tmp_path / "whole", overwrite=True)
         document = json.loads((folder / "model.json").read_text())
         arrays = load_file(folder / "arrays.safetensors")
         document = change(document, arrays) or document
@@ -371,6 +372,165 @@ def test_load_refuses_a_sparse_matrix_of_one_dimension(broken):
 
     folder = broken(change_objects(flatten), "sparse")
     assert "a sparse matrix is malformed" in refusal(folder)
+
+
+# ---- transformers of scikit-learn ----------------------------------------------------------------
+
+OF_SCIKIT_LEARN = [n for n in CONFIGURATIONS if n.startswith(("before", "frame"))]
+STRANGE = [
+    *(None, True, -1, 3, 10**9, 2**70, 1e300, "", "drop", "ä"),
+    *({"float": "nan"}, {"list": []}, {"tuple": [1, "x"]}, {"dict": {}}, {"strings": ["a", "b"]}),
+    *({"objects": [None, 1]}, {"slice": [0, None, None]}, {"type": "int"}, {"dtype": "int8"}),
+    *({"object": 0}, {"text_dtype": "object"}, {"scalar": "int64", "value": 7}, {"slice": [1]}),
+]
+
+
+def branches_of(node):
+    """All places of a document where another value can stand, as pairs of a container and a key."""
+    keys = node if isinstance(node, dict) else range(len(node))
+    for key in keys:
+        yield node, key
+        if isinstance(node[key], dict | list):
+            yield from branches_of(node[key])
+
+
+@pytest.mark.parametrize("name", OF_SCIKIT_LEARN)
+def test_changed_documents_are_refused_or_harmless(broken, name):
+    rng = np.random.default_rng(len(name))
+    _, _, new, _ = CONFIGURATIONS[name]
+
+    def change(document, arrays):
+        places = list(branches_of(document["objects"]))
+        for _ in range(rng.integers(1, 3)):
+            node, key = places[rng.integers(len(places))]
+            node[key] = STRANGE[rng.integers(len(STRANGE))]
+        array = arrays[sorted(arrays)[rng.integers(len(arrays))]]
+        array.flat[rng.integers(array.size)] = rng.choice([-1, 0, 3, 10**6])
+
+    for _ in range(15):
+        folder = broken(change, name)
+        with suppress(ModelFileError):
+            model = load(folder)  # nothing but ModelFileError may come of this
+            with suppress(Exception):
+                model.predict(new)
+
+
+def encoder_of(objects):
+    encoders = [one for one in objects if one["class"] == "OneHotEncoder"]
+    return next(one["attributes"] for one in encoders if "categories_" in one["attributes"])
+
+
+def set_in_encoder(key, value):
+    return change_objects(lambda objects, arrays: encoder_of(objects).update({key: value}))
+
+
+def numbers(arrays, values):
+    arrays["new"] = np.array(values)
+    return {"array": "new", "shape": [len(values)]}
+
+
+def categories(*values):
+    def change(objects, arrays):
+        encoder_of(objects)["categories_"] = {"list": [numbers(arrays, values)] * 2}
+
+    return change_objects(change)
+
+
+def mapping(*values):
+    def change(objects, arrays):
+        node = encoder_of(objects)["_default_to_infrequent_mappings"]["list"]
+        node[0] = numbers(arrays, values)
+
+    return change_objects(change)
+
+
+BEYOND_THE_COLUMNS = {
+    "fewer columns": set_in_encoder("_n_features_outs", {"list": [1, 1]}),
+    "columns of one feature": set_in_encoder("_n_features_outs", {"list": [9]}),
+    "drops what is not there": set_in_encoder("_drop_idx_after_grouping", {"objects": [9, None]}),
+    "drops less than it says": set_in_encoder("_drop_idx_after_grouping", {"objects": [0, 0]}),
+    "grouping switched off": set_in_encoder("_infrequent_enabled", False),
+    "categories not sorted": categories(3.0, 1.0, 2.0),
+    "NaN not last": categories(np.nan, 1.0, 2.0),
+    "categories twice": categories(1.0, 1.0, 2.0),
+    "complex categories": set_in_encoder(
+        "categories_", {"list": [{"objects": [{"scalar": "complex128", "value": 1.0}] * 3}] * 2}
+    ),
+    "a group too far": mapping(0, 1, 2**40),
+    "a negative group": mapping(0, 1, -5),
+    "a group too few": mapping(0, 1),
+}
+
+
+@pytest.mark.parametrize("case", BEYOND_THE_COLUMNS)
+def test_no_category_leads_beyond_the_columns_of_a_sparse_matrix(broken, case):
+    message = refusal(broken(BEYOND_THE_COLUMNS[case], "frame-1"))
+    assert "the fields of OneHotEncoder do not fit each other" in message
+
+
+def set_in(class_name, part, **values):
+    return change_objects(
+        lambda objects, arrays: object_of({"objects": objects}, class_name)[part].update(values)
+    )
+
+
+WRONG_TRANSFORMERS = {
+    "function": (
+        set_in("FunctionTransformer", "parameters", func={"type": "int"}),
+        "before-FunctionTransformer-12",
+        "FunctionTransformer.func has the wrong type",
+    ),
+    "column too far": (
+        set_in(
+            "ColumnTransformer",
+            "attributes",
+            _transformer_to_input_indices={"dict": {"a": {"list": [7]}}},
+        ),
+        "before-ColumnTransformer-13",
+        "the fields of ColumnTransformer do not fit each other",
+    ),
+    "no transformer": (
+        set_in("ColumnTransformer", "parameters", transformers={"list": [3]}),
+        "before-ColumnTransformer-13",
+        "ColumnTransformer.transformers has the wrong type",
+    ),
+    "no features": (
+        set_in("StandardScaler", "attributes", n_features_in_=5),
+        "before-StandardScaler-0",
+        "StandardScaler.scale_ has the wrong type",
+    ),
+    "processes": (
+        set_in("ColumnTransformer", "parameters", n_jobs=10**6),
+        "before-ColumnTransformer-13",
+        "see 'n_jobs'",
+    ),
+    "a slice of lists": (
+        set_in("ColumnTransformer", "attributes", _columns={"slice": [{"list": []}, 1, 1]}),
+        "before-ColumnTransformer-13",
+        "a slice is malformed",
+    ),
+    "names that are numbers": (
+        set_in("FuzzyCMeans", "attributes", feature_names_in_={"objects": [1, None]}),
+        "before-StandardScaler-0",
+        "FuzzyCMeans.feature_names_in_ has the wrong type",
+    ),
+    "objects as a start": (
+        set_in("FuzzyCMeans", "parameters", init={"objects": [1, None]}),
+        "before-StandardScaler-0",
+        "FuzzyCMeans.init is an array of objects or a type",
+    ),
+    "a type as a kernel": (
+        set_in("FuzzyCMeans", "parameters", kernel={"type": "int"}),
+        "before-StandardScaler-0",
+        "FuzzyCMeans.kernel is an array of objects or a type",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TRANSFORMERS)
+def test_wrong_transformers_are_refused(broken, case):
+    change, name, words = WRONG_TRANSFORMERS[case]
+    assert words in refusal(broken(change, name))
 
 
 def test_pickle_is_never_read(tmp_path):

@@ -6,22 +6,35 @@ import os
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
 from safetensors.numpy import load_file
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
+from sklearn.utils.validation import check_is_fitted
 
 import typicality
-from persistence.configurations import CONFIGURATIONS, ROWS, classes_in, fitted
+from instances import KERNELS, KERNELS_OF_THREE_FEATURES, rules
+from persistence.configurations import CONFIGURATIONS, FRAME, ROWS, classes_in, fitted
 from typicality import FuzzyCMeans, OneClusterPCM, load, save
 from typicality.exceptions import ModelFileError
 from typicality.kernels import Function, Gaussian
 from typicality.operators.base import LazyExpansion
-from typicality.persistence import MODEL_FILES, _registry
-from typicality.persistence._entries import class_of
+from typicality.persistence import MODEL_FILES, _schema
+from typicality.persistence._schema import ALLOWED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
@@ -146,35 +159,99 @@ def test_saved_model_tells_its_versions(tmp_path):
     assert document["made_with"]["numpy"] == np.__version__
 
 
-# ---- the registry --------------------------------------------------------------------------------
+# ---- transformers of scikit-learn ----------------------------------------------------------------
 
 
-def test_the_registry_knows_every_class_of_a_fitted_model():
+def test_text_in_arrays_and_columns_of_pandas_come_back_as_objects(tmp_path):
+    columns = ColumnTransformer(
+        [("o", OneHotEncoder(sparse_output=False), FRAME.columns[[3]]), ("p", "drop", ["a"])],
+        n_jobs=1,
+    )
+    text = FRAME[["colour"]].to_numpy(dtype=str)
+    for model, X in (
+        (columns, FRAME),
+        (OneHotEncoder(drop=np.array(["red"]), sparse_output=False), text),
+    ):
+        model = make_pipeline(model, FuzzyCMeans(2)).fit(X)
+        again = load(save(model, tmp_path / "m", overwrite=True))
+        assert same(again.transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize("name", [n for n in CONFIGURATIONS if n.startswith(("before", "frame"))])
+def test_a_pipeline_that_is_not_fitted_can_be_saved(tmp_path, name):
+    model = clone(CONFIGURATIONS[name][0])
+    again = load(save(model, tmp_path / "m"))
+    assert same(vars(again), vars(model))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(again[-1])
+
+
+def test_another_minor_version_of_scikit_learn_is_warned_of(tmp_path):
+    folder = save(fitted("before-StandardScaler-0"), tmp_path / "m")
+    text = (folder / "model.json").read_text()
+    (folder / "model.json").write_text(text.replace(sklearn.__version__, "1.7.2"))
+    with pytest.warns(InconsistentVersionWarning, match=r"StandardScaler from version 1\.7\.2"):
+        load(folder)
+
+
+def test_versions_do_not_matter_without_transformers_of_scikit_learn(tmp_path):
+    folder = save(fitted("pipeline"), tmp_path / "m")
+    text = (folder / "model.json").read_text()
+    (folder / "model.json").write_text(text.replace(sklearn.__version__, "1.7.2"))
+    load(folder)
+
+
+# ---- skops ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_skops_needs_no_more_than_the_trusted_types(name, tmp_path):
+    skops = pytest.importorskip("skops.io", reason="skops is not installed: pip install skops")
+    model = fitted(name)
+    skops.dump(model, tmp_path / "model.skops")
+    again = skops.load(tmp_path / "model.skops", trusted=typicality.trusted_types())
+    _, rows, _, _ = CONFIGURATIONS[name]
+    for answer in (answer for answer in ANSWERS if hasattr(model, answer)):
+        assert same(getattr(model, answer)(rows), getattr(again, answer)(rows))
+
+
+# ---- the allowed classes -------------------------------------------------------------------------
+
+
+def test_every_class_of_a_fitted_model_is_allowed():
     found = set().union(*(classes_in(fitted(name)) for name in CONFIGURATIONS))
-    known = _registry.RECORDS.keys() | _registry.ESTIMATORS.keys() | _registry.ENUMS.keys()
-    missing = sorted(kind.__qualname__ for kind in found if kind.__name__ not in known)
-    assert missing == [], f"fitted models hold {missing}: add them to persistence/_registry.py"
+    allowed = {path for paths in _schema.ALLOWED.values() for path in paths}
+    missing = {f"{kind.__module__}.{kind.__qualname__}" for kind in found} - allowed
+    assert missing == set(), "add them to ALLOWED in persistence/_schema.py"
 
 
-def test_the_registry_names_nothing_that_no_model_holds():
+def test_no_class_is_allowed_that_no_model_holds():
     found = {kind.__name__ for name in CONFIGURATIONS for kind in classes_in(fitted(name))}
-    derived = {*_registry.RULES, *_registry.KERNELS}  # from the lists of rules and kernels
-    assert _registry.RECORDS.keys() - found - derived == set()
+    lists = {path.split(".")[-1] for g in ("MembershipRule", "Kernel") for path in ALLOWED[g]}
+    assert {*_schema.SAVED_RECORDS} - found - lists == set()
 
 
-@pytest.mark.parametrize("name", _registry.RECORDS)
-def test_the_registry_lists_the_fields_of_each_class(name):
-    entry = _registry.RECORDS[name]
-    kind = class_of(name, entry)
-    fields = getattr(kind, "_fields", None) or [f.name for f in dataclasses.fields(kind)]
-    assert list(entry.fields) == list(fields)
+def test_all_rules_with_parameters_and_all_kernels_are_allowed():
+    parametric = {type(rule).__name__ for rule in rules(2) if vars(rule)}
+    assert parametric == {path.split(".")[-1] for path in ALLOWED["MembershipRule"]}
+    kernels = {type(kernel).__name__ for kernel in [*KERNELS, *KERNELS_OF_THREE_FEATURES]}
+    assert kernels == {path.split(".")[-1] for path in ALLOWED["Kernel"]}
 
 
-@pytest.mark.parametrize("name", _registry.ESTIMATORS)
-def test_the_registry_lists_kinds_of_all_attributes(name):
-    entry = _registry.ESTIMATORS[name]
-    assert set(entry.needs + entry.may) <= set(_registry.ATTRIBUTES)
-    assert class_of(name, entry).__name__ == name
+@pytest.mark.parametrize("path", [path for paths in ALLOWED.values() for path in paths])
+def test_an_allowed_class_is_where_its_name_says(path):
+    kind = _schema.class_of(path.split(".")[-1])
+    assert path.startswith("sklearn.") or f"{kind.__module__}.{kind.__qualname__}" == path
+
+
+@pytest.mark.parametrize("name", ["FuzzyCMeans", "AlphaCutClustering", "JoinedMixture"])
+def test_shapes_follow_from_annotations(name):
+    hints = _schema.attributes_of(name)
+    context = _schema.Context({"d": 2}, {})
+    assert _schema.fits(np.zeros(5, np.int32), hints["labels_"], context)
+    assert context.sizes["N"] == 5
+    assert not _schema.fits(np.zeros((4, 3)), hints["memberships_"], context)  # of four rows
+    assert not _schema.fits(3, hints["feature_names_in_"], context)
 
 
 # ---- what cannot be saved ------------------------------------------------------------------------
@@ -202,7 +279,14 @@ class OwnKernel(Gaussian):
         ),
         (OneClusterPCM(kernel=OwnKernel(1.0)), r"kernel is 'OwnKernel', and that is code"),
         (KMeans(), "KMeans is no estimator of typicality, ColumnScaler or Pipeline"),
-        (make_pipeline(StandardScaler()), r"steps\[0\]\[1\] is an object of sklearn.*Standard"),
+        (make_pipeline(MaxAbsScaler()), r"steps\[0\]\[1\] is an object of sklearn.*MaxAbsScaler"),
+        (
+            ColumnTransformer([("a", StandardScaler(), make_column_selector(pattern="a"))]),
+            r"transformers\[0\]\[2\] is 'make_column_selector', .* name the columns in a list",
+        ),
+        (FunctionTransformer(np.log1p), r"FunctionTransformer\.func is 'log1p', and that is code"),
+        (SimpleImputer(missing_values=pd.NA), "missing_values is an object of pandas"),
+        (OneHotEncoder(categories=[np.array([(1, 2), None], object)]), "is an array of objects"),
         (42, "int is no estimator"),
         (FuzzyCMeans, "no estimator of typicality"),
         (FuzzyCMeans(m="much"), "FuzzyCMeans cannot be made: The 'm' parameter"),

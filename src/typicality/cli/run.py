@@ -242,7 +242,7 @@ def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
             raise UnusableError(_with_names(str(error), rows.names)) from error
     seconds = round(time.perf_counter() - began, 3)
     scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
-    found = view(estimator)
+    found = view(estimator, scaled, training=True)
     explanation = Explanation.of(found, FeatureTable(list(rows.names), rows.X, scaled))
     texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
     return Run(

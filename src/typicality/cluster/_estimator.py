@@ -3,7 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
-from typicality._typing import Floats
+from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
 from typicality.geometry.checks import check_rows, check_sample_weight
+from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
+from typicality.plan import Plan
+from typicality.solve.picard import Status
 
 if TYPE_CHECKING:
     from typicality.report import Report
@@ -31,8 +35,12 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "algorithm": [StrOptions(set(ALGORITHMS))],
     "rtol": [Interval(Real, 0, 1, closed="left")],
 }
-# Attributes that some fits set and others do not: those of an earlier fit must not stay.
-_OPTIONAL = ("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_")
+# Attributes that a fitted model may lack: some fits do not set them, and `compress` drops some.
+# Those of an earlier fit must not stay. Model files need all other annotated attributes.
+OPTIONAL_ATTRIBUTES = (
+    *("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_", "lam_"),
+    *("labels_", "typicality_", "weights_"),
+)
 
 
 class Estimator(BaseEstimator, metaclass=ABCMeta):
@@ -40,9 +48,8 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
 
     _fewest_rows: ClassVar[int] = 1
 
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
-    _reader: Any = None
+    n_features_in_: Annotated[int, "d"]
+    feature_names_in_: Annotated[NDArray[np.object_], "d"]
 
     @abstractmethod
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
@@ -64,7 +71,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
         was.
         """
-        model = self._without(*_OPTIONAL)
+        model = self._without(*OPTIONAL_ATTRIBUTES)
         at_first = dict(vars(model))
         rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
         weight = check_sample_weight(sample_weight, rows)
@@ -73,7 +80,8 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
         before = self.__dict__
-        self.__dict__ = {k: v for k, v in before.items() if k not in _OPTIONAL} | learned
+        kept = {k: v for k, v in before.items() if k not in OPTIONAL_ATTRIBUTES}
+        self.__dict__ = kept | learned
         try:
             callbacks.end()
         except BaseException:
@@ -89,7 +97,8 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
         rows = check_rows(self, X, training=False)
-        return rows if self._reader is None else self._reader.read(rows, diag)
+        reader: Reader | None = getattr(self, "_reader", None)
+        return rows if reader is None else reader.read(rows, diag)
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""
@@ -161,3 +170,15 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             max_rows=max_rows,
             random_state=random_state,
         )
+
+
+class KernelEstimator(Estimator):
+    """Base of the estimators that work in the space of a kernel; not for direct use."""
+
+    _reader: Annotated[Any, Reader]
+    kernel_: Annotated[Any, str | Kernel]
+    sigma_: float | None
+    n_iter_: int
+    status_: Status
+    objective_path_: Annotated[Doubles, "_steps"]
+    plan_: Plan

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
-from typicality._typing import Doubles, Floats, Labels, Places
+from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._estimator import Estimator
@@ -82,6 +82,20 @@ class JoinedMixture(ClusterMixin, Estimator):
     cluster_centers_ : array of shape (n_clusters, n_features)
         The mean of each group.
     """
+
+    _parts: "GaussianParts"
+    _center: Annotated[Doubles, "d"]
+    _scale: Annotated[Doubles, "d"]
+    prototype_labels_: Annotated[Labels, "c", Index("c", lowest=-1)]
+    cluster_centers_: Annotated[Floats, "c d"]
+    labels_: Annotated[Labels, "N"]
+    memberships_: Annotated[Floats, "N c"]
+    agreement_: float | None
+    n_clusters_: int
+    n_parts_: int
+    n_iter_: int
+    status_: Status
+    plan_: Plan
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"random_state": ["random_state"]}
 
@@ -164,10 +178,10 @@ class GaussianParts:
         The iterations of the fit.
     """
 
-    weights: Doubles
-    means: Doubles
-    covariances: Doubles
-    groups: Places
+    weights: Annotated[Doubles, "_parts"]
+    means: Annotated[Doubles, "_parts d"]
+    covariances: Annotated[Doubles, "_parts d d"]
+    groups: Annotated[Places, "_parts", Index("_parts")]
     n_iter: int
 
     def log_densities(self, rows: Doubles) -> Doubles:

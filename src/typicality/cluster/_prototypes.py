@@ -2,7 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,15 +12,18 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import check_feature_names_in, fit_context
-from typicality._typing import Doubles, Floats
+from typicality._typing import Doubles, Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import require_finite, warn_about_convergence
 from typicality.geometry import Geometry
 from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import check_sample_weight
+from typicality.geometry.input_space import Centroids
+from typicality.geometry.kernel_space import ExpandedPrototypes
+from typicality.membership.base import MembershipRule
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
 
@@ -44,7 +47,7 @@ class Found(NamedTuple):
 
 
 class PrototypeClusterer(
-    CallbackSupportMixin, TransformerMixin, ClusterMixin, Estimator, metaclass=ABCMeta
+    CallbackSupportMixin, TransformerMixin, ClusterMixin, KernelEstimator, metaclass=ABCMeta
 ):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
@@ -52,6 +55,15 @@ class PrototypeClusterer(
         **KERNEL_CONSTRAINTS,
         "store_memberships": ["boolean"],
     }
+
+    _prototypes: Annotated[Any, Centroids | ExpandedPrototypes]
+    _rule: Annotated[Any, MembershipRule]
+    prototype_labels_: Annotated[Labels, "c", Index("c", lowest=-1)]
+    n_clusters_: int
+    cluster_centers_: Annotated[Floats, "c d"]
+    labels_: Annotated[Labels, "N"]
+    memberships_: Annotated[Any, Annotated[Floats, "N c"] | Annotated[csr_array, "N c"]]
+    objective_: float
 
     _fewest_rows = 2
     _column_name: ClassVar[str] = "membership"

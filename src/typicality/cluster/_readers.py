@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Reader(Protocol):
 class Coordinates:
     """Rows are points."""
 
-    origin: Floats
+    origin: Annotated[Floats, "d"]
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         check_no_diagonal(diag)
@@ -63,8 +63,8 @@ class Box(Coordinates):
         The side of the box.
     """
 
-    low: Floats
-    factor: Floats
+    low: Annotated[Floats, "d"]
+    factor: Annotated[Floats, "d"]
     size: float
 
     @classmethod
@@ -93,9 +93,9 @@ class KernelValues:
     A row that is known (its values are those of a training row) has a known diagonal.
     """
 
-    dtype: Any
-    keys: NDArray[np.uint64]
-    diagonal: Floats
+    dtype: np.dtype[Any]
+    keys: Annotated[NDArray[np.uint64], "_known"]
+    diagonal: Annotated[Floats, "_values"]
 
     @classmethod
     def of(cls, matrix: Floats) -> "KernelValues":
@@ -124,7 +124,7 @@ class KernelValues:
 class Dissimilarities:
     """Rows are dissimilarities to the training rows; the space works with their squares."""
 
-    dtype: Any
+    dtype: np.dtype[Any]
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         check_no_diagonal(diag)
@@ -146,7 +146,7 @@ class Sphere:
         :func:`sklearn.metrics.pairwise.haversine_distances`.
     """
 
-    metric: str
+    metric: Annotated[str, Literal["cosine", "haversine"]]
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         check_no_diagonal(diag)
@@ -171,9 +171,9 @@ class Paths:
     a Euclidean space, as the ultrametric is.
     """
 
-    coordinates: Coordinates
+    coordinates: Coordinates | Box
     paths: MinimaxPaths
-    taking_part: NDArray[np.bool_]
+    taking_part: Annotated[NDArray[np.bool_], "n"]
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.

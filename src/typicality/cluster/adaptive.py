@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from typicality._compat import Interval
 from typicality._typing import Doubles, Floats
@@ -129,6 +129,8 @@ class AdaptivePCM(PrototypeClusterer):
     >>> AdaptivePCM(n_clusters=10).fit(X).n_clusters_
     3
     """
+
+    eta_: Annotated[Doubles, "c"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,

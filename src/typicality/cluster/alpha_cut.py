@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
-from typicality._typing import Floats, Labels, Places
+from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check_kernel, open_space
 from typicality.cluster._warnings import (
@@ -51,7 +51,7 @@ from typicality.solve.picard import Status
 _MEDOID_ROWS = 2000
 
 
-class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
+class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     One possibilistic cluster in the space of a kernel models the density of all rows; back in the
@@ -198,6 +198,23 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
     >>> model.predict([[0, 0], [8, 8], [4, 20], [-20, 0]])
     array([ 0,  1, -1, -1], dtype=int32)
     """
+
+    _regions: Regions
+    _cut: Cut
+    _assign: Annotated[str, Literal["core", "typical", "all"]]
+    _min_cluster_size: int
+    tree_: AlphaTree
+    labels_: Annotated[Labels, "N"]
+    typicality_: Annotated[Floats, "N"]
+    memberships_: Annotated[Floats, "N _clusters"]
+    medoids_: Annotated[Floats, "_clusters d"]
+    medoid_indices_: Annotated[Places, "_clusters", Index("N")]
+    evidence_: float | None
+    agreement_: float | None
+    weights_: Annotated[Floats, "N"]
+    eta_: float
+    n_clusters_: int
+    alpha_: float | Annotated[Doubles, "_clusters"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
@@ -375,7 +392,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, Estimator):
     # ---- steps of a fit --------------------------------------------------------------------------
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
-        copies = weight
+        copies = None
         if weight is not None:
             copies = weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)

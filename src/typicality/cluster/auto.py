@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,6 +103,13 @@ class AutoClustering(ClusterMixin, Estimator):
     """
 
     _fewest_rows = 2
+    estimator_: Annotated[Any, AlphaCutClustering | EntropyCMeans | JoinedMixture]
+    labels_: Annotated[Labels, "N"]
+    memberships_: Annotated[Floats, "N _clusters"]
+    agreement_: float | None
+    n_clusters_: int
+    explanation_: str
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "at_least": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],

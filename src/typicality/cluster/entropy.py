@@ -146,6 +146,8 @@ class EntropyCMeans(PrototypeClusterer):
     True
     """
 
+    lam_: float
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,

@@ -149,6 +149,8 @@ class FuzzyCMeans(PrototypeClusterer):
     2.0
     """
 
+    m_: float
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,
         **START_CONSTRAINTS,

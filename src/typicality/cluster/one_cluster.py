@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, Estimator
-from typicality.cluster._readers import Paths
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
     require_finite,
@@ -27,8 +26,14 @@ from typicality.cluster._warnings import (
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
-from typicality.geometry.scores import leave_one_out
+from typicality.geometry.scores import (
+    CompressedScores,
+    FastLeaveOneOut,
+    LeaveOneOut,
+    leave_one_out,
+)
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel
+from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
 from typicality.solve.picard import PicardResult, Status
@@ -37,7 +42,7 @@ from typicality.solve.step import Alternation, ByMemberships, ByWeights, Watched
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
+class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     r"""One-cluster PCM in a kernel-induced space: how typical is a row of the data as a whole.
 
     All rows are modelled by one possibilistic cluster in the space of the kernel,
@@ -156,6 +161,13 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
     array([ 1, -1])
     """
 
+    _left_out: LeaveOneOut | FastLeaveOneOut | CompressedScores
+    _rule: Annotated[Any, MembershipRule]
+    typicality_: Annotated[Floats, "N"]
+    weights_: Annotated[Doubles, "N"]
+    eta_: float
+    offset_: float
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
@@ -260,17 +272,6 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, Estimator):
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
-        scores: Doubles = self._left_out.scores(rows, self.eta_)
-        return scores
-
-    def _training_scores(self) -> Doubles:
-        """The scores of the training rows, which the kernel sums have kept."""
-        known = getattr(self._left_out, "known", None)
-        rows = getattr(known and known.columns, "training", None)
-        if rows is None and isinstance(self._reader, Paths) and self._reader.taking_part.all():
-            rows = self._reader.read(self._reader.paths.rows.astype(self.typicality_.dtype), None)
-        if rows is None:
-            raise ValueError(f"{self!r} has not kept its training rows. Pass X.")
         scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 

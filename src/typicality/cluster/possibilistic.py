@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -167,6 +167,9 @@ class PossibilisticCMeans(PrototypeClusterer):
     >>> model.memberships_[-1].round(3)  # the last row belongs nowhere
     array([0., 0.])
     """
+
+    eta_: Annotated[Doubles, "c"]
+    m_: float
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,

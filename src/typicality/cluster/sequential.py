@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -189,6 +189,10 @@ class SequentialPCM(PrototypeClusterer):
     >>> SequentialPCM().fit(X).n_clusters_
     3
     """
+
+    eta_: Annotated[Doubles, "c"]
+    lam_: float
+    lambda_path_: LambdaPath
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -149,6 +149,8 @@ class SparseAdaptivePCM(PrototypeClusterer):
     >>> model.predict([[3.0, 3.0], [20.0, 20.0]])  # between the clusters, and far from all
     array([-1, -1], dtype=int32)
     """
+
+    eta_: Annotated[Doubles, "c"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrototypeClusterer._parameter_constraints,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,8 @@ class Centroids:
         The prototypes minus the origin.
     """
 
-    origin: Floats
-    offsets: Doubles
+    origin: Annotated[Floats, "d"]
+    offsets: Annotated[Doubles, "c d"]
 
     @classmethod
     def at(cls, points: Floats, origin: Floats) -> Self:

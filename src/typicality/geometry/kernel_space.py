@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +61,9 @@ class ExpandedPrototypes:
     """
 
     sums: Expansion
-    energy: Doubles
-    dtype: Any
-    source: Any = None
+    energy: Annotated[Doubles, "c"]
+    dtype: np.dtype[Any]
+    source: Annotated[Any, tuple[Columns, Annotated[Floats, "n c"]] | None] = None
 
     @property
     def n_clusters(self) -> int:

@@ -8,7 +8,7 @@ same as k rows.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Annotated, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from typicality._quantiles import weighted_quantile
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Floats, Index, Places
 from typicality.geometry.base import row_blocks
 
 LARGEST_SAMPLE = 2**17  # of more distinct rows, a sample by content
@@ -251,7 +251,7 @@ class NearestRows:
         The order of the norm.
     """
 
-    rows: Floats
+    rows: Annotated[Floats, "n _coordinates"]
     norm: int = 2
 
     @property
@@ -287,6 +287,9 @@ class NearestRows:
         """The rows in an order in which rows near one another mostly are near in space."""
         tree = self._search if isinstance(self._search, cKDTree) else cKDTree(self.rows)
         return np.asarray(tree.indices, dtype=np.intp)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
 
     @cached_property
     def _search(self) -> Any:
@@ -328,7 +331,7 @@ class GivenDistances:
         The training rows that are searched.
     """
 
-    columns: Places
+    columns: Annotated[Places, "n", Index()]
 
     @property
     def n_rows(self) -> int:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +41,8 @@ class KnownRows(NamedTuple):
     """
 
     columns: Columns
-    weights: Doubles
-    copies: Doubles
+    weights: Annotated[Doubles, "n"]
+    copies: Annotated[Doubles, "n"]
     nearest: float
 
     def left_out_weight(self, own: Floats, copies: Floats) -> Floats:

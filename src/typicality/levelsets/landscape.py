@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Landscape:
     """
 
     columns: KernelColumns
-    weights: Doubles
+    weights: Annotated[Doubles, "n"]
     energy: float
     eta: float
     sums: Expansion

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
-from typicality.geometry.rows import GivenDistances, Neighbours, neighbours_of
+from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
 from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import Joined, typicality_at
@@ -268,12 +268,12 @@ class LocalLandscape:
         The spread.
     """
 
-    search: Any
-    counts: Doubles
+    search: NearestRows | GivenDistances
+    counts: Annotated[Doubles, "n"]
     n_neighbors: int
     dimension: float
-    squares: Doubles
-    radii: Doubles
+    squares: Annotated[Doubles, "n"]
+    radii: Annotated[Doubles, "n"]
     energy: float
     eta: float
 

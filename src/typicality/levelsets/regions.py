@@ -1,11 +1,11 @@
 """A landscape, its tree, and the labels of rows old and new."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from typicality._typing import Doubles, Floats, Labels, Places
+from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.geometry.rows import DistinctRows
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
@@ -36,11 +36,11 @@ class Regions:
 
     landscape: Landscape | LocalLandscape
     tree: AlphaTree
-    labelling: str
+    labelling: Annotated[str, Literal["neighbours", "complete"]]
     n_neighbors: int
-    aside: Places
-    aside_rows: Floats
-    typicality: Doubles
+    aside: Annotated[Places, "_aside", Index("N")]
+    aside_rows: Annotated[Floats, "_aside _coordinates"]
+    typicality: Annotated[Doubles, "N"]
 
     @classmethod
     def of(

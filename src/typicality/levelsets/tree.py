@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Labels, Places
+from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Pairs, components
@@ -115,10 +115,10 @@ class Cut(NamedTuple):
         The radius that holds ten rows, where rows are just dense enough to belong to each cluster.
     """
 
-    node_labels: Labels
-    alpha: Any
-    filled: Labels | None = None
-    reach: Doubles | None = None
+    node_labels: Annotated[Labels, "n", Index("n", lowest=-1)]
+    alpha: float | Annotated[Doubles, "_clusters"]
+    filled: Annotated[Labels, "n", Index("_clusters")] | None = None
+    reach: Annotated[Doubles, "_clusters"] | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -171,15 +171,15 @@ class AlphaTree:
         A training row at each node.
     """
 
-    heights: Doubles
-    weight: Doubles
-    pairs: Pairs
-    saddles: Doubles
-    node_alpha: Doubles
-    saddle_alpha: Doubles
-    node_of: Places
-    entry_alpha: Doubles
-    row_of: Places
+    heights: Annotated[Doubles, "n"]
+    weight: Annotated[Doubles, "n"]
+    pairs: Annotated[Pairs, "n-1 2", Index("n")]
+    saddles: Annotated[Doubles, "n-1"]
+    node_alpha: Annotated[Doubles, "n"]
+    saddle_alpha: Annotated[Doubles, "n-1"]
+    node_of: Annotated[Places, "N", Index("n")]
+    entry_alpha: Annotated[Doubles, "N"]
+    row_of: Annotated[Places, "n", Index("N")]
 
     @property
     def n_nodes(self) -> int:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Possibilistic1993(WithTails):
         The fuzzifier, above 1: the larger, the heavier the tails.
     """
 
-    eta: Array
+    eta: Annotated[Array, "c"]
     m: float = 2.0
 
     def memberships(self, sqdist: Array) -> Array:
@@ -190,7 +190,7 @@ class Possibilistic1996(WithTails):
         The spread of each cluster, positive, in the unit of a squared distance.
     """
 
-    eta: Array
+    eta: Annotated[Array, "c"]
 
     def memberships(self, sqdist: Array) -> Array:
         return namespace(sqdist).exp(-self.closeness(sqdist))

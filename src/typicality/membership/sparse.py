@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import e, log2
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class SparsePossibilistic(WithSpread):
         Its exponent, between 0 and 1.
     """
 
-    eta: Array
+    eta: Annotated[Array, "c"]
     lam: float
     p: float = 0.5
 

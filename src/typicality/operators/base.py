@@ -75,6 +75,12 @@ class LazyExpansion:
     def __reduce__(self) -> tuple[Any, ...]:
         return _same, (self.prepared(),)
 
+    def __getstate__(self) -> dict[str, Any]:  # skops restores objects by their state only
+        return {"_make": None, "_made": self.prepared()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state | {"_lock": Lock()}
+
     @property
     def rtol(self) -> float:
         return self.prepared().rtol

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class BlockedSums:
     """
 
     columns: Columns
-    weights: Floats
+    weights: Annotated[Floats, "n c"]
     rtol: ClassVar[float] = 0.0
 
     def error(self, sums: Floats) -> Floats:

@@ -6,7 +6,7 @@ last entry), or its squared dissimilarities to the training rows.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
 
@@ -98,8 +98,8 @@ class KernelColumns:
         The training rows.
     """
 
-    kernel_function: Any
-    training: Floats
+    kernel_function: Annotated[Any, Kernel]
+    training: Annotated[Floats, "n d"]
     is_precomputed = False
 
     @property
@@ -198,7 +198,7 @@ class PrecomputedKernel:
         Whether the diagonal is constant and no value negative.
     """
 
-    diagonal: Floats
+    diagonal: Annotated[Floats, "n"]
     on_sphere: bool
     positive_semidefinite = False
     is_precomputed = True
@@ -269,7 +269,7 @@ class PrecomputedSqdist:
         2 where they are squares of distances in the space of the data, 1 where they are distances.
     """
 
-    means: Floats
+    means: Annotated[Floats, "n"]
     positive_semidefinite: bool = False
     order: int = 2
     on_sphere = False

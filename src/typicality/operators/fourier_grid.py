@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,10 @@ class FourierGrid:
 
     sigma: float
     rtol: float
-    low: Doubles
-    high: Doubles
+    low: Annotated[Doubles, "d"]
+    high: Annotated[Doubles, "d"]
     reach: float
-    period: Doubles
+    period: Annotated[Doubles, "d"]
     half: tuple[int, ...]
 
     @classmethod

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -347,9 +347,9 @@ class FourierExpansion:
     """
 
     grid: FourierGrid
-    modes: Complex
-    scale: Doubles
-    total: Doubles
+    modes: Annotated[Complex, "..."]
+    scale: Annotated[Doubles, "c"]
+    total: Annotated[Doubles, "c"]
 
     @property
     def rtol(self) -> float:

@@ -1,7 +1,7 @@
 """Sums over many training rows, made small for prediction."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -64,8 +64,8 @@ class ReducedSet:
     """
 
     columns: KernelColumns
-    weights: Float64s
-    total: Float64s
+    weights: Annotated[Float64s, "n c"]
+    total: Annotated[Float64s, "c"]
     rtol: float
 
     @property

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,7 +247,7 @@ class TileExpansion:
     """
 
     columns: KernelColumns
-    weights: Floats
+    weights: Annotated[Floats, "n c"]
     skip_rtol: float
     single: bool
 

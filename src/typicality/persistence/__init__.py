@@ -9,24 +9,33 @@ import hashlib
 import json
 import os
 import stat
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as bytes_of_arrays
+from sklearn.exceptions import InconsistentVersionWarning
 
 import typicality
 from typicality._files import atomic_folder
 from typicality.exceptions import ModelFileError
-from typicality.persistence._reading import read_model
-from typicality.persistence._registry import ESTIMATORS
-from typicality.persistence._writing import Writer
+from typicality.persistence._objects import Writer, read_model
+from typicality.persistence._schema import ALLOWED, OF_SCIKIT_LEARN, SAVED_ESTIMATORS
 
-__all__ = ["MODEL_FILES", "load", "save"]
+__all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
 
 MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model holds
 
+# What skops also finds in our models: types of arrays, and values that are computed when needed.
+_TRUSTED_TOO = (
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "typicality.levelsets.tree.Branches",
+    "typicality.levelsets.tree.Valley",
+    "typicality.operators.base.LazyExpansion",
+)
 _FORMAT = "typicality model"
 _VERSION = 2
 _LARGEST_DOCUMENT = 2**26  # bytes; a million features with names need less
@@ -42,8 +51,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
     Parameters
     ----------
-    model : estimator of typicality, ColumnScaler, or Pipeline of these
-        The model, fitted or not. Kernels that are functions cannot be kept.
+    model : estimator of typicality, or Pipeline that ends with one
+        The model, fitted or not. Pipelines may hold ColumnScaler and, of scikit-learn,
+        StandardScaler, RobustScaler, MinMaxScaler, QuantileTransformer, SimpleImputer,
+        MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and FunctionTransformer without a
+        function. Functions cannot be kept: neither kernels nor selectors of columns.
     path : path
         The folder to make.
     overwrite : bool, default=False
@@ -101,6 +113,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         There is no model, or it is broken, or of a newer version.
+
+    Warns
+    -----
+    sklearn.exceptions.InconsistentVersionWarning
+        The model holds transformers of scikit-learn, and another minor version made them.
     """
     path = Path(path)
     try:
@@ -108,14 +125,42 @@ def load(path: str | os.PathLike[str]) -> Any:
             raise ModelFileError("there is no such folder")
         document = _document(path / "model.json")
         arrays = _arrays(path / "arrays.safetensors", document)
-        return read_model(document.get("objects"), arrays)
+        model = read_model(document.get("objects"), arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{path} holds no model that can be used: {error}.") from error
+    _warn_about_versions(document)
+    return model
+
+
+def trusted_types() -> list[str]:
+    """The names of the types that models of typicality consist of, for skops.
+
+    ``skops.io.load`` makes only objects of types that it knows or is told to trust. These are
+    classes of typicality, and types of arrays.
+
+    Returns
+    -------
+    names : list of str
+        Dotted names, sorted.
+
+    Examples
+    --------
+    >>> import typicality
+    >>> "typicality.cluster.fuzzy.FuzzyCMeans" in typicality.trusted_types()
+    True
+
+    With skops installed::
+
+        skops.io.dump(model, "model.skops")
+        model = skops.io.load("model.skops", trusted=typicality.trusted_types())
+    """
+    ours = {path for paths in ALLOWED.values() for path in paths if path.startswith("typicality.")}
+    return sorted(ours | {*_TRUSTED_TOO})
 
 
 def _files_of(model: Any) -> tuple[bytes, bytes]:
     """The two files of a model."""
-    if type(model).__name__ not in ESTIMATORS:
+    if type(model).__name__ not in SAVED_ESTIMATORS:
         raise ModelFileError(
             f"{type(model).__name__} is no estimator of typicality, ColumnScaler or Pipeline"
         )
@@ -190,3 +235,21 @@ def _plain_file(path: Path) -> int:
     if not stat.S_ISREG(status.st_mode):
         raise ModelFileError(f"{path.name} is a link or otherwise no plain file")
     return status.st_size
+
+
+def _warn_about_versions(document: dict[str, Any]) -> None:
+    """Warn as scikit-learn does where its transformers were made by another minor version."""
+    foreign = {*OF_SCIKIT_LEARN} - {"Pipeline"}
+    held = [one["class"] for one in document["objects"] if one["class"] in foreign]
+    made_with = document.get("made_with")
+    before = str(made_with.get("scikit-learn") if isinstance(made_with, dict) else None)
+    now = version("scikit-learn")
+    if held and before.split(".")[:2] != now.split(".")[:2]:
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name=held[0],
+                current_sklearn_version=now,
+                original_sklearn_version=before,
+            ),
+            stacklevel=3,
+        )

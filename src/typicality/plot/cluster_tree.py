@@ -104,7 +104,7 @@ class ClusterTreeDisplay:
         tree: Any = getattr(model, "tree_", None)
         if not hasattr(tree, "branches"):
             raise ValueError(f"{model!r} has no tree of alpha-cuts. Fit an AlphaCutClustering.")
-        found = view(model)
+        found = view(model, training=True)
         display = cls(
             tree,
             node_labels=found.labels[tree.row_of],

@@ -62,7 +62,7 @@ def build_payload(
         rows = _read_rows(model, X)
         features = FeatureTable.of(model, rows, display)
         # A tree is drawn for its training rows.
-        found = view(model, None if hasattr(chosen_method(model), "tree_") else X)
+        found = view(model, X, training=hasattr(chosen_method(model), "tree_"))
         explanation = Explanation.of(found, features)
     found, features = explanation.view, explanation.features
     cells = {} if cells is None else cells

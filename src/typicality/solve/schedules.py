@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
-from typing import Any, Generic, NamedTuple
+from typing import Annotated, Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -192,10 +192,10 @@ class LambdaPath:
         The place of the value that was chosen.
     """
 
-    lam: Doubles
-    n_clusters: Places
-    unassigned: Doubles
-    index: Doubles
+    lam: Annotated[Doubles, "_tried"]
+    n_clusters: Annotated[Places, "_tried"]
+    unassigned: Annotated[Doubles, "_tried"]
+    index: Annotated[Doubles, "_tried"]
     criterion: str
     chosen: int
 

@@ -1,0 +1,321 @@
+"""What a model file may hold: the classes it may name, and whether a value fits an annotation.
+
+A class that a file names is looked up in `ALLOWED` and nowhere else. What its fields may hold
+follows from its annotations, which :class:`typicality._typing.Index` explains; the classes of
+scikit-learn, which have none, are in `_scikit_learn`.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    ForwardRef,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+)
+from typing import get_type_hints as hints_of
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from typicality._estimators import ESTIMATORS as TABLE
+from typicality._typing import Index
+from typicality.cluster._estimator import OPTIONAL_ATTRIBUTES
+from typicality.operators import has_compiled_sums
+from typicality.persistence import _scikit_learn
+
+
+def _in(module: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for name in names.split())
+
+
+# The only classes that a file may name, grouped by the interface that annotations name.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "BaseEstimator": (
+        *(f"{info.module}.{info.name}" for info in TABLE.values()),
+        "typicality.preprocessing.ColumnScaler",
+        *_scikit_learn.ATTRIBUTES,
+    ),
+    "Kernel": _in(
+        "typicality.kernels",
+        "Gaussian Laplacian Cauchy Linear LocalGaussian Polynomial Cosine Function",
+    ),
+    "Callable": ("typicality.kernels._FromScikitLearn",),
+    "MembershipRule": (
+        "typicality.membership.fuzzy.Fuzzy",
+        "typicality.membership.entropic.Entropic",
+        *_in("typicality.membership.possibilistic", "Possibilistic1993 Possibilistic1996"),
+        *_in("typicality.membership.sparse", "SparsePossibilistic BisectedSparsePossibilistic"),
+    ),
+    "Reader": _in(
+        "typicality.cluster._readers", "Coordinates Box KernelValues Dissimilarities Paths Sphere"
+    ),
+    "Columns": _in(
+        "typicality.operators.columns", "KernelColumns PrecomputedKernel PrecomputedSqdist"
+    ),
+    "Expansion": (
+        "typicality.operators.blocked.BlockedSums",
+        "typicality.operators.tiles.TileExpansion",
+        "typicality.operators.nufft.FourierExpansion",
+        "typicality.operators.reduced_set.ReducedSet",
+    ),
+    "Enum": ("typicality.solve.picard.Status",),
+    "": (
+        "typicality.minimax.MinimaxPaths",
+        "typicality.operators.fourier_grid.FourierGrid",
+        "typicality.geometry.input_space.Centroids",
+        "typicality.geometry.kernel_space.ExpandedPrototypes",
+        *_in("typicality.geometry.rows", "NearestRows GivenDistances"),
+        *_in("typicality.geometry.scores", "KnownRows LeaveOneOut FastLeaveOneOut"),
+        "typicality.geometry.scores.CompressedScores",
+        "typicality.levelsets.landscape.Landscape",
+        "typicality.levelsets.local.LocalLandscape",
+        "typicality.levelsets.regions.Regions",
+        *_in("typicality.levelsets.tree", "AlphaTree Cut"),
+        "typicality.cluster._mixture.GaussianParts",
+        "typicality.solve.schedules.LambdaPath",
+        "typicality.plan.Plan",
+    ),
+}
+_NAMES = {group: tuple(path.split(".")[-1] for path in paths) for group, paths in ALLOWED.items()}
+_PATHS = {path.split(".")[-1]: path for paths in ALLOWED.values() for path in paths}
+SAVED_ESTIMATORS = _NAMES["BaseEstimator"]
+SAVED_ENUMS = _NAMES["Enum"]
+OF_SCIKIT_LEARN = tuple(path.split(".")[-1] for path in _scikit_learn.ATTRIBUTES)
+SAVED_RECORDS = tuple(_PATHS.keys() - {*SAVED_ESTIMATORS, *SAVED_ENUMS})
+
+# Attributes of estimators as files list them; others follow. Those that tell sizes come first.
+_ORDER = """
+n_features_in_ feature_names_in_ estimator_ _parts _center _scale _prototypes _left_out _regions
+_cut _rule _reader _assign _min_cluster_size tree_ prototype_labels_ cluster_centers_ labels_
+memberships_ typicality_ medoids_ medoid_indices_ evidence_ agreement_ weights_ n_clusters_ n_parts_
+explanation_ alpha_ eta_ lam_ m_ lambda_path_ offset_ kernel_ sigma_ n_iter_ status_ objective_
+objective_path_ plan_ center_ scale_ fill_
+""".split()  # noqa: SIM905
+_OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
+_OUTPUT_SETTINGS = [{"transform": library} for library in ("default", "pandas", "polars")]
+
+
+@cache
+def class_of(name: str) -> Any:
+    """The class of a name; the module is one that we wrote down, never one from a file."""
+    module, _, _ = _PATHS[name].rpartition(".")
+    return getattr(import_module(module), name)
+
+
+@cache
+def fields_of(name: str) -> dict[str, Any]:
+    """The fields of a dataclass or named tuple with their annotations, in order."""
+    kind = class_of(name)
+    hints = hints_of(kind, include_extras=True)
+    names = getattr(kind, "_fields", None) or [field.name for field in fields(kind)]
+    return {field: hints[field] for field in names}
+
+
+@cache
+def attributes_of(name: str) -> dict[str, Any]:
+    """The attributes that an estimator may have with their annotations, in order."""
+    kind = class_of(name)
+    hints = _scikit_learn.ATTRIBUTES.get(_PATHS[name]) or {
+        attribute: hint
+        for attribute, hint in hints_of(kind, include_extras=True).items()
+        if get_origin(hint) is not ClassVar
+    }
+    first = {attribute: hints[attribute] for attribute in _ORDER if attribute in hints}
+    setting = {_OUTPUT_SETTING: _OUTPUT_SETTING} if hasattr(kind, "set_output") else {}
+    return first | hints | setting
+
+
+def lacking(name: str, attributes: dict[str, Any]) -> str | None:
+    """An attribute without which a fitted estimator cannot predict, if there is one."""
+    optional = {_OUTPUT_SETTING, *OPTIONAL_ATTRIBUTES, *_scikit_learn.OPTIONAL_ATTRIBUTES}
+    if not attributes.keys() - {_OUTPUT_SETTING}:  # not fitted
+        return None
+    needed = (key for key in attributes_of(name) if key not in optional)
+    return next((key for key in needed if key not in attributes), None)
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether only parameters of scikit-learn may be so: a type, or objects that are not text."""
+    if not isinstance(value, np.ndarray):
+        return isinstance(value, type)
+    text = value.ndim == 1 and all(type(entry) is str for entry in value)
+    return value.dtype == object and not text
+
+
+# ---- whether a value fits ------------------------------------------------------------------------
+
+
+class Made(NamedTuple):
+    """An object that has been made: the name of its class, and its sizes."""
+
+    value: Any
+    name: str
+    sizes: dict[str, int]
+
+
+class Context(NamedTuple):
+    """The sizes of the object that is being judged, and the objects made before it."""
+
+    sizes: dict[str, int]
+    made: dict[int, Made]
+
+    def agree(self, name: str, length: int) -> bool:
+        """Whether a size is the one known by that name; it becomes so where none is known."""
+        if name.isdigit() or name == "*":
+            return name == "*" or int(name) == length
+        if name.endswith("-1"):
+            name, length = name.removesuffix("-1"), length + 1
+        return self.sizes.setdefault(name, length) == length
+
+
+_PLAIN: dict[Any, Callable[[Any], bool]] = {
+    NoneType: lambda value: value is None,
+    str: lambda value: isinstance(value, str),
+    bool: lambda value: isinstance(value, bool | np.bool_),
+    int: lambda value: _is_number(value, int | np.integer) and bool(value >= 0),
+    float: lambda value: _is_number(value, int | float | np.integer | np.floating),
+    slice: lambda value: type(value) is slice,
+    np.dtype: lambda value: isinstance(value, np.dtype) and value.kind == "f",
+    np.generic: lambda value: isinstance(value, np.dtype),
+    _OUTPUT_SETTING: lambda value: type(value) is dict and value in _OUTPUT_SETTINGS,
+}
+_FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
+
+
+def fits(value: Any, hint: Any, context: Context) -> bool:
+    """Whether a value is what an annotation says; the sizes it tells are noted in the context."""
+    kind, arguments = get_origin(hint) or hint, get_args(hint)
+    if kind is Annotated:
+        return _fits_marks(value, *arguments, context=context)
+    if kind in (Union, UnionType):
+        return any(_fits_on_trial(value, argument, context) for argument in arguments)
+    if kind is Literal:
+        return isinstance(value, str) and value in arguments
+    if kind in (list, tuple):
+        alike = kind is list or arguments[-1] is Ellipsis
+        return (
+            type(value) is kind
+            and (alike or len(value) == len(arguments))
+            and all(fits(v, arguments[0 if alike else i], context) for i, v in enumerate(value))
+        )
+    if kind is dict:
+        return type(value) is dict and all(fits(v, arguments[1], context) for v in value.values())
+    if kind in _PLAIN:
+        return _PLAIN[kind](value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return type(value) is kind
+    return _is_part(value, kind, context)
+
+
+def _is_number(value: Any, kinds: Any) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _fits_on_trial(value: Any, hint: Any, context: Context) -> bool:
+    trial = context._replace(sizes=dict(context.sizes))
+    if fits(value, hint, trial):
+        context.sizes.update(trial.sizes)
+        return True
+    return False
+
+
+def _fits_marks(value: Any, base: Any, *marks: Any, context: Context) -> bool:
+    shape, *bounds = marks
+    if not isinstance(shape, str):  # a narrower type
+        return fits(value, shape, context)
+    if base is int:
+        return fits(value, int, context) and context.agree(shape, int(value))
+    if not _is_array_of(value, base):
+        return False
+    sizes = shape.split()
+    if sizes != ["..."] and not (
+        value.ndim == len(sizes) and all(map(context.agree, sizes, value.shape))
+    ):
+        return False
+    return all(_is_within(value, bound, context) for bound in bounds)
+
+
+def _is_array_of(value: Any, base: Any) -> bool:
+    if base is csr_array:
+        return isinstance(value, csr_array) and value.dtype.kind == "f"
+    if not isinstance(value, np.ndarray):
+        return False
+    if base is np.ndarray:  # of anything
+        return True
+    scalar = np.floating if base is Any else get_args(get_args(base)[1])[0]
+    scalar = get_origin(scalar) or scalar
+    if scalar is np.object_:
+        return value.dtype == object and all(type(entry) is str for entry in value.flat)
+    return any(issubclass(scalar, f) and issubclass(value.dtype.type, f) for f in _FAMILIES)
+
+
+def _is_within(value: Any, bound: Index, context: Context) -> bool:
+    if bound.below is None:
+        return bool((value >= bound.lowest).all())
+    if bound.below not in context.sizes:
+        return False
+    return bool(((value >= bound.lowest) & (value < context.sizes[bound.below])).all())
+
+
+def _is_part(value: Any, kind: Any, context: Context) -> bool:
+    """Whether a value is an object made before; its sizes are those of the object that holds it."""
+    made = context.made.get(id(value))
+    name = kind.__forward_arg__ if isinstance(kind, ForwardRef) else kind.__name__
+    if made is None or made.name not in _NAMES.get(name, (name,)):
+        return False
+    shared = {name: length for name, length in made.sizes.items() if name[0] != "_"}
+    return all(context.agree(name, length) for name, length in shared.items())
+
+
+# ---- what must hold of an object beyond its fields -----------------------------------------------
+
+
+def _spans_its_box(grid: Any) -> bool:
+    """Whether points lie within two periods, as finufft, which does not look, must be told."""
+    extent = grid.high - grid.low
+    return bool(
+        1 <= len(grid.half) <= 3
+        and len(grid.half) == len(grid.low)
+        and grid.rtol > 0
+        and grid.reach >= 0
+        and (extent >= 0).all()
+        and (grid.period >= extent + grid.reach).all()
+        and np.isfinite([*grid.low, *grid.period, grid.sigma]).all()
+    )
+
+
+def _has_all_modes(expansion: Any) -> bool:
+    """Whether there is a Fourier coefficient for each mode and each pair of columns."""
+    n_pairs = -(-len(expansion.scale) // 2)
+    return bool(
+        expansion.modes.dtype == np.complex128
+        and expansion.modes.shape == (n_pairs, *expansion.grid.shape)
+    )
+
+
+def _is_numbered(parts: Any) -> bool:
+    """Whether the groups of a mixture are numbered from 0 without a gap."""
+    return len(parts.groups) > 0 and len(np.unique(parts.groups)) == parts.groups.max() + 1
+
+
+IS_SOUND: dict[str, Callable[[Any], bool]] = {
+    "Paths": lambda made: made.taking_part.sum() == len(made.paths.rows),
+    "TileExpansion": lambda made: has_compiled_sums(made.columns),
+    "FourierGrid": _spans_its_box,
+    "FourierExpansion": _has_all_modes,
+    "FastLeaveOneOut": lambda made: has_compiled_sums(made.known.columns),
+    "Landscape": lambda made: has_compiled_sums(made.columns),
+    "Cut": lambda made: np.ndim(made.alpha) == 0 or len(made.alpha) == made.n_clusters,
+    "GaussianParts": _is_numbered,
+    **_scikit_learn.IS_SOUND,
+}
