@@ -112,7 +112,7 @@ def read_record(path: Path) -> dict[str, Any]:
         The file is no such record.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
     except (OSError, ValueError) as error:
         raise ModelFileError(
             f"{path} cannot be read ({error}); run `typicality cluster` again to write it anew."

@@ -99,6 +99,7 @@ def _atypical(
     run: "Run", rows: list[NotableRow], heading: str, which: Callable[[NotableRow], str]
 ) -> Table:
     """The least typical rows, the worst first."""
+    more: list[tuple[str, ...]]
     if run.finds_outliers:
         table = _table(heading, "score", _UNUSUAL)
         more = [(_reasons(row),) for row in rows]
