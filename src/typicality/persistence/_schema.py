@@ -102,7 +102,6 @@ explanation_ alpha_ eta_ lam_ m_ lambda_path_ offset_ kernel_ sigma_ n_iter_ sta
 objective_path_ plan_ center_ scale_ fill_
 """.split()  # noqa: SIM905
 _OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
-_OUTPUT_SETTINGS = [{"transform": library} for library in ("default", "pandas", "polars")]
 
 
 @cache
@@ -125,12 +124,12 @@ def fields_of(name: str) -> dict[str, Any]:
 def attributes_of(name: str) -> dict[str, Any]:
     """The attributes that an estimator may have with their annotations, in order."""
     kind = class_of(name)
-    hints = _scikit_learn.ATTRIBUTES.get(_PATHS[name]) or {
-        attribute: hint
-        for attribute, hint in hints_of(kind, include_extras=True).items()
-        if get_origin(hint) is not ClassVar
-    }
-    first = {attribute: hints[attribute] for attribute in _ORDER if attribute in hints}
+    if name in OF_SCIKIT_LEARN:
+        hints = _scikit_learn.ATTRIBUTES[_PATHS[name]]
+    else:
+        annotated = hints_of(kind, include_extras=True)
+        hints = {key: hint for key, hint in annotated.items() if get_origin(hint) is not ClassVar}
+    first = {key: hints[key] for key in _ORDER if key in hints}
     setting = {_OUTPUT_SETTING: _OUTPUT_SETTING} if hasattr(kind, "set_output") else {}
     return first | hints | setting
 
@@ -187,7 +186,11 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
     slice: lambda value: type(value) is slice,
     np.dtype: lambda value: isinstance(value, np.dtype) and value.kind == "f",
     np.generic: lambda value: isinstance(value, np.dtype),
-    _OUTPUT_SETTING: lambda value: type(value) is dict and value in _OUTPUT_SETTINGS,
+    _OUTPUT_SETTING: lambda value: (
+        type(value) is dict
+        and value.keys() == {"transform"}
+        and fits(value["transform"], Literal["default", "pandas", "polars"], Context({}, {}))
+    ),
 }
 _FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
 
