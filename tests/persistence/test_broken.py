@@ -190,10 +190,10 @@ def set_array(name, field, array, **more):
     return change_objects(change)
 
 
-def set_output_setting(array):
+def set_output_setting(array, wrap=lambda node: node):
     def change(objects, arrays):
         arrays["new"] = array
-        setting = {"array": "new", "shape": list(array.shape)}
+        setting = wrap({"array": "new", "shape": list(array.shape)})
         attributes = {"_sklearn_output_config": setting}
         scaler = {"scale": "robust", "missing": "error"}
         objects.insert(0, {"class": "ColumnScaler", "parameters": scaler, "attributes": attributes})
@@ -306,6 +306,10 @@ HOSTILE = {
     ),
     "setting that is an array": (
         set_output_setting(np.ones(3)),
+        "_sklearn_output_config has the wrong type",
+    ),
+    "setting with an array": (
+        set_output_setting(np.ones(3), wrap=lambda node: {"dict": {"transform": node}}),
         "_sklearn_output_config has the wrong type",
     ),
     "array missing": (change_objects(lambda o, a: a.pop(min(a))), "is missing"),

@@ -233,7 +233,7 @@ class _Reader:
 
     def _record(self, name: str, description: dict[str, Any]) -> Made:
         fields = self._values(description, "fields", name)
-        _require_same(fields, fields_of(name), f"{name} has not the fields it must have")
+        _require_same(fields, fields_of(name), name, "fields")
         sizes = self._judged(name, fields, fields_of(name))
         return Made(_attempt(name, class_of(name), **fields), name, sizes)
 
@@ -241,7 +241,7 @@ class _Reader:
         kind = class_of(name)
         parameters = self._values(description, "parameters", name)
         wanted = inspect.signature(kind).parameters.keys() - set(NOT_SAVED)
-        _require_same(parameters, wanted, f"{name} has not the parameters it must have")
+        _require_same(parameters, wanted, name, "parameters")
         self._judged(name, parameters, PARAMETERS.get(name, {}))
         foreign = next((key for key in parameters if is_foreign(parameters[key])), None)
         if foreign is not None and name not in OF_SCIKIT_LEARN:
@@ -341,9 +341,10 @@ def _look_up(known: Mapping[str, Any], word: Any, what: str) -> Any:
     return known[word]
 
 
-def _require_same(found: Any, wanted: Any, what: str) -> None:
+def _require_same(found: Any, wanted: Any, name: str, what: str) -> None:
     if set(found) != set(wanted):
-        raise ModelFileError(f"{what}: see {min(set(found) ^ set(wanted))!r}")
+        odd = min(set(found) ^ set(wanted))
+        raise ModelFileError(f"{name} has not the {what} it must have: see {odd!r}")
 
 
 def _dtype_of(word: Any) -> np.dtype[Any]:

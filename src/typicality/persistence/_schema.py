@@ -34,8 +34,8 @@ from typicality.operators import has_compiled_sums
 from typicality.persistence import _scikit_learn
 
 
-def _in(module: str, names: str) -> tuple[str, ...]:
-    return tuple(f"{module}.{name}" for name in names.split())
+def _in(module: str, *names: str) -> tuple[str, ...]:
+    return tuple(f"{module}.{name}" for name in names)
 
 
 # The only classes that a file may name, grouped by the interface that annotations name.
@@ -47,20 +47,33 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "Kernel": _in(
         "typicality.kernels",
-        "Gaussian Laplacian Cauchy Linear LocalGaussian Polynomial Cosine Function",
+        "Gaussian",
+        "Laplacian",
+        "Cauchy",
+        "Linear",
+        "LocalGaussian",
+        "Polynomial",
+        "Cosine",
+        "Function",
     ),
     "Callable": ("typicality.kernels._FromScikitLearn",),
     "MembershipRule": (
         "typicality.membership.fuzzy.Fuzzy",
         "typicality.membership.entropic.Entropic",
-        *_in("typicality.membership.possibilistic", "Possibilistic1993 Possibilistic1996"),
-        *_in("typicality.membership.sparse", "SparsePossibilistic BisectedSparsePossibilistic"),
+        *_in("typicality.membership.possibilistic", "Possibilistic1993", "Possibilistic1996"),
+        *_in("typicality.membership.sparse", "SparsePossibilistic", "BisectedSparsePossibilistic"),
     ),
     "Reader": _in(
-        "typicality.cluster._readers", "Coordinates Box KernelValues Dissimilarities Paths Sphere"
+        "typicality.cluster._readers",
+        "Coordinates",
+        "Box",
+        "KernelValues",
+        "Dissimilarities",
+        "Paths",
+        "Sphere",
     ),
     "Columns": _in(
-        "typicality.operators.columns", "KernelColumns PrecomputedKernel PrecomputedSqdist"
+        "typicality.operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
     ),
     "Expansion": (
         "typicality.operators.blocked.BlockedSums",
@@ -74,13 +87,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.operators.fourier_grid.FourierGrid",
         "typicality.geometry.input_space.Centroids",
         "typicality.geometry.kernel_space.ExpandedPrototypes",
-        *_in("typicality.geometry.rows", "NearestRows GivenDistances"),
-        *_in("typicality.geometry.scores", "KnownRows LeaveOneOut FastLeaveOneOut"),
+        *_in("typicality.geometry.rows", "NearestRows", "GivenDistances"),
+        *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),
         "typicality.geometry.scores.CompressedScores",
         "typicality.levelsets.landscape.Landscape",
         "typicality.levelsets.local.LocalLandscape",
         "typicality.levelsets.regions.Regions",
-        *_in("typicality.levelsets.tree", "AlphaTree Cut"),
+        *_in("typicality.levelsets.tree", "AlphaTree", "Cut"),
         "typicality.cluster._mixture.GaussianParts",
         "typicality.solve.schedules.LambdaPath",
         "typicality.plan.Plan",
@@ -94,15 +107,16 @@ OF_SCIKIT_LEARN = tuple(path.split(".")[-1] for path in _scikit_learn.ATTRIBUTES
 SAVED_RECORDS = tuple(_PATHS.keys() - {*SAVED_ESTIMATORS, *SAVED_ENUMS})
 
 # Attributes of estimators as files list them; others follow. Those that tell sizes come first.
-_ORDER = """
-n_features_in_ feature_names_in_ estimator_ _parts _center _scale _prototypes _left_out _regions
-_cut _rule _reader _assign _min_cluster_size tree_ prototype_labels_ cluster_centers_ labels_
-memberships_ typicality_ medoids_ medoid_indices_ evidence_ agreement_ weights_ n_clusters_ n_parts_
-explanation_ alpha_ eta_ lam_ m_ lambda_path_ offset_ kernel_ sigma_ n_iter_ status_ objective_
-objective_path_ plan_ center_ scale_ fill_
-""".split()  # noqa: SIM905
+_ORDER = (
+    *("n_features_in_", "feature_names_in_", "estimator_", "_parts", "_center", "_scale"),
+    *("_prototypes", "_left_out", "_regions", "_cut", "_rule", "_reader", "_assign"),
+    *("_min_cluster_size", "tree_", "prototype_labels_", "cluster_centers_", "labels_"),
+    *("memberships_", "typicality_", "medoids_", "medoid_indices_", "evidence_", "agreement_"),
+    *("weights_", "n_clusters_", "n_parts_", "explanation_", "alpha_", "eta_", "lam_", "m_"),
+    *("lambda_path_", "offset_", "kernel_", "sigma_", "n_iter_", "status_", "objective_"),
+    *("objective_path_", "plan_", "center_", "scale_", "fill_"),
+)
 _OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
-_OUTPUT_SETTINGS = [{"transform": library} for library in ("default", "pandas", "polars")]
 
 
 @cache
@@ -125,12 +139,12 @@ def fields_of(name: str) -> dict[str, Any]:
 def attributes_of(name: str) -> dict[str, Any]:
     """The attributes that an estimator may have with their annotations, in order."""
     kind = class_of(name)
-    hints = _scikit_learn.ATTRIBUTES.get(_PATHS[name]) or {
-        attribute: hint
-        for attribute, hint in hints_of(kind, include_extras=True).items()
-        if get_origin(hint) is not ClassVar
-    }
-    first = {attribute: hints[attribute] for attribute in _ORDER if attribute in hints}
+    if name in OF_SCIKIT_LEARN:
+        hints = _scikit_learn.ATTRIBUTES[_PATHS[name]]
+    else:
+        annotated = hints_of(kind, include_extras=True)
+        hints = {key: hint for key, hint in annotated.items() if get_origin(hint) is not ClassVar}
+    first = {key: hints[key] for key in _ORDER if key in hints}
     setting = {_OUTPUT_SETTING: _OUTPUT_SETTING} if hasattr(kind, "set_output") else {}
     return first | hints | setting
 
@@ -187,7 +201,11 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
     slice: lambda value: type(value) is slice,
     np.dtype: lambda value: isinstance(value, np.dtype) and value.kind == "f",
     np.generic: lambda value: isinstance(value, np.dtype),
-    _OUTPUT_SETTING: lambda value: type(value) is dict and value in _OUTPUT_SETTINGS,
+    _OUTPUT_SETTING: lambda value: (
+        type(value) is dict
+        and value.keys() == {"transform"}
+        and fits(value["transform"], Literal["default", "pandas", "polars"], Context({}, {}))
+    ),
 }
 _FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
 
