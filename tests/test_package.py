@@ -40,7 +40,7 @@ LAYERS = [
     ["levelsets", "metrics"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "comparison", "validation"],
+    ["persistence", "stability"],
     ["cli"],
     ["__main__"],
 ]
@@ -50,7 +50,6 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
-    "typicality.comparison",
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.kernels",
@@ -63,8 +62,8 @@ PUBLIC_MODULES = [
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",
+    "typicality.stability",
     "typicality.tables",
-    "typicality.validation",
 ]
 
 

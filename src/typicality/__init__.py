@@ -31,7 +31,6 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
-    "comparison",
     "datasets",
     "exceptions",
     "kernels",
@@ -44,8 +43,8 @@ _MODULES = (
     "plot",
     "preprocessing",
     "report",
+    "stability",
     "tables",
-    "validation",
 )
 
 __all__ = [
