@@ -42,8 +42,8 @@ def test_agreement_does_not_depend_on_the_order_of_rows():
 def test_without_shared_rows_there_is_no_agreement():
     apart = ([0, 1], [0, 0]), ([2, 3], [0, 0])
     assert np.isnan(shared_rows_agreement(*apart, measure=adjusted_rand_score))
-    assert agreement_of_refits(apart, measure=adjusted_rand_score) is None
-    assert agreement_of_refits(apart[:1], measure=adjusted_rand_score) is None
+    assert agreement_of_refits(apart, measure=adjusted_rand_score) == Repeats()
+    assert agreement_of_refits(apart[:1], measure=adjusted_rand_score) == Repeats()
 
 
 def test_every_two_refits_are_compared():

@@ -12,7 +12,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from typicality import OneClusterPCM
 from typicality.exceptions import ClusteringWarning
-from typicality.stability import compare_methods, methods
+from typicality.stability import Repeats, compare_methods, methods
 
 pytestmark = pytest.mark.xdist_group("processes")  # one run of all methods, and one pool
 
@@ -151,7 +151,8 @@ def with_failures(apart):
 def test_comparison_goes_on_when_a_method_fails(with_failures):
     failed, _, worked = with_failures.clusterers
     assert failed.failure == "needs inf rows"
-    assert (failed.labels, failed.n_clusters, failed.reproducibility) == (None, None, None)
+    assert (failed.labels, failed.n_clusters) == (None, None)
+    assert failed.reproducibility == Repeats()
     assert failed.to_dict()["seconds"] is None
     assert worked.n_clusters == 3
     assert with_failures.label_agreement.names == ("Failing(at_least=150)", "k-means")
@@ -160,7 +161,7 @@ def test_comparison_goes_on_when_a_method_fails(with_failures):
 
 def test_refits_that_fail_are_told(with_failures):
     _, shaky, _ = with_failures.clusterers
-    assert shaky.reproducibility is None
+    assert shaky.reproducibility == Repeats()
     assert shaky.warnings == ("all in one", "2 of 2 refits failed: needs 150 rows")
 
 
@@ -227,7 +228,7 @@ def test_estimators_of_ones_own_keep_their_parameters(apart):
     assert found.clusterers[0].name == "KMeans(n_clusters=5, random_state=3)"
     assert found.clusterers[0].n_clusters == 5
     assert found.detectors[0].flagged_share == pytest.approx(0.2)
-    assert (found.detectors[0].rate, found.detectors[0].held_out) == (None, None)
+    assert (found.detectors[0].rate, found.detectors[0].held_out) == (None, Repeats())
     assert own[0].get_params() == KMeans(5, random_state=3).get_params()
 
 

@@ -144,21 +144,21 @@ class Repeats:
 
     Parameters
     ----------
-    values : tuple of float
-        One for each time, at least one.
+    values : tuple of float, default=()
+        One for each time.
     """
 
-    values: tuple[float, ...]
+    values: tuple[float, ...] = ()
 
     @property
     def mean(self) -> float:
-        """Their mean."""
-        return float(np.mean(self.values))
+        """Their mean, NaN where there are none."""
+        return float(np.mean(self.values)) if self.values else float("nan")
 
     @property
     def deviation(self) -> float:
-        """Their standard deviation, 0 where there is only one."""
-        return float(np.std(self.values))
+        """Their standard deviation, 0 where there is only one, NaN where there are none."""
+        return float(np.std(self.values)) if self.values else float("nan")
 
 
 def shared_rows_agreement(
@@ -195,7 +195,7 @@ def shared_rows_agreement(
     return float(measure(np.asarray(result_a)[in_a], np.asarray(result_b)[in_b]))
 
 
-def agreement_of_refits(refits: Sequence[tuple[Any, Any]], *, measure: Measure) -> Repeats | None:
+def agreement_of_refits(refits: Sequence[tuple[Any, Any]], *, measure: Measure) -> Repeats:
     """The agreement of every two refits on the rows they share.
 
     Parameters
@@ -207,10 +207,9 @@ def agreement_of_refits(refits: Sequence[tuple[Any, Any]], *, measure: Measure) 
 
     Returns
     -------
-    Repeats or None
-        A value for each pair; None where there are no two refits that share rows.
+    Repeats
+        A value for each pair that shares rows.
     """
     pairs = combinations(refits, 2)
     values = [shared_rows_agreement(a, b, measure=measure) for a, b in pairs]
-    known = tuple(value for value in values if not np.isnan(value))
-    return Repeats(known) if known else None
+    return Repeats(tuple(value for value in values if not np.isnan(value)))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,51 +88,13 @@ class ClusteringStability(RepeatedScores):
 
     @property
     def stability(self) -> float:
-        """One minus the mean instability; larger is better."""
+        """One minus the mean instability; NaN where most repetitions have a single cluster."""
         return float(self.mean[0])
 
     @property
     def typical_n_clusters(self) -> float:
         """The median number of clusters that were found in a half."""
         return float(np.median(self.n_clusters[:, 1]))
-
-    @property
-    def _telling(self) -> Doubles:
-        """The scores of the repetitions that say something; none where most say nothing."""
-        telling = self.scores[~np.isnan(self.scores[:, 0])]
-        return telling if 2 * len(telling) >= self.n_repeats else np.empty((0, 1))
-
-    @property
-    def mean(self) -> Doubles:
-        """The mean; NaN where most repetitions have a single cluster in both halves."""
-        return self._of_telling(lambda scores: scores.mean(axis=0), at_least=1)
-
-    @property
-    def quartiles(self) -> Doubles:
-        lower_to_upper = partial(np.percentile, q=(25, 50, 75), axis=0)
-        found = self._of_telling(lower_to_upper, at_least=1)
-        return np.broadcast_to(found, (3, 1))
-
-    @property
-    def deviation(self) -> Doubles:
-        return self._of_telling(lambda scores: scores.std(axis=0, ddof=1), at_least=2)
-
-    def _of_telling(self, measure: Any, *, at_least: int) -> Doubles:
-        enough = len(self._telling) >= at_least
-        return np.asarray(measure(self._telling)) if enough else np.array([np.nan])
-
-    @property
-    def standard_error(self) -> Doubles:
-        return np.asarray(self.deviation / np.sqrt(max(len(self._telling), 1)))
-
-
-class _Outcome(NamedTuple):
-    """What a repetition gives."""
-
-    distance: float
-    random_distance: float
-    n_transferred: int
-    n_own: int
 
 
 def clustering_stability(
@@ -236,8 +198,8 @@ def clustering_stability(
     )
 
 
-def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> _Outcome:
-    """The second half, labelled by the clusterer of the first and by its own."""
+def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> tuple[float, ...]:
+    """The distance of two labellings of the second half, that of random ones, and their sizes."""
     rng = check_random_state(seed)
     first, second = halves(n_rows, rng)
     one, two = (seeded_clone(clusterer, rng) for _ in range(2))
@@ -255,7 +217,7 @@ def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> _Outcome:
     if max(n_clusters) > 1:
         shares = float(np.mean(transferred < 0)), float(np.mean(own < 0))
         expected = random_distance(len(own), *n_clusters, nowhere=shares)
-    return _Outcome(labelling_distance(transferred, own), expected, *n_clusters)
+    return labelling_distance(transferred, own), expected, *n_clusters
 
 
 def check_clusterer(clusterer: Any) -> None:

@@ -437,7 +437,7 @@ def _with_refits(
     return replace(
         result,
         reproducibility=agreement_of_refits(found, measure=jaccard_score),
-        held_out=Repeats(shares) if shares else None,
+        held_out=Repeats(shares),
         warnings=remarks,
     )
 

@@ -27,11 +27,13 @@ from typicality.geometry.rows import count_distinct_rows
 from typicality.metrics.partitions import count_clusters
 from typicality.stability.agreement import Repeats
 from typicality.stability.resample import seeded_clone
+from typicality.stability.results import as_json
 
 MOST_CLUSTERS = 20
 CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
 _SILHOUETTE_ROWS = 2_000  # its cost grows with the square
 _ROWS_A_CLUSTER = 5
+_NOT_MEASURED = Repeats()
 
 
 @dataclass(frozen=True)
@@ -238,16 +240,9 @@ class _MethodResult:
     name: str
     estimator: str
     seconds: float
-    reproducibility: Repeats | None = None
+    reproducibility: Repeats = _NOT_MEASURED
     warnings: tuple[str, ...] = ()
     failure: str | None = None
-
-    def _reproducibility(self) -> dict[str, float | None]:
-        repeats = self.reproducibility
-        return {
-            "reproducibility": None if repeats is None else repeats.mean,
-            "reproducibility_deviation": None if repeats is None else repeats.deviation,
-        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -270,7 +265,7 @@ class ClustererResult(_MethodResult):
         The time of a fit, the number of clusters known.
     seconds_choosing : float
         The time it took to choose the number.
-    reproducibility : Repeats or None
+    reproducibility : Repeats
         The adjusted Rand index of every two refits on the rows they share.
     refit_n_clusters : tuple of int
         The number of clusters in each refit.
@@ -302,20 +297,24 @@ class ClustererResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, ready for JSON."""
-        return {
-            "kind": "clusterer",
-            "method": self.name,
-            "estimator": self.estimator,
-            "n_clusters": self.n_clusters,
-            "number_from": self.number_from,
-            "left_out": self.left_out,
-            **self._reproducibility(),
-            "refit_n_clusters": list(self.refit_n_clusters),
-            "seconds": None if self.failure else self.seconds,
-            "seconds_choosing": self.seconds_choosing,
-            "warnings": list(self.warnings),
-            "failure": self.failure,
-        }
+        plain: dict[str, Any] = as_json(
+            {
+                "kind": "clusterer",
+                "method": self.name,
+                "estimator": self.estimator,
+                "n_clusters": self.n_clusters,
+                "number_from": self.number_from,
+                "left_out": self.left_out,
+                "reproducibility": self.reproducibility.mean,
+                "reproducibility_deviation": self.reproducibility.deviation,
+                "refit_n_clusters": list(self.refit_n_clusters),
+                "seconds": None if self.failure else self.seconds,
+                "seconds_choosing": self.seconds_choosing,
+                "warnings": list(self.warnings),
+                "failure": self.failure,
+            }
+        )
+        return plain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -337,11 +336,11 @@ class DetectorResult(_MethodResult):
         The nominal rate it was told; None for estimators of the user, which keep their own.
     n_fitted : int
         The number of rows it was fitted on.
-    held_out : Repeats or None
+    held_out : Repeats
         The share flagged of the rows that a refit had not seen, for each refit.
     seconds : float
         The time to fit and to flag all rows.
-    reproducibility : Repeats or None
+    reproducibility : Repeats
         The Jaccard index of the rows flagged by every two refits, among the rows they share.
     warnings : tuple of str
         What the method warned about.
@@ -353,7 +352,7 @@ class DetectorResult(_MethodResult):
     flagged: NDArray[np.bool_] | None
     rate: float | None
     n_fitted: int
-    held_out: Repeats | None = None
+    held_out: Repeats = _NOT_MEASURED
 
     @property
     def flagged_share(self) -> float | None:
@@ -362,16 +361,20 @@ class DetectorResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but scores and flags, ready for JSON."""
-        return {
-            "kind": "detector",
-            "method": self.name,
-            "estimator": self.estimator,
-            "rate": self.rate,
-            "flagged": self.flagged_share,
-            "held_out": None if self.held_out is None else self.held_out.mean,
-            **self._reproducibility(),
-            "n_fitted": self.n_fitted,
-            "seconds": None if self.failure else self.seconds,
-            "warnings": list(self.warnings),
-            "failure": self.failure,
-        }
+        plain: dict[str, Any] = as_json(
+            {
+                "kind": "detector",
+                "method": self.name,
+                "estimator": self.estimator,
+                "rate": self.rate,
+                "flagged": self.flagged_share,
+                "held_out": self.held_out.mean,
+                "reproducibility": self.reproducibility.mean,
+                "reproducibility_deviation": self.reproducibility.deviation,
+                "n_fitted": self.n_fitted,
+                "seconds": None if self.failure else self.seconds,
+                "warnings": list(self.warnings),
+                "failure": self.failure,
+            }
+        )
+        return plain

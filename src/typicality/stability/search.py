@@ -39,6 +39,8 @@ from typicality.stability.resample import (
 )
 from typicality.stability.results import words_of
 
+_FITTED_ATTRIBUTES = ("labels_", "offset_", "n_features_in_", "feature_names_in_")
+
 
 def _chosen_has(name: str) -> Any:
     """Whether the chosen estimator, or before the fit the one given, has a method."""
@@ -52,7 +54,7 @@ def _chosen_has(name: str) -> Any:
     return check
 
 
-_DOCSTRING = """{words}
+_DOCSTRING = """{words} By the chosen estimator.
 
 Parameters
 ----------
@@ -65,7 +67,7 @@ array of shape ({shape})
 """
 
 
-def _handed_on(name: str, words: str, *, shape: str = "n_samples,") -> Any:
+def _handed_on(name: str, words: str, *, columns: str = "") -> Any:
     """A method of rows alone that the chosen estimator answers."""
 
     def ask(self: Any, X: ArrayLike) -> NDArray[Any]:
@@ -74,7 +76,7 @@ def _handed_on(name: str, words: str, *, shape: str = "n_samples,") -> Any:
         return answer
 
     ask.__name__, ask.__qualname__ = name, f"ChosenEstimator.{name}"
-    ask.__doc__ = _DOCSTRING.format(words=words, shape=shape)
+    ask.__doc__ = _DOCSTRING.format(words=words, shape=f"n_samples, {columns}".rstrip())
     return available_if(_chosen_has(name))(ask)
 
 
@@ -84,32 +86,17 @@ class ChosenEstimator:
     best_estimator_: Any
     fit: Any
 
-    predict = _handed_on(
-        "predict",
-        "What the chosen estimator says of rows: their clusters, or 1, and -1 for outliers.",
-    )
+    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
     predict_memberships = _handed_on(
-        "predict_memberships",
-        "The memberships of rows in the clusters of the chosen estimator.",
-        shape="n_samples, n_clusters",
+        "predict_memberships", "The memberships of rows.", columns="n_clusters"
     )
     predict_proba = _handed_on(
-        "predict_proba",
-        "The probabilities of the components, for rows, by the chosen estimator.",
-        shape="n_samples, n_components",
+        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
     )
-    transform = _handed_on(
-        "transform",
-        "Rows as the chosen estimator transforms them.",
-        shape="n_samples, n_columns",
-    )
-    score_samples = _handed_on(
-        "score_samples",
-        "The scores of rows by the chosen estimator, larger for more normal ones.",
-    )
+    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
+    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
     decision_function = _handed_on(
-        "decision_function",
-        "The decision of the chosen estimator on rows, negative for outliers.",
+        "decision_function", "The decision on rows, negative for outliers."
     )
 
     @available_if(_chosen_has("predict"))
@@ -164,34 +151,12 @@ class ChosenEstimator:
         check_is_fitted(self)
         return float(self.best_estimator_.score(X, y))
 
-    @property
-    def labels_(self) -> NDArray[Any]:
-        """The labels of the training rows."""
-        labels: NDArray[Any] = self._fitted("labels_").labels_
-        return labels
-
-    @property
-    def offset_(self) -> float:
-        """The score below which a row is an outlier."""
-        return float(self._fitted("offset_").offset_)
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features."""
-        return int(self._fitted("n_features_in_").n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features."""
-        names: NDArray[Any] = self._fitted("feature_names_in_").feature_names_in_
-        return names
-
-    def _fitted(self, name: str) -> Any:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(
-                f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
-            )
-        return self.best_estimator_
+    def __getattr__(self, name: str) -> Any:
+        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
+            return getattr(self.best_estimator_, name)
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+        )
 
 
 class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
@@ -267,6 +232,10 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         All that was measured, for each setting.
     n_splits_ : int
         The number of splits.
+    labels_ : array of int of shape (n_samples,)
+        The labels of the training rows, where `best_estimator_` has them.
+    offset_ : float
+        The score below which a row is an outlier, where `best_estimator_` has it.
     n_features_in_ : int
         The number of features, where the estimator tells it.
     feature_names_in_ : array of str
@@ -565,23 +534,18 @@ def results_table(
     known = ~np.isnan(means)
     deviations = np.full(len(means), np.nan)
     deviations[known] = np.nanstd(scores[:, known], axis=0)
+    parameters = {}
+    for name in sorted({name for setting in settings for name in setting}):
+        column = MaskedArray(np.empty(len(settings), dtype=object), mask=True)
+        for i, setting in enumerate(settings):
+            if name in setting:  # masked where a setting does not name it
+                column[i] = setting[name]
+        parameters[f"param_{name}"] = column
     return {
-        **_parameter_columns(settings),
+        **parameters,
         "params": list(settings),
         **{f"split{i}_test_score": row for i, row in enumerate(scores)},
         "mean_test_score": means,
         "std_test_score": deviations,
         "rank_test_score": rankdata(-np.where(known, means, -np.inf), method="min").astype(int),
     }
-
-
-def _parameter_columns(settings: Sequence[Mapping[str, Any]]) -> dict[str, MaskedArray[Any, Any]]:
-    """A column for each parameter, masked where a setting does not name it."""
-    columns = {}
-    for name in sorted({name for setting in settings for name in setting}):
-        column = MaskedArray(np.empty(len(settings), dtype=object), mask=True)
-        for i, setting in enumerate(settings):
-            if name in setting:
-                column[i] = setting[name]
-        columns[f"param_{name}"] = column
-    return columns

@@ -163,12 +163,12 @@ def findings_on_outliers(
 
 
 def _false_alarms(worked: Sequence[DetectorResult]) -> Iterator[str]:
-    told = [r for r in worked if r.rate is not None and r.held_out is not None]
-    shares = [f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told if r.held_out is not None]
+    told = [r for r in worked if r.rate is not None and r.held_out.values]
     if told and told[0].rate is not None:
+        shares = ", ".join(f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told)
         yield (
             f"Asked to flag {100 * told[0].rate:g} %, the detectors flagged of rows they had not "
-            f"seen: {', '.join(shares)}."
+            f"seen: {shares}."
         )
 
 
@@ -185,11 +185,8 @@ def _flagged_by_all(worked: Sequence[DetectorResult]) -> str:
 def _shaky(
     worked: Sequence[ClustererResult] | Sequence[DetectorResult], what: str
 ) -> Iterator[str]:
-    shaky = [
-        f"{r.name} ({r.reproducibility.mean:.2f})"
-        for r in worked
-        if r.reproducibility is not None and r.reproducibility.mean < _SHAKY
-    ]
+    measured = [(r.name, r.reproducibility.mean) for r in worked]
+    shaky = [f"{name} ({mean:.2f})" for name, mean in measured if mean < _SHAKY]
     if shaky:
         yield f"These {what} depend on which rows were drawn (reproducibility): {', '.join(shaky)}."
 
@@ -216,47 +213,34 @@ class TextTable(NamedTuple):
 def clusterer_table(results: Sequence[ClustererResult]) -> TextTable:
     """A row for each clusterer."""
     header = ("method", "clusters", "by", "left out", "reproducibility", "seconds")
-    return TextTable("Clusters", header, tuple(map(_clusterer_row, results)))
-
-
-def _clusterer_row(result: ClustererResult) -> tuple[str, ...]:
-    if result.failure is not None:
-        return (result.name, "failed", *[_EMPTY] * 4)
-    choosing = f" + {_seconds(result.seconds_choosing)}" if result.seconds_choosing else ""
-    return (
-        result.name,
-        _number_and_range(result),
-        result.number_from,
-        _percent(result.left_out),
-        _mean_and_deviation(result.reproducibility),
-        _seconds(result.seconds) + choosing,
-    )
-
-
-def _number_and_range(result: ClustererResult) -> str:
-    """The number of clusters, and those of the refits where they differ from it."""
-    number = result.n_clusters or 0
-    numbers = (number, *result.refit_n_clusters)
-    least, most = min(numbers), max(numbers)
-    return f"{number}" if least == most else f"{number} ({least}-{most})"
+    rows = []
+    for r in results:
+        choosing = f" + {_seconds(r.seconds_choosing)}" if r.seconds_choosing else ""
+        numbers = (r.n_clusters or 0, *r.refit_n_clusters)
+        least, most = min(numbers), max(numbers)
+        clusters = f"{numbers[0]}" if least == most else f"{numbers[0]} ({least}-{most})"
+        cells = (
+            *(
+                clusters,
+                r.number_from,
+                _percent(r.left_out),
+                _mean_and_deviation(r.reproducibility),
+            ),
+            _seconds(r.seconds) + choosing,
+        )
+        rows.append((r.name, *(cells if r.failure is None else ("failed", *[_EMPTY] * 4))))
+    return TextTable("Clusters", header, tuple(rows))
 
 
 def detector_table(results: Sequence[DetectorResult]) -> TextTable:
     """A row for each detector."""
     header = ("method", "flagged", "of unseen", "reproducibility", "seconds")
-    return TextTable("Outliers", header, tuple(map(_detector_row, results)))
-
-
-def _detector_row(result: DetectorResult) -> tuple[str, ...]:
-    if result.failure is not None:
-        return (result.name, "failed", *[_EMPTY] * 3)
-    return (
-        result.name,
-        _percent(result.flagged_share),
-        _percent(None if result.held_out is None else result.held_out.mean),
-        _mean_and_deviation(result.reproducibility),
-        _seconds(result.seconds),
-    )
+    rows = []
+    for r in results:
+        shares = _percent(r.flagged_share), _percent(r.held_out.mean)
+        cells = (*shares, _mean_and_deviation(r.reproducibility), _seconds(r.seconds))
+        rows.append((r.name, *(cells if r.failure is None else ("failed", *[_EMPTY] * 3))))
+    return TextTable("Outliers", header, tuple(rows))
 
 
 def agreement_table(title: str, above: AgreementMatrix, below: AgreementMatrix) -> TextTable:
@@ -310,14 +294,12 @@ def _decimal(value: float) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return _EMPTY if share is None else f"{100 * share:.1f} %"
+    return _EMPTY if share is None or np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def _mean_and_deviation(repeats: Repeats | None) -> str:
-    if repeats is None:
-        return _EMPTY
+def _mean_and_deviation(repeats: Repeats) -> str:
     deviation = f" ± {repeats.deviation:.2f}" if len(repeats.values) > 1 else ""
-    return f"{repeats.mean:.2f}{deviation}"
+    return f"{repeats.mean:.2f}{deviation}" if repeats.values else _EMPTY
 
 
 def _seconds(seconds: float) -> str:
