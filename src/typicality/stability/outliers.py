@@ -290,18 +290,15 @@ def check_detector(detector: Any, score: Any) -> None:
         )
     names = ["score_samples", "decision_function"] if score is None else [score]
     if not any(hasattr(detector, name) for name in names):
-        raise ValueError(
-            f"{detector!r} has no {' and no '.join(names)} to score new rows with."
-            f"{_remedy(detector)}"
+        remedy = (
+            "Take a detector that has, or pass score=, a function of the fitted detector and rows."
         )
-
-
-def _remedy(detector: Any) -> str:
-    parameters = detector.get_params(deep=True)
-    novelty = [n for n, v in parameters.items() if n.split("__")[-1] == "novelty" and v is False]
-    if novelty:
-        return f" Set {novelty[0]}=True: it scores new rows then."
-    return " Take a detector that has, or pass score=, a function of the fitted detector and rows."
+        for name, value in detector.get_params(deep=True).items():
+            if name.split("__")[-1] == "novelty" and value is False:
+                remedy = f"Set {name}=True: it scores new rows then."
+        raise ValueError(
+            f"{detector!r} has no {' and no '.join(names)} to score new rows with. {remedy}"
+        )
 
 
 def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -166,8 +167,12 @@ def recommend(
     of_setting = _by_setting(sigmas, rates, np.asarray(scores, dtype=np.float64), n_flagged)
     usual_rate = min(rates, key=lambda rate: abs(np.log(rate / default_rate)))
     (default,) = (s for s in of_setting if (s.sigma, s.rate) == (default_sigma, usual_rate))
-    candidates = [s for s in of_setting if s == default or _may_be_chosen(s, usual_rate)]
-    most_stable = of_setting[max(candidates, key=_stability)]
+    candidates = [
+        s
+        for s in of_setting
+        if s == default or (s.rate <= usual_rate and s.n_flagged >= FEWEST_FLAGGED)
+    ]
+    most_stable = of_setting[max(candidates, key=attrgetter("stability"))]
     is_noise = partial(_is_noise, n_rivals=max(1, len(candidates) - 1))
     equal = [s for s in candidates if is_noise(most_stable - of_setting[s])]
     if default not in equal:
@@ -178,7 +183,7 @@ def recommend(
     return Recommendation(
         chosen=chosen,
         default=default,
-        best=max(of_setting, key=_stability),
+        best=max(of_setting, key=attrgetter("stability")),
         settings=tuple(of_setting),
         gain=(float(gains.mean()), _standard_error(gains)),
     )
@@ -198,14 +203,6 @@ def _by_setting(
 
 def _standard_error(values: Doubles) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
-def _stability(setting: Setting) -> float:
-    return setting.stability
-
-
-def _may_be_chosen(setting: Setting, usual_rate: float) -> bool:
-    return setting.rate <= usual_rate and setting.n_flagged >= FEWEST_FLAGGED
 
 
 def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
@@ -251,17 +248,14 @@ def _place_among_all(found: Recommendation) -> str:
     chosen, best = found.chosen, found.best
     if best.stability <= chosen.stability:
         return "No setting that was tried is more stable."
+    but = "which is not more than noise"
     if best.rate > chosen.rate:
-        return f"{_most_stable(best)}, but larger rates are more stable by themselves."
-    if best.n_flagged < FEWEST_FLAGGED:
-        return f"{_most_stable(best)}, but too few rows are flagged to go by that."
-    return f"{_most_stable(best)}, which is not more than noise."
-
-
-def _most_stable(best: Setting) -> str:
+        but = "but larger rates are more stable by themselves"
+    elif best.n_flagged < FEWEST_FLAGGED:
+        but = "but too few rows are flagged to go by that"
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
-        f"({_figure(best.stability, best.standard_error)})"
+        f"({_figure(best.stability, best.standard_error)}), {but}."
     )
 
 

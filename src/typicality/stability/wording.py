@@ -40,7 +40,11 @@ def findings_on_clusters(
     worked = [result for result in results if result.failure is None]
     sentences = [*_failures(results)]
     if worked:
-        sentences.append(_numbers_found(worked))
+        by_number: dict[int, list[str]] = {}
+        for result in worked:
+            by_number.setdefault(result.n_clusters or 0, []).append(result.name)
+        parts = [f"{number} ({', '.join(names)})" for number, names in sorted(by_number.items())]
+        sentences.append(f"Numbers of clusters: {'; '.join(parts)}.")
     if len(worked) > 1:
         sentences.append(_agreement_of_clusterers(worked, placed))
         sentences += _single_clusters(worked)
@@ -53,42 +57,29 @@ def _failures(results: Sequence[ClustererResult] | Sequence[DetectorResult]) -> 
             yield f"{_capital(result.name)} failed: {result.failure}"
 
 
-def _numbers_found(worked: Sequence[ClustererResult]) -> str:
-    by_number: dict[int, list[str]] = {}
-    for result in worked:
-        by_number.setdefault(result.n_clusters or 0, []).append(result.name)
-    parts = [f"{number} ({', '.join(names)})" for number, names in sorted(by_number.items())]
-    return f"Numbers of clusters: {'; '.join(parts)}."
-
-
 def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: AgreementMatrix) -> str:
     voters = [r for r in worked if (r.left_out or 0.0) <= _MOST_LEFT_OUT]
     others = [r.name for r in worked if r not in voters]
-    not_counted = (
-        f" {_capital(enumerated(others))} left out over half of the rows." if others else ""
-    )
-    return _groups(worked, _largest_group(voters, placed), placed) + not_counted
-
-
-def _groups(
-    worked: Sequence[ClustererResult], group: Sequence[ClustererResult], placed: AgreementMatrix
-) -> str:
-    n_all = _word(len(worked))
+    group = _largest_group(voters, placed)
     if 2 * len(group) > len(worked):
         numbers = sorted({r.n_clusters or 0 for r in group})
         names = enumerated([r.name for r in group])
-        if numbers == [1]:
-            return (
-                f"{_capital(_word(len(group)))} of {n_all} clusterers find a single cluster "
-                f"({names}): separate clusters are not visible to them."
-            )
+        share = f"{_capital(_word(len(group)))} of {_word(len(worked))} clusterers"
         on = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-        return (
-            f"{_capital(_word(len(group)))} of {n_all} clusterers agree on {on} clusters "
-            f"({names}): the adjusted Rand index of every two is above {_SAME}, on the rows "
-            "that both put in a cluster."
+        sentence = (
+            f"{share} agree on {on} clusters ({names}): the adjusted Rand index of every two is "
+            f"above {_SAME}, on the rows that both put in a cluster."
         )
-    return _partial_agreement(placed)
+        if numbers == [1]:
+            sentence = (
+                f"{share} find a single cluster ({names}): separate clusters are not visible to "
+                "them."
+            )
+    else:
+        sentence = _partial_agreement(placed)
+    if others:
+        sentence += f" {_capital(enumerated(others))} left out over half of the rows."
+    return sentence
 
 
 def _partial_agreement(placed: AgreementMatrix) -> str:
@@ -152,34 +143,27 @@ def findings_on_outliers(
     tuple of str
     """
     worked = [result for result in results if result.failure is None]
-    sentences = [*_failures(results), *_false_alarms(worked)]
+    sentences = [*_failures(results)]
+    told = [r for r in worked if r.rate is not None and r.held_out.values]
+    if told and told[0].rate is not None:
+        shares = ", ".join(f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told)
+        sentences.append(
+            f"Asked to flag {100 * told[0].rate:g} %, the detectors flagged of rows they had not "
+            f"seen: {shares}."
+        )
     if len(worked) > 1:
-        sentences.append(_flagged_by_all(worked))
+        flags = np.array([r.flagged for r in worked if r.flagged is not None])
+        by_all, by_any = int(flags.all(axis=0).sum()), int(flags.any(axis=0).sum())
+        rows = "row is" if by_any == 1 else "rows are"
+        sentences.append(
+            f"{by_any:,} {rows} flagged by at least one of {_word(len(worked))} detectors, "
+            f"{by_all:,} by all."
+        )
     if len(ranking.of_pairs):
         low, high = ranking.of_pairs.min(), ranking.of_pairs.max()
         span = f"{low:.2f}" if len(ranking.of_pairs) == 1 else f"{low:.2f} to {high:.2f}"
         sentences.append(f"Rank correlations of the detectors' scores: {span} (Spearman).")
     return (*sentences, *_shaky(worked, "flags"))
-
-
-def _false_alarms(worked: Sequence[DetectorResult]) -> Iterator[str]:
-    told = [r for r in worked if r.rate is not None and r.held_out.values]
-    if told and told[0].rate is not None:
-        shares = ", ".join(f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told)
-        yield (
-            f"Asked to flag {100 * told[0].rate:g} %, the detectors flagged of rows they had not "
-            f"seen: {shares}."
-        )
-
-
-def _flagged_by_all(worked: Sequence[DetectorResult]) -> str:
-    flags = np.array([r.flagged for r in worked if r.flagged is not None])
-    by_all, by_any = int(flags.all(axis=0).sum()), int(flags.any(axis=0).sum())
-    rows = "row is" if by_any == 1 else "rows are"
-    return (
-        f"{by_any:,} {rows} flagged by at least one of {_word(len(worked))} detectors, "
-        f"{by_all:,} by all."
-    )
 
 
 def _shaky(
