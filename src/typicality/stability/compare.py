@@ -293,25 +293,27 @@ def compare_methods(
     n_steps, steps = len(chosen) * (1 + n_repeats), count()
 
     with shown(progress, n_steps) as tell:
-        first = []
+        fitted = []
         for method in chosen:
             tell(next(steps), n_steps, f"Fitting {method.name}")
-            first.append(_first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
+            fitted.append(_first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
         works = (
             partial(_refit, method, compared, subsample, (seed + repeat) % _SEEDS)
-            for method, result in first
+            for method, result in fitted
             if result.failure is None
             for repeat, subsample in enumerate(drawn, 1)
         )
-        results = []
+        results = [result for _, result in fitted]
         with running(works, n_jobs, catch=_FIT_ERRORS) as attempts:
-            for _, result in first:
+            for place, result in enumerate(results):
+                if result.failure is not None:
+                    continue
                 refits = []
-                for repeat in range(1, n_repeats + 1) if result.failure is None else ():
+                for repeat in range(1, n_repeats + 1):
                     words = f"Refitting {result.name}, {repeat} of {n_repeats}"
                     tell(next(steps), n_steps, words)
                     refits.append(next(attempts))
-                results.append(_with_refits(result, drawn, refits))
+                results[place] = _with_refits(result, drawn, refits)
     return Comparison(
         n_rows=len(every_row),
         n_features=every_row.shape[1],
@@ -418,8 +420,8 @@ def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
 def _with_refits(
     result: Result, drawn: Sequence[Places], refits: Sequence[Attempt[_Fit]]
 ) -> Result:
-    """The result of a method with what its refits say; none were made of a method that failed."""
-    pairs = zip(drawn[: len(refits)], refits, strict=True)
+    """The result of a method with what its refits say."""
+    pairs = zip(drawn, refits, strict=True)
     fits = [(rows, refit.value) for rows, refit in pairs if refit.value is not None]
     found = [(rows, fit.found) for rows, fit in fits]
     errors = [refit.error for refit in refits if refit.error is not None]

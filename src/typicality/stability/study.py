@@ -112,7 +112,8 @@ class OutlierStudy:
         for detector, results in self.results.items():
             for named, result in zip(self.sigmas, results, strict=True):
                 summary = result.summary()
-                for number, rate in enumerate(self.rates):
+                rates = summary.pop(result.setting_name)
+                for number, rate in enumerate(rates):
                     rows.append(
                         {
                             "detector": detector,
@@ -121,11 +122,7 @@ class OutlierStudy:
                             "rate": rate,
                             "n_flagged": n_flagged(rate, self.n_split),
                             "n_repeats": result.n_repeats,
-                            "mean": summary["mean"][number],
-                            "standard_error": summary["standard error"][number],
-                            "lower_quartile": summary["lower quartile"][number],
-                            "median": summary["median"][number],
-                            "upper_quartile": summary["upper quartile"][number],
+                            **{name.replace(" ", "_"): x[number] for name, x in summary.items()},
                         }
                     )
         return rows
@@ -301,36 +298,21 @@ def outlier_study(
     if len(rows) > max_rows:
         sample = rows[np.random.RandomState(seed).permutation(len(rows))[:max_rows]]
 
-    # Each detector with the parameter that its scores depend on, and its fits a repetition.
-    detectors: list[tuple[str, float, Any, str | None, int]] = [
-        (OURS, sigma, OneClusterPCM(sigma=sigma), None, 2) for sigma, _ in named
-    ]
+    tasks = [_Task(OURS, sigma, OneClusterPCM(sigma=sigma), None, 2) for sigma, _ in named]
     if compare:
-        detectors += [
-            (SVM, sigma, OneClassSVM(gamma=0.5 / sigma**2), "nu", 2 * len(rates))
-            for sigma, _ in named
-        ]
-    results: dict[str, tuple[OutlierStability, ...]] = {}
-    sigmas_of_warning: dict[str, list[str]] = {}
-    done, total = 0, n_repeats * sum(n_fits for *_, n_fits in detectors)
-    with shown(progress, total) as tell:
-        for name, sigma, detector, rate_parameter, n_fits in detectors:
-            with hearing() as heard:
-                result = outlier_stability(
-                    detector,
-                    sample,
-                    rates=rates,
-                    rate_parameter=rate_parameter,
-                    transfer=transfer,
-                    n_repeats=n_repeats,
-                    random_state=seed,  # one for all, so that all see the same halves
-                    n_jobs=n_jobs,
-                    progress=part_of_progress(tell, done, total, f"Fits of {name}", n_fits),
-                )
-            results[name] = (*results.get(name, ()), result)
-            for text in dict.fromkeys(text for _, text in heard):
-                sigmas_of_warning.setdefault(text, []).append(f"{sigma:.4g}")
-            done += n_repeats * n_fits
+        machines = [(sigma, OneClassSVM(gamma=0.5 / sigma**2)) for sigma, _ in named]
+        n_fits = 2 * len(rates)
+        tasks += [_Task(SVM, sigma, machine, "nu", n_fits) for sigma, machine in machines]
+    results, heard = _measured(
+        tasks,
+        sample,
+        progress,
+        rates=rates,
+        transfer=transfer,
+        n_repeats=n_repeats,
+        random_state=seed,  # one for all, so that all see the same halves
+        n_jobs=n_jobs,
+    )
     recommendation = recommend(
         [sigma for sigma, _ in named],
         rates,
@@ -338,7 +320,6 @@ def outlier_study(
         n_flagged=[n_flagged(rate, len(sample)) for rate in rates],
         default_sigma=default,
     )
-    heard_of = (f"With sigma {enumerated(s)}: {text}" for text, s in sigmas_of_warning.items())
     return OutlierStudy(
         n_rows=len(rows),
         seed=seed,
@@ -346,9 +327,44 @@ def outlier_study(
         default_sigma=default,
         results=results,
         recommendation=recommendation,
-        warnings=(*recommendation.warnings, *heard_of),
+        warnings=(*recommendation.warnings, *heard),
         seconds=perf_counter() - began,
     )
+
+
+class _Task(NamedTuple):
+    """A detector, the parameter that is the rate, and the number of fits a repetition."""
+
+    name: str
+    sigma: float
+    detector: Any
+    rate_parameter: str | None
+    n_fits: int
+
+
+def _measured(
+    tasks: Sequence[_Task], X: Doubles, progress: bool | Progress, *, n_repeats: int, **options: Any
+) -> tuple[dict[str, tuple[OutlierStability, ...]], list[str]]:
+    """The results of each detector, and what its fits warned of."""
+    results: dict[str, tuple[OutlierStability, ...]] = {}
+    sigmas: dict[str, list[str]] = {}  # by warning
+    done, total = 0, n_repeats * sum(task.n_fits for task in tasks)
+    with shown(progress, total) as tell:
+        for name, sigma, detector, rate_parameter, n_fits in tasks:
+            with hearing() as heard:
+                result = outlier_stability(
+                    detector,
+                    X,
+                    rate_parameter=rate_parameter,
+                    n_repeats=n_repeats,
+                    progress=part_of_progress(tell, done, total, f"Fits of {name}", n_fits),
+                    **options,
+                )
+            results[name] = (*results.get(name, ()), result)
+            for text in dict.fromkeys(text for _, text in heard):
+                sigmas.setdefault(text, []).append(f"{sigma:.4g}")
+            done += n_repeats * n_fits
+    return results, [f"With sigma {enumerated(s)}: {text}" for text, s in sigmas.items()]
 
 
 def n_flagged(rate: float, n_split: int) -> int:
