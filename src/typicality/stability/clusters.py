@@ -15,15 +15,7 @@ from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
-from typicality.stability.resample import (
-    Progress,
-    check_estimator,
-    check_rows_to_split,
-    halves,
-    repeat,
-    rows_of,
-    seeded_clone,
-)
+from typicality.stability import resample
 from typicality.stability.results import RepeatedScores, words_of
 
 Labels = NDArray[np.int_]
@@ -104,7 +96,7 @@ def clustering_stability(
     n_repeats: int = 20,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | resample.Progress = False,
 ) -> ClusteringStability:
     r"""How much the clusters that are found depend on the rows that were drawn.
 
@@ -171,9 +163,9 @@ def clustering_stability(
     1.0
     """
     check_clusterer(clusterer)
-    X, n_rows = check_rows_to_split(X, clusterer)
+    X, n_rows = resample.check_rows_to_split(X, clusterer)
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
-    outcomes = repeat(
+    outcomes = resample.repeat(
         partial(_split_once, clusterer=clusterer, X=X, n_rows=n_rows),
         n_repeats,
         random_state=random_state,
@@ -201,15 +193,15 @@ def clustering_stability(
 def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> tuple[float, ...]:
     """The distance of two labellings of the second half, that of random ones, and their sizes."""
     rng = check_random_state(seed)
-    first, second = halves(n_rows, rng)
-    one, two = (seeded_clone(clusterer, rng) for _ in range(2))
-    one.fit(rows_of(one, X, first, trained_on=first))
-    two.fit(rows_of(two, X, second, trained_on=second))
-    transferred = one.predict(rows_of(one, X, second, trained_on=first))
+    first, second = resample.halves(n_rows, rng)
+    one, two = (resample.seeded_clone(clusterer, rng) for _ in range(2))
+    one.fit(resample.rows_of(one, X, first, trained_on=first))
+    two.fit(resample.rows_of(two, X, second, trained_on=second))
+    transferred = one.predict(resample.rows_of(one, X, second, trained_on=first))
     if hasattr(two, "labels_"):
         own = two.labels_
     else:  # a pipeline, or a mixture
-        own = two.predict(rows_of(two, X, second, trained_on=second))
+        own = two.predict(resample.rows_of(two, X, second, trained_on=second))
     # scikit-learn's HDBSCAN has other negative labels than -1, for rows it cannot use.
     transferred, own = (np.maximum(np.asarray(labels), -1) for labels in (transferred, own))
     n_clusters = count_clusters(transferred), count_clusters(own)
@@ -222,7 +214,7 @@ def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> tuple[floa
 
 def check_clusterer(clusterer: Any) -> None:
     """An estimator that can label rows it was not fitted on."""
-    check_estimator(clusterer, "clusterer")
+    resample.check_estimator(clusterer, "clusterer")
     if is_outlier_detector(clusterer):
         raise ValueError(
             f"{clusterer!r} tells outliers, and no clusters: outlier_stability is for it."

@@ -16,6 +16,7 @@ from typicality._typing import Doubles, Places
 from typicality.geometry.checks import check_distinct_rows
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
+from typicality.stability import resample, wording
 from typicality.stability.agreement import (
     AgreementMatrix,
     Repeats,
@@ -34,27 +35,7 @@ from typicality.stability.methods import (
     chosen_methods,
     labels_of,
 )
-from typicality.stability.resample import (
-    Attempt,
-    Progress,
-    attempt,
-    check_numbers,
-    draw_rows,
-    draw_subsamples,
-    one_thread,
-    running,
-    seed_of,
-    seeded_clone,
-    shown,
-)
 from typicality.stability.results import text_table, words_of
-from typicality.stability.wording import (
-    clusterer_table,
-    detector_table,
-    findings_on_clusters,
-    findings_on_outliers,
-    notes_on_run,
-)
 
 Result = ClustererResult | DetectorResult
 
@@ -155,14 +136,14 @@ class Comparison:
     def findings(self) -> tuple[str, ...]:
         """What was measured, in sentences."""
         return (
-            *findings_on_clusters(self.clusterers, self.placed_agreement),
-            *findings_on_outliers(self.detectors, self.rank_agreement),
+            *wording.findings_on_clusters(self.clusterers, self.placed_agreement),
+            *wording.findings_on_outliers(self.detectors, self.rank_agreement),
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was run on what, in sentences."""
-        return notes_on_run(self)
+        return wording.notes_on_run(self)
 
     def to_pandas(self) -> Any:
         """A row for each method, as a pandas DataFrame."""
@@ -191,7 +172,7 @@ class Comparison:
         size = f"Comparison of {len(self.rows):,} rows, {self.n_features} features"
         tables = [
             text_table(table.header, table.rows, left={0})
-            for table in (clusterer_table(self.clusterers), detector_table(self.detectors))
+            for table in (wording.clusterer_table(self.clusterers), wording.detector_table(self.detectors))
             if table.rows
         ]
         sentences = "\n".join(f"- {sentence}" for sentence in self.findings)
@@ -208,7 +189,7 @@ def compare_methods(
     random_state: Any = None,
     n_jobs: int | None = None,
     max_rows: int = 10_000,
-    progress: bool | Progress = False,
+    progress: bool | resample.Progress = False,
 ) -> Comparison:
     """Our methods beside k-means, Gaussian mixtures, HDBSCAN and others, on your own rows.
 
@@ -280,22 +261,22 @@ def compare_methods(
     rate = _check_rate(contamination)
     n_repeats = check_whole(n_repeats, "n_repeats", least=2)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    every_row = check_numbers(
+    every_row = resample.check_numbers(
         X, _FEWEST_ROWS, what="a comparison", why="fits each method again on subsamples"
     )
-    seed = seed_of(random_state)
+    seed = resample.seed_of(random_state)
     rows = np.arange(len(every_row))
     if len(rows) > max_rows:
-        rows = draw_rows(len(rows), max_rows, np.random.RandomState(seed))
+        rows = resample.draw_rows(len(rows), max_rows, np.random.RandomState(seed))
     compared = every_row[rows]
     number = _check_n_clusters(n_clusters, compared)
-    drawn = draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
+    drawn = resample.draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
     n_steps, steps = len(chosen) * (1 + n_repeats), count()
 
-    with shown(progress, n_steps) as tell:
+    with resample.progress_reporter(progress, n_steps) as report:
         fitted = []
         for method in chosen:
-            tell(next(steps), n_steps, f"Fitting {method.name}")
+            report(next(steps), n_steps, f"Fitting {method.name}")
             fitted.append(_first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
         works = (
             partial(_refit, method, compared, subsample, (seed + repeat) % _SEEDS)
@@ -304,14 +285,14 @@ def compare_methods(
             for repeat, subsample in enumerate(drawn, 1)
         )
         results = [result for _, result in fitted]
-        with running(works, n_jobs, catch=_FIT_ERRORS) as attempts:
+        with resample.run_parallel(works, n_jobs, catch=_FIT_ERRORS) as attempts:
             for place, result in enumerate(results):
                 if result.failure is not None:
                     continue
                 refits = []
                 for repeat in range(1, n_repeats + 1):
                     words = f"Refitting {result.name}, {repeat} of {n_repeats}"
-                    tell(next(steps), n_steps, words)
+                    report(next(steps), n_steps, words)
                     refits.append(next(attempts))
                 results[place] = _with_refits(result, drawn, refits)
     return Comparison(
@@ -344,20 +325,22 @@ def _first_fit(
     """The method with all its settings, and its timed fit on all rows."""
     method = method.configured(rate=rate, n_clusters=n_clusters)
     number_from = "found" if method.number_parameter is None else "given"
-    choice: Attempt[int] = Attempt(None, None, 0.0, ())
+    choice: resample.Attempt[int] = resample.Attempt(None, None, 0.0, ())
     if method.number_rule is not None and n_clusters is None:
         number_from = method.number_rule
         sample = _at_most(CHOICE_ROWS, X, seed)
-        with one_thread():  # small products of matrices lose more to threads than they win
-            choice = attempt(partial(choose_number, method, sample, seed=seed), catch=_FIT_ERRORS)
+        with resample.one_thread():  # small products of matrices lose more to threads than they win
+            choice = resample.attempt(
+                partial(choose_number, method, sample, seed=seed), catch=_FIT_ERRORS
+            )
         method = method.configured(rate=rate, n_clusters=choice.value)
-    fit: Attempt[_Fit] = Attempt(None, choice.error, 0.0, ())
+    fit: resample.Attempt[_Fit] = resample.Attempt(None, choice.error, 0.0, ())
     if choice.error is None:
         # The first fit compiles code of ours, which depends on the number of rows, or loads that of
         # others: it is not counted.
         warm_up = X if method.compiles else X[:_WARM_UP_ROWS]
-        attempt(lambda: _fit(method, warm_up, seed), catch=_FIT_ERRORS)
-        fit = attempt(lambda: _fit(method, X, seed)[1], catch=_FIT_ERRORS)
+        resample.attempt(lambda: _fit(method, warm_up, seed), catch=_FIT_ERRORS)
+        fit = resample.attempt(lambda: _fit(method, X, seed)[1], catch=_FIT_ERRORS)
     remarks = [_first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)]
     if choice.value == MOST_CLUSTERS:
         remarks = [
@@ -366,7 +349,7 @@ def _first_fit(
         ]
     about: dict[str, Any] = {
         "name": method.name,
-        "estimator": words_of(seeded_clone(method.estimator, seed)),
+        "estimator": words_of(resample.seeded_clone(method.estimator, seed)),
         "seconds": fit.seconds,
         "warnings": tuple(dict.fromkeys(remarks)),
         "failure": None if fit.error is None else _failure(fit.error),
@@ -399,7 +382,7 @@ def _refit(method: Method, X: Doubles, rows: Places, seed: int) -> _Fit:
 
 def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, _Fit]:
     rows = _at_most(method.most_rows, X, seed)
-    model = seeded_clone(method.estimator, seed).fit(rows)
+    model = resample.seeded_clone(method.estimator, seed).fit(rows)
     if not method.is_detector:
         return model, _Fit(labels_of(model, X), None, len(rows))
     if hasattr(model, "negative_outlier_factor_"):
@@ -413,12 +396,12 @@ def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, _Fit]:
 def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
     if most is None or len(X) <= most:
         return X
-    rows: Doubles = X[draw_rows(len(X), most, np.random.RandomState(seed))]
+    rows: Doubles = X[resample.draw_rows(len(X), most, np.random.RandomState(seed))]
     return rows
 
 
 def _with_refits(
-    result: Result, drawn: Sequence[Places], refits: Sequence[Attempt[_Fit]]
+    result: Result, drawn: Sequence[Places], refits: Sequence[resample.Attempt[_Fit]]
 ) -> Result:
     """The result of a method with what its refits say."""
     pairs = zip(drawn, refits, strict=True)

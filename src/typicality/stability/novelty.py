@@ -16,15 +16,8 @@ from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.metrics import jaccard_score
 from typicality.metrics.flags import check_flags
+from typicality.stability import resample
 from typicality.stability.outliers import Score, check_detector, check_rates, scores_of
-from typicality.stability.resample import (
-    Progress,
-    check_estimator,
-    check_rows_to_split,
-    repeat,
-    rows_of,
-    seeded_clone,
-)
 from typicality.stability.results import RepeatedScores, words_of
 
 
@@ -80,7 +73,7 @@ def novelty_accuracy(
     n_repeats: int = 100,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | resample.Progress = False,
 ) -> NoveltyAccuracy:
     """How well a detector that was trained on normal rows tells outliers from other normal rows.
 
@@ -149,14 +142,14 @@ def novelty_accuracy(
     """
     _check_judge(detector, rate, matched_to)
     check_detector(detector, score)
-    X, n_rows = check_rows_to_split(X, detector)
+    X, n_rows = resample.check_rows_to_split(X, detector)
     truth = check_flags(is_outlier, "is_outlier")
     check_same_length(n_rows, "X", len(truth), "is_outlier")
     if not truth.any():
         raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
     sizes = _check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
-    scores = repeat(
+    scores = resample.repeat(
         partial(
             _train_once,
             detector=detector,
@@ -199,13 +192,13 @@ def _train_once(
     for size in sizes:
         training = np.sort(order[:size])
         others = np.delete(np.arange(len(is_outlier)), training)
-        model = seeded_clone(detector, rng)
-        rows = rows_of(model, X, training, trained_on=training)
-        unseen = rows_of(model, X, others, trained_on=training)
+        model = resample.seeded_clone(detector, rng)
+        rows = resample.rows_of(model, X, training, trained_on=training)
+        unseen = resample.rows_of(model, X, others, trained_on=training)
         model.fit(rows)
         if matched_to is not None:
-            other = seeded_clone(matched_to, rng)
-            other_rows = rows_of(other, X, training, trained_on=training)
+            other = resample.seeded_clone(matched_to, rng)
+            other_rows = resample.rows_of(other, X, training, trained_on=training)
             rate = float(np.mean(other.fit(other_rows).predict(other_rows) == -1))
         if rate is None:
             rejected = model.predict(unseen) == -1
@@ -233,7 +226,7 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
         check_rates(rate, name="rate")
         return
     judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
-    check_estimator(judge, name)
+    resample.check_estimator(judge, name)
     if not (hasattr(judge, "predict") and is_outlier_detector(judge)):
         raise ValueError(
             f"{judge!r} has no predict that says which rows to reject (-1). Pass rate=."

@@ -17,15 +17,7 @@ from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics import jaccard_score
-from typicality.stability.resample import (
-    Progress,
-    check_estimator,
-    check_rows_to_split,
-    halves,
-    repeat,
-    rows_of,
-    seeded_clone,
-)
+from typicality.stability import resample
 from typicality.stability.results import RepeatedScores, words_of
 
 Score = str | Callable[[Any, Any], Any] | None
@@ -80,7 +72,7 @@ def outlier_stability(
     n_repeats: int = 100,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | resample.Progress = False,
 ) -> OutlierStability:
     r"""How much the outliers that a detector finds depend on the rows it was fitted on.
 
@@ -148,12 +140,12 @@ def outlier_stability(
     (10, 3)
     """
     check_detector(detector, score)
-    X, n_rows = check_rows_to_split(X, detector)
+    X, n_rows = resample.check_rows_to_split(X, detector)
     rates = check_rates(rates)
     _check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
-    scores = repeat(
+    scores = resample.repeat(
         partial(
             _split_once,
             detector=detector,
@@ -185,8 +177,8 @@ def _split_once(
 ) -> list[float]:
     """The agreement at each rate, for one split."""
     rng = check_random_state(seed)
-    split = halves(n_rows, rng)
-    detectors = [seeded_clone(detector, rng) for _ in split]
+    split = resample.halves(n_rows, rng)
+    detectors = [resample.seeded_clone(detector, rng) for _ in split]
     if rate_parameter is None:
         scores = _fit_and_score(detectors, X, split, score)
         return [_agreement(*scores, rate, transfer, rng) for rate in rates]
@@ -204,9 +196,9 @@ def _fit_and_score(
 ) -> tuple[Doubles, Doubles, Doubles]:
     """Scores of both halves by the detector of the first, and of the second by its own."""
     (one, two), (first, second) = detectors, split
-    rows_1 = rows_of(one, X, first, trained_on=first)
-    rows_2 = rows_of(two, X, second, trained_on=second)
-    unseen = rows_of(one, X, second, trained_on=first)
+    rows_1 = resample.rows_of(one, X, first, trained_on=first)
+    rows_2 = resample.rows_of(two, X, second, trained_on=second)
+    unseen = resample.rows_of(one, X, second, trained_on=first)
     one.fit(rows_1)
     two.fit(rows_2)
     return (
@@ -280,7 +272,7 @@ def lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> N
 
 def check_detector(detector: Any, score: Any) -> None:
     """An unfitted estimator that can score rows it was not fitted on."""
-    check_estimator(detector, "detector")
+    resample.check_estimator(detector, "detector")
     if callable(score):
         return
     if score is not None and not isinstance(score, str):

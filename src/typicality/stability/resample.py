@@ -1,8 +1,8 @@
 """The resampling engine: the same work on many parts of the rows, each with a seed of its own.
 
 Every result of this package comes from here: :func:`attempt` runs one piece of work and keeps its
-time, its warnings and its failure; :func:`running` runs many in parallel; :func:`repeat` draws a
-seed for each of them.
+time, its warnings and its failure; :func:`run_parallel` runs many; :func:`repeat` draws a seed for
+each of them.
 """
 
 import re
@@ -33,7 +33,7 @@ from typicality.geometry.checks import check_magnitudes, check_rows, check_varyi
 
 Value = TypeVar("Value")
 Progress = Callable[[int, int, str], None]
-Heard = tuple[type[Warning], str]
+Caught = tuple[type[Warning], str]
 
 _LARGEST_SEED = np.iinfo(np.int32).max
 _FEWEST_ROWS = 4  # two in each half
@@ -174,7 +174,7 @@ class Attempt(NamedTuple, Generic[Value]):
     value: Value | None
     error: Exception | None
     seconds: float
-    warnings: tuple[Heard, ...]
+    warnings: tuple[Caught, ...]
 
 
 def attempt(
@@ -182,18 +182,18 @@ def attempt(
 ) -> Attempt[Value]:
     """Run a piece of work; errors of the kinds in `catch` become part of the result."""
     value, error = None, None
-    with hearing() as heard:
+    with capture_warnings() as caught:
         start = perf_counter()
         try:
             value = work()
-        except catch as caught:
-            error = caught
+        except catch as failure:
+            error = failure
         seconds = perf_counter() - start
-    return Attempt(value, error, seconds, tuple(dict.fromkeys(heard)))
+    return Attempt(value, error, seconds, tuple(dict.fromkeys(caught)))
 
 
 @contextmanager
-def running(
+def run_parallel(
     works: Iterable[Callable[[], Value]],
     n_jobs: int | None,
     *,
@@ -213,7 +213,7 @@ def running(
         try:
             yield attempts
         finally:
-            with hearing():  # joblib warns of results that were not used
+            with capture_warnings():  # joblib warns of results that were not used
                 attempts.close()
 
 
@@ -278,14 +278,14 @@ def repeat(
         for number, seed in enumerate(seeds, start=1)
     )
     values: list[Any] = []
-    heard = []
-    with shown(progress, n_repeats) as tell, running(works, n_jobs) as attempts:
-        tell(0, n_repeats, "Repetitions")
+    caught = []
+    with progress_reporter(progress, n_repeats) as report, run_parallel(works, n_jobs) as attempts:
+        report(0, n_repeats, "Repetitions")
         for attempted in attempts:
             values.append(attempted.value)
-            heard.append(attempted.warnings)
-            tell(len(values), n_repeats, "Repetitions")
-    warn_once(heard, n_repeats)
+            caught.append(attempted.warnings)
+            report(len(values), n_repeats, "Repetitions")
+    warn_once(caught, n_repeats)
     return values
 
 
@@ -298,7 +298,7 @@ def _named_work(work: Callable[[int], Value], seed: int, name: str) -> Value:
 
 
 @contextmanager
-def shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
+def progress_reporter(progress: bool | Progress, total: int) -> Iterator[Progress]:
     """A function that reports progress: the caller's, that of a bar, or one that does nothing."""
     if callable(progress):
         yield progress
@@ -315,10 +315,10 @@ def shown(progress: bool | Progress, total: int) -> Iterator[Progress]:
 
 
 def part_of_progress(
-    tell: Progress, before: int, total: int, words: str, size: int = 1
+    report: Progress, before: int, total: int, words: str, size: int = 1
 ) -> Progress:
     """Progress of a part, told as steps of the whole: `before` steps are done, a step is `size`."""
-    return lambda done, _, __: tell(before + size * done, total, words)
+    return lambda done, _, __: report(before + size * done, total, words)
 
 
 # ---- warnings of many repetitions ----------------------------------------------------------------
@@ -328,7 +328,7 @@ _LISTED = re.compile(r"(\w* ?#)((,| and) \1)*( and # more)?")
 
 # How warnings are shown belongs to the whole process. Repetitions may run in threads at the same
 # time, and would restore each other's ways of showing: so the first to listen changes it for all,
-# the last restores it, and what is heard goes to the thread that it comes from.
+# the last restores it, and what is caught goes to the thread that it comes from.
 _changing = Lock()
 _usual_way = ExitStack()
 _n_listening = 0
@@ -336,12 +336,12 @@ _in_this_thread = local()
 
 
 @contextmanager
-def hearing() -> Iterator[list[Heard]]:
+def capture_warnings() -> Iterator[list[Caught]]:
     """A list of the warnings that this thread gives in the meantime, whatever the filters are."""
     global _n_listening
-    outer = getattr(_in_this_thread, "heard", None)
-    heard: list[Heard] = []
-    _in_this_thread.heard = heard
+    outer = getattr(_in_this_thread, "caught", None)
+    caught: list[Caught] = []
+    _in_this_thread.caught = caught
     with _changing:
         if _n_listening == 0:
             _usual_way.enter_context(warnings.catch_warnings())
@@ -349,37 +349,37 @@ def hearing() -> Iterator[list[Heard]]:
             warnings.showwarning = _keep_or_show(warnings.showwarning)
         _n_listening += 1
     try:
-        yield heard
+        yield caught
     finally:
         with _changing:
             _n_listening -= 1
             if _n_listening == 0:
                 _usual_way.close()
-        _in_this_thread.heard = outer
+        _in_this_thread.caught = outer
 
 
 def _keep_or_show(show: Any) -> Any:
     def showwarning(message: Warning, category: type[Warning], *place: Any, **more: Any) -> None:
-        heard = getattr(_in_this_thread, "heard", None)
-        if heard is None:
+        caught = getattr(_in_this_thread, "caught", None)
+        if caught is None:
             show(message, category, *place, **more)
         else:
-            heard.append((category, str(message)))
+            caught.append((category, str(message)))
 
     return showwarning
 
 
 def warn_once(
-    heard_in_each: Iterable[Iterable[Heard]], n_repeats: int, *, among: str = "repetitions"
+    caught_in_each: Iterable[Iterable[Caught]], n_repeats: int, *, among: str = "repetitions"
 ) -> None:
     """Give each warning once, with the number of repetitions (or of others) it came from.
 
     Warnings that differ in numbers and names alone are one, given in the words of the first.
     """
-    first: dict[Heard, str] = {}
-    times: Counter[Heard] = Counter()
-    for heard in heard_in_each:
-        kinds = {(category, _pattern(text)): text for category, text in reversed([*heard])}
+    first: dict[Caught, str] = {}
+    times: Counter[Caught] = Counter()
+    for caught in caught_in_each:
+        kinds = {(category, _pattern(text)): text for category, text in reversed([*caught])}
         times.update(kinds.keys())
         first = kinds | first
     for (category, pattern), count in times.items():

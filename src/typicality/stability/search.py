@@ -26,17 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._compat import HasMethods, Interval, StrOptions, fit_context
 from typicality._typing import Doubles, Places
 from typicality.exceptions import RepetitionError
+from typicality.stability import resample
 from typicality.stability.clusters import check_clusterer, clustering_stability
 from typicality.stability.outliers import TRANSFERS, check_detector, check_rates, outlier_stability
-from typicality.stability.resample import (
-    Progress,
-    draw_seed,
-    hearing,
-    part_of_progress,
-    seeded_clone,
-    shown,
-    warn_once,
-)
 from typicality.stability.results import words_of
 
 _FITTED_ATTRIBUTES = ("labels_", "offset_", "n_features_in_", "feature_names_in_")
@@ -279,7 +271,7 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         refit: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
-        progress: bool | Progress = False,
+        progress: bool | resample.Progress = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -318,11 +310,11 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
             clone(self.estimator).set_params(**clone(setting, safe=False)) for setting in settings
         ]
         rng = check_random_state(self.random_state)
-        seed = draw_seed(rng)
+        seed = resample.draw_seed(rng)
         # Rows that it cannot use are told at once, in the words of the estimator; what it warns
         # of, the repetitions tell.
-        with hearing():
-            seeded_clone(candidates[0], rng).fit(X)
+        with resample.capture_warnings():
+            resample.seeded_clone(candidates[0], rng).fit(X)
         results = self._judge_all(X, candidates, kind, seed=seed)
         scores = np.column_stack([result.scores.mean(axis=1) for result in results])
         means = np.array([result.mean.mean() for result in results])
@@ -331,7 +323,7 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
             n_clusters = np.array([result.typical_n_clusters for result in results])
         choice = choose(scores, means, tolerance=self.tolerance, n_clusters=n_clusters)
         if self.refit:
-            chosen = seeded_clone(candidates[choice.chosen], rng)
+            chosen = resample.seeded_clone(candidates[choice.chosen], rng)
             self.best_estimator_ = chosen.fit(X)
         self.results_ = tuple(results)
         self.cv_results_ = results_table(settings, scores, means)
@@ -349,15 +341,15 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         judge: Callable[..., Any] = clustering_stability
         if kind == "outliers":
             judge = partial(outlier_stability, rates=self.rates, transfer=self.transfer)
-        results, heard_of_each = [], []
+        results, caught_of_each = [], []
         n_splits = len(candidates) * self.n_repeats
-        with shown(self.progress, n_splits) as tell:
+        with resample.progress_reporter(self.progress, n_splits) as report:
             for number, candidate in enumerate(candidates):
-                part = part_of_progress(
-                    tell, number * self.n_repeats, n_splits, words_of(candidate)
+                part = resample.part_of_progress(
+                    report, number * self.n_repeats, n_splits, words_of(candidate)
                 )
                 try:
-                    with hearing() as heard:
+                    with resample.capture_warnings() as caught:
                         result = judge(
                             candidate,
                             X,
@@ -369,8 +361,8 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
                 except RepetitionError as error:
                     raise RepetitionError(f"{words_of(candidate)}: {error}") from error
                 results.append(result)
-                heard_of_each.append(heard)
-        warn_once(heard_of_each, len(candidates), among="settings")
+                caught_of_each.append(caught)
+        resample.warn_once(caught_of_each, len(candidates), among="settings")
         return results
 
     def plot(self, *, ax: Any = None) -> Any:

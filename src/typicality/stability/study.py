@@ -15,6 +15,7 @@ from typicality._typing import Doubles
 from typicality._words import counted, enumerated
 from typicality.bandwidth import bandwidth, median_distance, neighbour_distance
 from typicality.cluster import OneClusterPCM
+from typicality.stability import resample
 from typicality.stability.outliers import (
     TRANSFERS,
     OutlierStability,
@@ -23,14 +24,6 @@ from typicality.stability.outliers import (
     outlier_stability,
 )
 from typicality.stability.recommendation import Recommendation, recommend
-from typicality.stability.resample import (
-    Progress,
-    check_numbers,
-    hearing,
-    part_of_progress,
-    seed_of,
-    shown,
-)
 from typicality.stability.results import as_json, text_table
 
 OURS, SVM = "one-cluster", "one-class svm"
@@ -215,7 +208,7 @@ def outlier_study(
     max_rows: int = 2_000,
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | resample.Progress = False,
 ) -> OutlierStudy:
     """Find out which bandwidth and rate give outliers that are stable under resampling.
 
@@ -286,12 +279,12 @@ def outlier_study(
     True
     """
     began = perf_counter()
-    rows = check_numbers(X, _FEWEST_ROWS, what="a study", why="splits them in halves")
+    rows = resample.check_numbers(X, _FEWEST_ROWS, what="a study", why="splits them in halves")
     rates = tuple(sorted(set(check_rates(rates))))
     n_repeats = check_whole(n_repeats, "n_repeats", least=2)
     check_choice(transfer, "transfer", TRANSFERS)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
-    seed = seed_of(random_state)
+    seed = resample.seed_of(random_state)
     default = bandwidth("auto", rows)
     named = _chosen_sigmas(rows, sigmas, default)
     sample = rows
@@ -343,25 +336,32 @@ class _Task(NamedTuple):
 
 
 def _measured(
-    tasks: Sequence[_Task], X: Doubles, progress: bool | Progress, *, n_repeats: int, **options: Any
+    tasks: Sequence[_Task],
+    X: Doubles,
+    progress: bool | resample.Progress,
+    *,
+    n_repeats: int,
+    **options: Any,
 ) -> tuple[dict[str, tuple[OutlierStability, ...]], list[str]]:
     """The results of each detector, and what its fits warned of."""
     results: dict[str, tuple[OutlierStability, ...]] = {}
     sigmas: dict[str, list[str]] = {}  # by warning
     done, total = 0, n_repeats * sum(task.n_fits for task in tasks)
-    with shown(progress, total) as tell:
+    with resample.progress_reporter(progress, total) as report:
         for name, sigma, detector, rate_parameter, n_fits in tasks:
-            with hearing() as heard:
+            with resample.capture_warnings() as caught:
                 result = outlier_stability(
                     detector,
                     X,
                     rate_parameter=rate_parameter,
                     n_repeats=n_repeats,
-                    progress=part_of_progress(tell, done, total, f"Fits of {name}", n_fits),
+                    progress=resample.part_of_progress(
+                        report, done, total, f"Fits of {name}", n_fits
+                    ),
                     **options,
                 )
             results[name] = (*results.get(name, ()), result)
-            for text in dict.fromkeys(text for _, text in heard):
+            for text in dict.fromkeys(text for _, text in caught):
                 sigmas.setdefault(text, []).append(f"{sigma:.4g}")
             done += n_repeats * n_fits
     return results, [f"With sigma {enumerated(s)}: {text}" for text, s in sigmas.items()]
