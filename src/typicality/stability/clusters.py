@@ -11,6 +11,7 @@ from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
 from typicality._arguments import check_whole
+from typicality._compat import n_rows_of
 from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
@@ -165,12 +166,9 @@ def clustering_stability(
     check_clusterer(clusterer)
     X, n_rows = resample.check_rows_to_split(X, clusterer)
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
+    work = partial(_split_once, clusterer, X)
     outcomes = resample.repeat(
-        partial(_split_once, clusterer=clusterer, X=X, n_rows=n_rows),
-        n_repeats,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
+        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     distances, random_distances, *n_clusters = map(np.array, zip(*outcomes, strict=True))
     n_single = int(np.isnan(random_distances).sum())
@@ -190,10 +188,10 @@ def clustering_stability(
     )
 
 
-def _split_once(seed: int, *, clusterer: Any, X: Any, n_rows: int) -> tuple[float, ...]:
+def _split_once(clusterer: Any, X: Any, seed: int) -> tuple[float, ...]:
     """The distance of two labellings of the second half, that of random ones, and their sizes."""
     rng = check_random_state(seed)
-    first, second = resample.halves(n_rows, rng)
+    first, second = resample.halves(n_rows_of(X), rng)
     one, two = (resample.seeded_clone(clusterer, rng) for _ in range(2))
     one.fit(resample.rows_of(one, X, first, trained_on=first))
     two.fit(resample.rows_of(two, X, second, trained_on=second))

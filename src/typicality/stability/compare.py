@@ -172,7 +172,10 @@ class Comparison:
         size = f"Comparison of {len(self.rows):,} rows, {self.n_features} features"
         tables = [
             text_table(table.header, table.rows, left={0})
-            for table in (wording.clusterer_table(self.clusterers), wording.detector_table(self.detectors))
+            for table in (
+                wording.clusterer_table(self.clusterers),
+                wording.detector_table(self.detectors),
+            )
             if table.rows
         ]
         sentences = "\n".join(f"- {sentence}" for sentence in self.findings)

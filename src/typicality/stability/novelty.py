@@ -149,21 +149,9 @@ def novelty_accuracy(
         raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
     sizes = _check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
+    work = partial(_train_once, detector, X, truth, sizes, rate, matched_to, score)
     scores = resample.repeat(
-        partial(
-            _train_once,
-            detector=detector,
-            X=X,
-            is_outlier=truth,
-            sizes=sizes,
-            rate=rate,
-            matched_to=matched_to,
-            score=score,
-        ),
-        n_repeats,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
+        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     rejection = "predict" if rate is None else f"a rate of {rate:g}"
     if matched_to is not None:
@@ -175,8 +163,6 @@ def novelty_accuracy(
 
 
 def _train_once(
-    seed: int,
-    *,
     detector: Any,
     X: Any,
     is_outlier: NDArray[np.bool_],
@@ -184,6 +170,7 @@ def _train_once(
     rate: float | None,
     matched_to: Any,
     score: Score,
+    seed: int,
 ) -> list[float]:
     """The accuracy at each size, for one order of the normal rows."""
     rng = check_random_state(seed)

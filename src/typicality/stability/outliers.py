@@ -145,39 +145,25 @@ def outlier_stability(
     _check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)
     n_repeats = check_whole(n_repeats, "n_repeats", least=1)
+    work = partial(_split_once, detector, X, rates, rate_parameter, transfer, score)
     scores = resample.repeat(
-        partial(
-            _split_once,
-            detector=detector,
-            X=X,
-            n_rows=n_rows,
-            rates=rates,
-            rate_parameter=rate_parameter,
-            transfer=transfer,
-            score=score,
-        ),
-        n_repeats,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
+        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
     )
     return OutlierStability(words_of(detector), n_rows, np.array(scores), rates, transfer)
 
 
 def _split_once(
-    seed: int,
-    *,
     detector: Any,
     X: Any,
-    n_rows: int,
     rates: tuple[float, ...],
     rate_parameter: str | None,
     transfer: str,
     score: Score,
+    seed: int,
 ) -> list[float]:
     """The agreement at each rate, for one split."""
     rng = check_random_state(seed)
-    split = resample.halves(n_rows, rng)
+    split = resample.halves(n_rows_of(X), rng)
     detectors = [resample.seeded_clone(detector, rng) for _ in split]
     if rate_parameter is None:
         scores = _fit_and_score(detectors, X, split, score)
