@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 from typicality.exceptions import ClusteringWarning, FeatureWarning, RepetitionError
 from typicality.stability import outlier_stability
-from typicality.stability.resample import repeat
+from typicality.stability.resample import progress_reporter, repeat
 
 
 def itself(seed):
@@ -153,6 +153,8 @@ def test_a_bar_goes_to_a_terminal_on_stderr(capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
     monkeypatch.setenv("FORCE_COLOR", "1")
     repeat(itself, 3, progress=True)
+    with progress_reporter(True, total=2) as report:
+        report(1, 2, "KMeans([/no markup])")
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Repetitions" in shown.err

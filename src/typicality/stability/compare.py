@@ -337,14 +337,16 @@ def _first_fit(
                 partial(choose_number, method, sample, seed=seed), catch=_FIT_ERRORS
             )
         method = method.configured(rate=rate, n_clusters=choice.value)
-    fit: resample.Attempt[_Fit] = resample.Attempt(None, choice.error, 0.0, ())
-    if choice.error is None:
+    fit: resample.Attempt[_Fit] = resample.Attempt(None, choice.failure, 0.0, ())
+    if choice.failure is None:
         # The first fit compiles code of ours, which depends on the number of rows, or loads that of
         # others: it is not counted.
         warm_up = X if method.compiles else X[:_WARM_UP_ROWS]
         resample.attempt(lambda: _fit(method, warm_up, seed), catch=_FIT_ERRORS)
         fit = resample.attempt(lambda: _fit(method, X, seed)[1], catch=_FIT_ERRORS)
-    remarks = [_first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)]
+    remarks = [
+        resample.first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)
+    ]
     if choice.value == MOST_CLUSTERS:
         remarks = [
             f"{MOST_CLUSTERS} clusters are the most that were tried; there may be more.",
@@ -355,7 +357,7 @@ def _first_fit(
         "estimator": words_of(resample.seeded_clone(method.estimator, seed)),
         "seconds": fit.seconds,
         "warnings": tuple(dict.fromkeys(remarks)),
-        "failure": None if fit.error is None else _failure(fit.error),
+        "failure": fit.failure,
     }
     if method.is_detector:
         return method, DetectorResult(
@@ -410,10 +412,10 @@ def _with_refits(
     pairs = zip(drawn, refits, strict=True)
     fits = [(rows, refit.value) for rows, refit in pairs if refit.value is not None]
     found = [(rows, fit.found) for rows, fit in fits]
-    errors = [refit.error for refit in refits if refit.error is not None]
+    failures = [refit.failure for refit in refits if refit.failure is not None]
     remarks = result.warnings
-    if errors:
-        remarks += (f"{len(errors)} of {len(refits)} refits failed: {_failure(errors[0])}",)
+    if failures:
+        remarks += (f"{len(failures)} of {len(refits)} refits failed: {failures[0]}",)
     if isinstance(result, ClustererResult):
         return replace(
             result,
@@ -428,14 +430,6 @@ def _with_refits(
         held_out=Repeats(shares),
         warnings=remarks,
     )
-
-
-def _failure(error: Exception) -> str:
-    return _first_line(str(error)) or type(error).__name__
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 # ---- what is refused -----------------------------------------------------------------------------

@@ -169,10 +169,10 @@ def check_numbers(X: Any, at_least: int, *, what: str, why: str) -> Doubles:
 
 
 class Attempt(NamedTuple, Generic[Value]):
-    """What came of a piece of work: a value or an error, its time, and its warnings, each once."""
+    """A piece of work: its value or why it failed, its time, and its warnings, each once."""
 
     value: Value | None
-    error: Exception | None
+    failure: str | None
     seconds: float
     warnings: tuple[Caught, ...]
 
@@ -180,16 +180,21 @@ class Attempt(NamedTuple, Generic[Value]):
 def attempt(
     work: Callable[[], Value], *, catch: tuple[type[Exception], ...] = ()
 ) -> Attempt[Value]:
-    """Run a piece of work; errors of the kinds in `catch` become part of the result."""
-    value, error = None, None
+    """Run a piece of work; the words of an error of the kinds in `catch` become its failure."""
+    value, failure = None, None
     with capture_warnings() as caught:
         start = perf_counter()
         try:
             value = work()
-        except catch as failure:
-            error = failure
+        except catch as error:  # in words: not every error can go to another process
+            failure = first_line(str(error)) or type(error).__name__
         seconds = perf_counter() - start
-    return Attempt(value, error, seconds, tuple(dict.fromkeys(caught)))
+    return Attempt(value, failure, seconds, tuple(dict.fromkeys(caught)))
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 @contextmanager
@@ -306,12 +311,15 @@ def progress_reporter(progress: bool | Progress, total: int) -> Iterator[Progres
         yield lambda done, total, words: None
     else:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
         with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("", total=total)
-            yield lambda done, total, words: bar.update(task, completed=done, description=words)
+            yield lambda done, total, words: bar.update(
+                task, completed=done, description=escape(words)
+            )
 
 
 def part_of_progress(
