@@ -26,7 +26,7 @@ from _report import Report, Verdict, machine
 from _sets_with_outliers import REAL, SYNTHETIC
 from typicality import FuzzyCMeans, OneClusterPCM
 from typicality.bandwidth import median_distance
-from typicality.validation import select_by_stability
+from typicality.stability import select_by_stability
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "stability_choice.md"
 _FIRST = 90_000

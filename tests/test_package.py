@@ -41,7 +41,7 @@ LAYERS = [
     ["fitted"],
     ["report"],
     ["cluster", "plot", "preprocessing"],
-    ["persistence", "comparison", "validation"],
+    ["persistence", "stability"],
     ["cli"],
     ["__main__"],
 ]
@@ -51,7 +51,6 @@ PUBLIC_MODULES = [
     "typicality",
     "typicality.bandwidth",
     "typicality.cluster",
-    "typicality.comparison",
     "typicality.datasets",
     "typicality.exceptions",
     "typicality.kernels",
@@ -64,8 +63,8 @@ PUBLIC_MODULES = [
     "typicality.plot",
     "typicality.preprocessing",
     "typicality.report",
+    "typicality.stability",
     "typicality.tables",
-    "typicality.validation",
 ]
 
 

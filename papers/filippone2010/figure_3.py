@@ -12,7 +12,7 @@ from filippone2010.figure_2 import SEED
 from regenerating import Setting, markdown_table
 from typicality.datasets import make_gaussian_and_outliers
 from typicality.plot import StabilityDisplay
-from typicality.validation import OutlierStability, outlier_stability
+from typicality.stability import OutlierStability, outlier_stability
 
 SIGMAS = (0.5, 1.0, 5.0)
 RATES = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2)

@@ -13,7 +13,7 @@ from regenerating import Setting, markdown_table
 from typicality.datasets import make_gaussian_and_outliers
 from typicality.exceptions import ClusteringWarning
 from typicality.plot import StabilityDisplay
-from typicality.validation import OutlierStability, outlier_stability
+from typicality.stability import OutlierStability, outlier_stability
 
 SIGMA = 1.0
 GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

@@ -16,7 +16,7 @@ from regenerating import Setting, markdown_table
 from typicality.datasets import load_breast_cancer_original, load_ionosphere
 from typicality.exceptions import FeatureWarning
 from typicality.plot import StabilityDisplay
-from typicality.validation import novelty_accuracy
+from typicality.stability import novelty_accuracy
 
 _DRAWS = 3  # seed of the training rows: all detectors see the same ones
 

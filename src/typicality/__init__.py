@@ -32,7 +32,6 @@ _HOMES = {
 _MODULES = (
     "bandwidth",
     "cluster",
-    "comparison",
     "datasets",
     "exceptions",
     "kernels",
@@ -45,8 +44,8 @@ _MODULES = (
     "plot",
     "preprocessing",
     "report",
+    "stability",
     "tables",
-    "validation",
 )
 
 __all__ = [

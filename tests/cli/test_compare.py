@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from typicality.cli import main
 from typicality.cli.compare import compare
-from typicality.comparison.methods import CLUSTERERS, DETECTORS
+from typicality.stability.methods import CLUSTERERS, DETECTORS
 
 QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF", "--repeats", "2"]
 

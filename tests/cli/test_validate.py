@@ -2,14 +2,11 @@
 
 import json
 import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 from matplotlib.figure import Figure
-
-from typicality.cli.console import Terminal
 
 QUICK = ["--repeats", "4", "--rates", "0.05,0.1", "--sigma", "0.3,1"]
 
@@ -188,8 +185,8 @@ def test_wrong_use_is_explained(run, file, options, code, words):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (["1,2", "3,5", "2,9"], "few.csv: 3 rows can be used, and at least 20 are needed"),
-        (["1,2"] * 30, "few.csv: all rows are equal, so none of them can be an outlier."),
+        (["1,2", "3,5", "2,9"], "few.csv has 3 row(s), and a study needs at least 20"),
+        (["1,2"] * 30, "few.csv are the same (n_samples=30)"),
         (["1,2", "2,3"] * 15 + ["3,1e300"], "few.csv are too large: squared distances"),
     ],
     ids=["few", "equal", "far"],
@@ -199,17 +196,3 @@ def test_rows_that_cannot_be_split_are_explained(run, tmp_path, lines, words):
     done = run("validate", tmp_path / "few.csv", "--columns", "a,b")
     assert done.exit_code == 3
     assert words in text_of(done.stderr)
-
-
-def test_fits_are_counted_to_the_last(run, file, monkeypatch):
-    told = []
-
-    @contextmanager
-    def counting(_, total, noun):
-        yield lambda done: told.append((done, total, noun))
-
-    monkeypatch.setattr(Terminal, "counting", counting)
-    run("validate", file, *QUICK, "--missing", "drop", "--compare")
-    n_ours, n_svm = 3 * 4 * 2, 3 * 4 * 2 * 2  # widths, splits, halves, and rates
-    assert told[-1] == (n_ours + n_svm, n_ours + n_svm, "fits")
-    assert told == sorted(told)

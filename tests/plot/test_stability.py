@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from typicality import OneClusterPCM
 from typicality.plot import StabilityDisplay
-from typicality.validation import clustering_stability, novelty_accuracy, outlier_stability
+from typicality.stability import clustering_stability, novelty_accuracy, outlier_stability
 
 SCORES = np.random.RandomState(0).uniform(size=(12, 3))
 

@@ -1,9 +1,17 @@
-"""`typicality compare`: our methods beside others, on the rows of a file."""
+"""`typicality compare`: our methods next to others, on the rows of a file."""
 
-from typing import Any
+import csv
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from typicality.cli.console import Terminal
+from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     RunChoice,
     TableChoice,
@@ -13,6 +21,14 @@ from typicality.cli.options import (
     run_options_without_folder,
     table_options,
 )
+
+if TYPE_CHECKING:
+    from typicality.cli.preparing import PreparedRows
+    from typicality.stability import Comparison
+    from typicality.stability.wording import TextTable
+
+_FILES = ("comparison.json", "comparison.csv", "labels.csv")
+_ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
 
 
 @command
@@ -56,13 +72,167 @@ from typicality.cli.options import (
     help="Of more rows a random sample of this size is compared.",
 )
 @run_options_without_folder
-def compare(table: TableChoice, run: RunChoice, **options: Any) -> None:
+def compare(
+    table: TableChoice,
+    run: RunChoice,
+    methods: tuple[str, ...],
+    clusters: int | None,
+    rate: float,
+    repeats: int,
+    max_rows: int,
+) -> None:
     """Set our methods beside others on the rows of FILE.
 
     The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
-    local outlier factor. Shows how much the methods agree, how stable each is when it sees other
-    rows, and how long a fit takes. All run with their defaults.
+    local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
+    other rows, and how long a fit takes. All run with their defaults.
     """
-    from typicality.cli.comparing import CompareChoice, run_comparison
+    from typicality.cli.preparing import open_chosen, prepare_rows
+    from typicality.cli.resources import within
+    from typicality.cli.run_folder import folder_if_named
+    from typicality.cli.summary import about_data
+    from typicality.preprocessing import ColumnScaler
+    from typicality.stability import compare_methods
+    from typicality.stability.methods import chosen_methods
 
-    run_comparison(table, CompareChoice(**options), run, command_line())
+    terminal = Terminal(quiet=run.quiet, as_json=run.as_json)
+    try:
+        chosen_methods(methods or None)
+    except ValueError as error:
+        raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
+    with (
+        within(jobs=run.jobs, memory=run.memory),
+        folder_if_named(run.output, force=run.force, ours=_FILES) as folder,
+        open_chosen(table) as opened,
+    ):
+        with terminal.doing(f"Reading {opened.name}"):
+            memory = None if run.memory is None else int(run.memory * 1e9)
+            rows = prepare_rows(opened, table, memory=memory)
+            missing = "median" if table.missing == "median" else "error"
+            Z = ColumnScaler(scale=table.scale, missing=missing).fit_transform(rows.X)
+        processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
+        try:
+            found = compare_methods(
+                Z,
+                methods=methods or None,
+                n_clusters="auto" if clusters is None else clusters,
+                contamination=rate,
+                n_repeats=repeats,
+                random_state=run.seed,
+                n_jobs=run.jobs or processes,
+                max_rows=max_rows,
+                progress=not run.quiet,
+            )
+        except ValueError as error:
+            about_file = re.sub(r"\bX\b", lambda _: opened.name, str(error))
+            raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
+        record = _record(found, rows, table)
+        if folder is not None:
+            _write(folder, found, rows, record)
+    if run.as_json:
+        terminal.json(record)
+    terminal.say(about_data(rows, table.missing))
+    _say(terminal, found)
+    if run.output is not None:
+        terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(run.output)}/")
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def _say(terminal: Terminal, found: "Comparison") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    for text, about in _tables(found):
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for place, heading in enumerate(text.header):
+            table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=True)
+        for cells in text.rows:
+            table.add_row(*map(Text, cells))
+        terminal.say(Text(f"\n{text.title}", style="bold"))
+        terminal.say(table)
+        if about:
+            terminal.say(about)
+    for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
+        terminal.say(Text(f"\n{title}", style="bold"))
+        for sentence in sentences:
+            terminal.say(f"- {sentence}")
+    terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
+
+
+def _tables(found: "Comparison") -> Iterator[tuple["TextTable", str]]:
+    """Each table, and a line below it."""
+    from typicality.stability.wording import agreement_table, clusterer_table, detector_table
+
+    if found.clusterers:
+        yield clusterer_table(found.clusterers), ""
+    if len(found.labels) > 1:
+        yield (
+            agreement_table("Agreement of clusters", found.label_agreement, found.placed_agreement),
+            "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
+            "put in a cluster.",
+        )
+    if found.detectors:
+        yield detector_table(found.detectors), ""
+    if len(found.flagged) > 1:
+        yield (
+            agreement_table("Agreement on outliers", found.rank_agreement, found.flag_agreement),
+            "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
+            "the rows flagged.",
+        )
+
+
+# ---- what is written -----------------------------------------------------------------------------
+
+
+def _record(found: "Comparison", rows: "PreparedRows", table: TableChoice) -> dict[str, Any]:
+    """The result, and all it takes to repeat it."""
+    from typicality import __version__
+    from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
+
+    return {
+        "format": RECORD_FORMAT,
+        "made_by": f"typicality {__version__}",
+        "command": shlex.join(command_line()),
+        "arguments": list(command_line()),
+        "data": data_of(rows, table),
+        "scale": table.scale,
+        "versions": versions(),
+        **found.to_dict(),
+    }
+
+
+def _write(folder: Path, found: "Comparison", rows: "PreparedRows", record: dict[str, Any]) -> None:
+    from typicality.tables import write_table
+
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    # Names of files may hold bytes that are no text; they are kept as they are.
+    (folder / _FILES[0]).write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+    with open(folder / _FILES[1], "x", encoding="utf-8", newline="") as stream:
+        entries = record["clusterers"] + record["detectors"]
+        names = dict.fromkeys(name for entry in entries for name in entry)
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        for entry in entries:
+            lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
+            writer.writerow(entry | lists)
+    with open(folder / _FILES[2], "x", encoding="utf-8", newline="") as stream:
+        columns = _label_columns(found, rows)
+        cells = {n: ["" if v is None else str(v) for v in c.tolist()] for n, c in columns.items()}
+        write_table(stream, rows.table, cells)
+
+
+def _label_columns(found: "Comparison", rows: "PreparedRows") -> dict[str, Any]:
+    """Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared."""
+    import numpy as np
+
+    compared = np.flatnonzero(rows.kept)[found.rows]
+    values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
+    values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}
+    columns = {}
+    for name, of_compared in values.items():
+        column = np.ma.array(np.zeros(rows.n_rows, np.int64), mask=True)
+        column[compared] = of_compared
+        columns[re.sub(r"\W+", "_", name)] = column
+    return columns

@@ -1,9 +1,20 @@
-"""`typicality validate`: whether the rows flagged as outliers depend on which rows were seen."""
+"""`typicality validate`: are the outliers stable under resampling, and with which settings."""
 
-from typing import Any
+import csv
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from typicality._words import counted
+from typicality.cli.console import Terminal
+from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     RunChoice,
     TableChoice,
@@ -14,6 +25,27 @@ from typicality.cli.options import (
     table_options,
     table_words,
 )
+
+if TYPE_CHECKING:
+    from typicality.cli.preparing import PreparedRows
+    from typicality.stability import OutlierStudy
+
+_PICTURE = "stability.png"
+_FILES = ("validation.json", "validation.csv", "scores.csv", _PICTURE)
+_ROWS_WORTH_PROCESSES = 1_000  # with fewer, to start processes takes longer than the fits
+_NO_PICTURE = (
+    f"{_PICTURE} was not drawn: that takes matplotlib, which is not installed. Install it by "
+    'pip install "typicality[plot]".'
+)
+_ABOUT = (
+    "Mean Jaccard index of the rows that two halves flag: 1 where both flag the same rows, 0 where "
+    "none is flagged by both."
+)
+_ABOUT_SVM = "On the same halves, with nu the rate; by its scores, never by its own predictions."
+_TRANSFERS = {
+    "threshold": "score below its threshold",
+    "rank": "score lowest, as many of them",
+}
 
 
 @command
@@ -60,22 +92,273 @@ from typicality.cli.options import (
     help="Of more rows a random sample of this size is split.",
 )
 @run_options_without_folder
-def validate(table: TableChoice, run: RunChoice, **options: Any) -> None:
+def validate(
+    table: TableChoice,
+    run: RunChoice,
+    sigma: tuple[str, ...],
+    rates: tuple[str, ...],
+    repeats: int,
+    transfer: str,
+    compare: bool,
+    max_rows: int,
+) -> None:
     """Find out how far to trust `outliers` on the rows of FILE.
 
     Splits the rows in two halves, many times, and looks whether both flag the same rows: for
     several widths of the kernel and several rates. Says which to take, and what the next command
     is. It writes nothing unless --output names a folder.
     """
-    from typicality.cli.validating import (
-        ValidateChoice,
-        parse_rates,
-        parse_sigmas,
-        run_validation,
+    from typicality.cli.preparing import open_chosen, prepare_rows
+    from typicality.cli.resources import within
+    from typicality.cli.run_folder import folder_if_named
+    from typicality.cli.summary import about_data
+    from typicality.exceptions import RepetitionError
+    from typicality.preprocessing import ColumnScaler
+    from typicality.stability import outlier_study
+
+    sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
+    terminal = Terminal(quiet=run.quiet, as_json=run.as_json)
+    with (
+        within(jobs=run.jobs, memory=run.memory),
+        folder_if_named(run.output, force=run.force, ours=_FILES) as folder,
+        open_chosen(table) as opened,
+    ):
+        with terminal.doing(f"Reading {opened.name}"):
+            memory = None if run.memory is None else int(run.memory * 1e9)
+            rows = prepare_rows(opened, table, memory=memory)
+            missing = "median" if table.missing == "median" else "error"
+            Z = ColumnScaler(scale=table.scale, missing=missing).fit_transform(rows.X)
+        processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
+        try:
+            study = outlier_study(
+                Z,
+                sigmas=sigmas,
+                rates=shares,
+                n_repeats=repeats,
+                transfer=transfer,
+                compare=compare,
+                max_rows=max_rows,
+                random_state=run.seed,
+                n_jobs=run.jobs or processes,
+                progress=not run.quiet,
+            )
+        except RepetitionError as error:
+            raise UnusableError(f"{opened.name} cannot be validated: {error}") from error
+        except ValueError as error:
+            raise UnusableError(re.sub(r"\bX\b", lambda _: opened.name, str(error))) from error
+        chosen = study.recommendation.chosen
+        next_command = ["typicality", "outliers", *table_words()]
+        if chosen.sigma != study.default_sigma:
+            next_command += ["--sigma", f"{chosen.sigma!r}"]
+        next_command += ["--rate", f"{chosen.rate:g}"]
+        record = _record(study, rows, table, next_command)
+        written = () if folder is None else _write(folder, study, record)
+    if run.as_json:
+        terminal.json(record)
+    terminal.say(about_data(rows, table.missing))
+    _say(terminal, study)
+    again = ", with the same rows on standard input" if table.file == "-" else ""
+    terminal.say_path(f"\nNext{again}: ", shlex.join(next_command))
+    if run.output is not None:
+        terminal.say_path(f"Written: {', '.join(written)} in ", f"{Path(run.output)}/")
+        terminal.warn([_NO_PICTURE] if _PICTURE not in written else [])
+
+
+# ---- what is asked for ---------------------------------------------------------------------------
+
+
+def _parse_sigmas(texts: Sequence[str]) -> tuple[float | str, ...]:
+    """What `--sigma` says: numbers, and names of rules."""
+    from typicality.bandwidth import BANDWIDTH_RULES
+    from typicality.cli.methods import near_name
+
+    if not texts:
+        raise WrongUseError("--sigma is empty; leave it out, or give numbers above 0.")
+    sigmas: list[float | str] = []
+    for text in texts:
+        value = _number(text)
+        if text not in BANDWIDTH_RULES and value is None:
+            near = near_name(text, BANDWIDTH_RULES)
+            raise WrongUseError(f"--sigma {text!r} is neither a number nor a rule; {near}")
+        if value is not None and not (value > 0 and 0 < value * value < math.inf):
+            raise WrongUseError(
+                f"--sigma must be above 0 and finite, and so must be its square; got {text}."
+            )
+        sigmas.append(text if value is None else value)
+    return tuple(sigmas)
+
+
+def _parse_rates(texts: Sequence[str]) -> tuple[float, ...]:
+    """What `--rates` says: shares of rows."""
+    if not texts:
+        raise WrongUseError("--rates is empty; leave it out, or give shares, say 0.05.")
+    rates = []
+    for text in texts:
+        value = _number(text)
+        if value is None or not 0 < value <= 0.5:
+            raise WrongUseError(
+                f"--rates must be shares of rows to flag, above 0 and at most 0.5; got {text!r}."
+            )
+        rates.append(value)
+    return tuple(rates)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def _say(terminal: Terminal, study: "OutlierStudy") -> None:
+    """Print the figures and the recommendation."""
+    from rich.text import Text
+
+    about_errors = " After ± its standard error."
+    if not study.shows_errors:
+        largest = max(setting.standard_error for setting in study.recommendation.settings)
+        about_errors = f" A column for each rate; standard errors are {largest:.2f} or less."
+    ours, *others = study.results
+    terminal.say(Text("\nStability", style="bold"))
+    terminal.say(_table(study, ours))
+    terminal.say(_ABOUT + about_errors)
+    for other in others:
+        terminal.say(Text("\nOne-class SVM with the same kernels", style="bold"))
+        terminal.say(_table(study, other))
+        terminal.say(_ABOUT_SVM)
+    terminal.say(Text("\nRecommendation", style="bold"))
+    advice, *reasons = study.recommendation.sentences
+    terminal.say(advice)
+    terminal.say(" ".join(reasons))
+    terminal.say(Text("\nHow it was measured", style="bold"))
+    for sentence in _notes(study):
+        terminal.say(f"- {sentence}")
+    terminal.warn(study.warnings)
+
+
+def _table(study: "OutlierStudy", detector: str) -> Any:
+    """A line for each bandwidth, a column for each rate."""
+    from rich.table import Table
+    from rich.text import Text
+
+    header, *lines = study.cells(detector)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in header:
+        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
+    for line in lines:
+        cells = [Text(cell) for cell in line]
+        cells[1].highlight_words([", default"], "bold")
+        table.add_row(*cells)
+    return table
+
+
+def _notes(study: "OutlierStudy") -> Iterator[str]:
+    if study.n_split < study.n_rows:
+        yield (
+            f"Split is a random sample of {study.n_split:,} of the {study.n_rows:,} rows (seed "
+            f"{study.seed}); --max-rows takes more."
+        )
+    yield (
+        f"{counted(study.n_repeats, 'time')} the rows were split in halves of "
+        f"{study.n_split // 2:,}, and a model was fitted on each. The rows of one half were judged "
+        "by both models: its own flags those that score lowest, the other, which has not seen "
+        f"them, those that {_TRANSFERS[study.transfer]} (--transfer)."
+    )
+    yield (
+        "Sigma is in units of scaled columns; M is the median distance of rows, h the distance to "
+        f"the tenth neighbour. {study.seconds:.1f} s in all."
     )
 
-    options["sigma"] = parse_sigmas(options["sigma"])
-    options["rates"] = parse_rates(options["rates"])
-    run_validation(
-        table, ValidateChoice(**options), run, command=command_line(), table_words=table_words()
-    )
+
+# ---- what is written -----------------------------------------------------------------------------
+
+
+def _record(
+    study: "OutlierStudy", rows: "PreparedRows", table: TableChoice, next_command: Sequence[str]
+) -> dict[str, Any]:
+    """The result, and all it takes to repeat it."""
+    from typicality import __version__
+    from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
+
+    found = study.to_dict()
+    found["recommendation"]["next_command"] = shlex.join(next_command)
+    return {
+        "format": RECORD_FORMAT,
+        "made_by": f"typicality {__version__}",
+        "command": shlex.join(command_line()),
+        "arguments": list(command_line()),
+        "data": data_of(rows, table),
+        "scale": table.scale,
+        "versions": versions(),
+        **found,
+    }
+
+
+def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:
+    """Write all files; the names of those that were written."""
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    # Names of files may hold bytes that are no text; they are kept as they are.
+    (folder / _FILES[0]).write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+    for name, rows in ((_FILES[1], study.table), (_FILES[2], study.score_table)):
+        with open(folder / name, "x", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    if find_spec("matplotlib") is None:
+        return _FILES[:-1]
+    _draw(folder / _PICTURE, study)
+    return _FILES
+
+
+# ---- what is drawn -------------------------------------------------------------------------------
+
+_DOTS_PER_INCH = 120
+_PANEL_HEIGHT, _BOX_WIDTH, _MARGIN = 2.3, 0.85, 1.5  # inches
+_TOP = 1.15  # a word has room above boxes that reach 1
+_BEHIND_CHOSEN = "#e3efda"
+_IN_PICTURE = {"one-cluster": "typicality", "one-class svm": "one-class SVM"}
+
+
+def _draw(path: Path, study: "OutlierStudy") -> None:
+    """Draw a panel for each rate, with boxes of each detector for each bandwidth."""
+    from matplotlib.figure import Figure
+
+    n_rates = len(study.rates)
+    size = (_MARGIN + _BOX_WIDTH * len(study.sigmas), _MARGIN / 2 + _PANEL_HEIGHT * n_rates)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(n_rates, 1, squeeze=False, sharex=True)[:, 0]
+    for number, ax in enumerate(panels):
+        _draw_panel(ax, study, number)
+        ax.label_outer()
+    for ax in panels[1:] if len(study.results) > 1 else ():
+        ax.get_legend().remove()
+    figure.savefig(path, dpi=_DOTS_PER_INCH)
+
+
+def _draw_panel(ax: Any, study: "OutlierStudy", number: int) -> None:
+    """The boxes of one rate."""
+    import numpy as np
+
+    from typicality.plot import StabilityBoxesDisplay
+
+    scores = {
+        _IN_PICTURE[name]: np.column_stack([result.scores[:, number] for result in results])
+        for name, results in study.results.items()
+    }
+    labels = [
+        f"{sigma:.4g}\n{rule}".rstrip() + "\ndefault" * (sigma == study.default_sigma)
+        for sigma, rule in study.sigmas
+    ]
+    StabilityBoxesDisplay(
+        scores, settings=labels, setting_name="sigma", score_name="stability"
+    ).plot(ax=ax)
+    ax.set_ylim(-0.03, _TOP)
+    rate, chosen = study.rates[number], study.recommendation.chosen
+    ax.set_title(f"Rate {rate:g}")
+    if chosen.rate == rate:
+        place = [sigma for sigma, _ in study.sigmas].index(chosen.sigma)
+        ax.axvspan(place - 0.5, place + 0.5, color=_BEHIND_CHOSEN, zorder=0)
+        ax.text(place, 1.03, "recommended", ha="center", va="bottom", fontsize="small")

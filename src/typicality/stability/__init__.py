@@ -1,0 +1,55 @@
+"""Resampling: how much results depend on which rows were seen.
+
+Stability of outliers and of clusters under splits of the rows in halves, for any scikit-learn
+estimator, and settings chosen by it; a study of bandwidths and rates; our methods next to others,
+with their agreement and reproducibility.
+"""
+
+from typicality.stability.agreement import (
+    AgreementMatrix,
+    Repeats,
+    agreement_matrix,
+    agreement_of_refits,
+    placed_rows_agreement,
+    rank_agreement,
+    shared_rows_agreement,
+)
+from typicality.stability.clusters import ClusteringStability, clustering_stability
+from typicality.stability.compare import Comparison, compare_methods
+from typicality.stability.methods import ClustererResult, DetectorResult
+from typicality.stability.nearest import PredictByNearest
+from typicality.stability.novelty import NoveltyAccuracy, novelty_accuracy
+from typicality.stability.outliers import OutlierStability, outlier_stability
+from typicality.stability.recommendation import Recommendation
+from typicality.stability.resample import draw_subsamples
+from typicality.stability.results import RepeatedScores
+from typicality.stability.search import StabilitySearch, select_by_stability
+from typicality.stability.study import OutlierStudy, outlier_study
+
+__all__ = [
+    "AgreementMatrix",
+    "ClustererResult",
+    "ClusteringStability",
+    "Comparison",
+    "DetectorResult",
+    "NoveltyAccuracy",
+    "OutlierStability",
+    "OutlierStudy",
+    "PredictByNearest",
+    "Recommendation",
+    "RepeatedScores",
+    "Repeats",
+    "StabilitySearch",
+    "agreement_matrix",
+    "agreement_of_refits",
+    "clustering_stability",
+    "compare_methods",
+    "draw_subsamples",
+    "novelty_accuracy",
+    "outlier_stability",
+    "outlier_study",
+    "placed_rows_agreement",
+    "rank_agreement",
+    "select_by_stability",
+    "shared_rows_agreement",
+]

@@ -1,0 +1,380 @@
+"""The methods of a comparison: by name, their numbers of clusters, and their results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_clusterer, is_outlier_detector
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import silhouette_score
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.svm import OneClassSVM
+
+from typicality._estimators import ESTIMATORS
+from typicality._typing import Doubles
+from typicality.cluster import (
+    AlphaCutClustering,
+    AutoClustering,
+    FuzzyCMeans,
+    OneClusterPCM,
+    SequentialPCM,
+)
+from typicality.geometry.rows import count_distinct_rows
+from typicality.metrics.partitions import count_clusters
+from typicality.stability.agreement import Repeats
+from typicality.stability.resample import seeded_clone
+from typicality.stability.results import as_json
+
+MOST_CLUSTERS = 20
+CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
+_SILHOUETTE_ROWS = 2_000  # its cost grows with the square
+_ROWS_A_CLUSTER = 5
+_NOT_MEASURED = Repeats()
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator with the names of the parameters that a comparison sets.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in tables.
+    estimator : estimator
+        Not fitted; it is cloned, never changed.
+    is_detector : bool, default=False
+        Whether it flags outliers; else it makes clusters.
+    number_parameter : str, optional
+        The parameter for the number of clusters, where it must be told.
+    number_rule : {"silhouette", "BIC"}, optional
+        How the number is chosen where it is not given.
+    rate_parameter : str, optional
+        The parameter for the nominal rate of outliers.
+    most_rows : int, optional
+        It is fitted on no more rows than this: its cost grows with their square.
+    """
+
+    name: str
+    estimator: Any
+    is_detector: bool = False
+    number_parameter: str | None = None
+    number_rule: str | None = None
+    rate_parameter: str | None = None
+    most_rows: int | None = None
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its first fit compiles code, which later ones find on disk."""
+        return type(self.estimator).__module__.startswith("typicality.")
+
+    def configured(self, *, rate: float, n_clusters: int | None) -> "Method":
+        """The method with its rate and number of clusters set, where it has such parameters."""
+        settings: dict[str, Any] = {}
+        if self.rate_parameter is not None:
+            settings[self.rate_parameter] = rate
+        if self.number_parameter is not None and n_clusters is not None:
+            settings[self.number_parameter] = n_clusters
+        return replace(self, estimator=clone(self.estimator).set_params(**settings))
+
+
+def _ours(estimator: Any, **settings: Any) -> Method:
+    return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
+
+
+CLUSTERERS = (
+    _ours(AutoClustering()),
+    _ours(AlphaCutClustering()),
+    _ours(SequentialPCM()),
+    _ours(FuzzyCMeans(), number_parameter="n_clusters", number_rule="silhouette"),
+    Method("k-means", KMeans(), number_parameter="n_clusters", number_rule="silhouette"),
+    Method(
+        "gaussian mixture",
+        GaussianMixture(),
+        number_parameter="n_components",
+        number_rule="BIC",
+    ),
+    Method("hdbscan", HDBSCAN(copy=True)),
+)
+DETECTORS = (
+    _ours(OneClusterPCM(), is_detector=True, rate_parameter="contamination"),
+    Method("one-class svm", OneClassSVM(), is_detector=True, rate_parameter="nu", most_rows=10_000),
+    Method(
+        "isolation forest",
+        IsolationForest(),
+        is_detector=True,
+        rate_parameter="contamination",
+    ),
+    Method(
+        "local outlier factor",
+        LocalOutlierFactor(novelty=True),
+        is_detector=True,
+        rate_parameter="contamination",
+    ),
+)
+_BY_NAME = {method.name: method for method in (*CLUSTERERS, *DETECTORS)}
+_SHORT = {"lof": "local outlier factor"}
+
+
+def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
+    """The methods that were asked for, all of them by default.
+
+    Parameters
+    ----------
+    methods : sequence of str and estimators, or None
+        Names, in which hyphens, spaces and capitals do not matter, or estimators. "lof" is
+        short for one of them.
+
+    Returns
+    -------
+    tuple of Method
+    """
+    if methods is None:
+        return tuple(_BY_NAME.values())
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
+    chosen = tuple(_named(m) if isinstance(m, str) else _own(m) for m in methods)
+    if not chosen:
+        raise ValueError(f"methods is empty: name one or more of {', '.join(_BY_NAME)}.")
+    names = [method.name for method in chosen]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"methods has {twice[0]!r} twice: leave one of them out.")
+    return chosen
+
+
+def _named(name: str) -> Method:
+    spelled = {_plain(known): method for known, method in _BY_NAME.items()}
+    spelled |= {short: _BY_NAME[name] for short, name in _SHORT.items()}
+    if _plain(name) not in spelled:
+        raise ValueError(
+            f"methods has {name!r}, which is not known. Choose from {', '.join(_BY_NAME)}, or pass "
+            "an estimator."
+        )
+    return spelled[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _own(estimator: Any) -> Method:
+    """A method of the user's, with all its parameters as they are."""
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        raise ValueError(
+            f"methods has {estimator!r}, which is neither a name nor an estimator. Pass an object, "
+            "e.g. KMeans(3)."
+        )
+    name = " ".join(repr(estimator).split())
+    if is_outlier_detector(estimator):
+        return Method(name, estimator, is_detector=True)
+    if not (is_clusterer(estimator) or hasattr(estimator, "fit_predict")):
+        raise ValueError(
+            f"methods has {name}, which neither makes clusters nor flags outliers. Leave it out."
+        )
+    return Method(name, estimator)
+
+
+# ---- the number of clusters for methods that must be told ----------------------------------------
+
+
+def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
+    """The number of clusters with the best silhouette, or with the smallest BIC.
+
+    Tried are 2 (1 for the BIC, which knows of it) to 20, and no more than a fifth of the rows. The
+    silhouette is a mean over at most 2,000 rows; numbers that the method does not come up with,
+    because prototypes meet, do not count. Of equally good numbers the smallest is taken.
+
+    Parameters
+    ----------
+    method : Method
+        One with a `number_rule`.
+    X : array of shape (n, d)
+        The rows.
+    seed : int
+        The seed of the fits and of the sample.
+
+    Returns
+    -------
+    int
+    """
+    most = min(MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
+    most = min(most, count_distinct_rows(X, None, most))
+    by_silhouette = method.number_rule == "silhouette"
+    numbers = range(2 if by_silhouette else 1, most + 1)
+    rows = np.random.RandomState(seed).permutation(len(X))[:_SILHOUETTE_ROWS]
+    losses = []
+    for number in numbers:
+        told = method.configured(rate=0.0, n_clusters=number)
+        model = seeded_clone(told.estimator, seed).fit(X)
+        if by_silhouette:
+            losses.append(-_silhouette(X[rows], labels_of(model, X)[rows], number))
+        else:
+            losses.append(model.bic(X))
+    return numbers[int(np.argmin(losses))]
+
+
+def _silhouette(X: Doubles, labels: NDArray[Any], number: int) -> float:
+    n_labels = len(np.unique(labels))
+    if n_labels != number or n_labels == len(X):
+        return -1.0
+    return float(silhouette_score(X, labels))
+
+
+def labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
+    """The labels of the rows a model was fitted on."""
+    labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
+    return np.asarray(labels, dtype=np.int64)
+
+
+# ---- what a comparison found out about each ------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _MethodResult:
+    """What clusterers and detectors have in common."""
+
+    name: str
+    estimator: str
+    seconds: float
+    reproducibility: Repeats = _NOT_MEASURED
+    warnings: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClustererResult(_MethodResult):
+    """What a clusterer made of the rows.
+
+    Parameters
+    ----------
+    name : str
+        The method.
+    estimator : str
+        The estimator that was fitted, as Python writes it.
+    labels : array of shape (n,) or None
+        The cluster of each row that was compared, -1 for rows that belong nowhere; None where the
+        method failed.
+    number_from : {"found", "given", "silhouette", "BIC"}
+        Where the number of clusters comes from: the method found it, it was given, or it is the one
+        with the best silhouette or the smallest BIC.
+    seconds : float
+        The time of a fit, the number of clusters known.
+    seconds_choosing : float
+        The time it took to choose the number.
+    reproducibility : Repeats
+        The adjusted Rand index of every two refits on the rows they share.
+    refit_n_clusters : tuple of int
+        The number of clusters in each refit.
+    warnings : tuple of str
+        What the method warned about.
+    failure : str or None
+        Why it failed.
+    """
+
+    labels: NDArray[np.int64] | None
+    number_from: str
+    seconds_choosing: float
+    refit_n_clusters: tuple[int, ...] = ()
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; rows of -1 are none."""
+        return None if self.labels is None else count_clusters(self.labels)
+
+    @property
+    def left_out(self) -> float | None:
+        """The share of rows that belong nowhere."""
+        return None if self.labels is None else float(np.mean(self.labels < 0))
+
+    @property
+    def may_find_one(self) -> bool:
+        """Whether the method could have said that there is only one cluster."""
+        return self.number_from in ("found", "BIC")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the labels, ready for JSON."""
+        plain: dict[str, Any] = as_json(
+            {
+                "kind": "clusterer",
+                "method": self.name,
+                "estimator": self.estimator,
+                "n_clusters": self.n_clusters,
+                "number_from": self.number_from,
+                "left_out": self.left_out,
+                "reproducibility": self.reproducibility.mean,
+                "reproducibility_deviation": self.reproducibility.deviation,
+                "refit_n_clusters": list(self.refit_n_clusters),
+                "seconds": None if self.failure else self.seconds,
+                "seconds_choosing": self.seconds_choosing,
+                "warnings": list(self.warnings),
+                "failure": self.failure,
+            }
+        )
+        return plain
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DetectorResult(_MethodResult):
+    """What a detector of outliers made of the rows.
+
+    Parameters
+    ----------
+    name : str
+        The method.
+    estimator : str
+        The estimator that was fitted, as Python writes it.
+    scores : array of shape (n,) or None
+        The decision on each row that was compared, a score minus its threshold: larger is more
+        typical, negative is an outlier. None where the method failed.
+    flagged : array of shape (n,) of bool or None
+        Whether the row is an outlier.
+    rate : float or None
+        The nominal rate it was told; None for estimators of the user, which keep their own.
+    n_fitted : int
+        The number of rows it was fitted on.
+    held_out : Repeats
+        The share flagged of the rows that a refit had not seen, for each refit.
+    seconds : float
+        The time to fit and to flag all rows.
+    reproducibility : Repeats
+        The Jaccard index of the rows flagged by every two refits, among the rows they share.
+    warnings : tuple of str
+        What the method warned about.
+    failure : str or None
+        Why it failed.
+    """
+
+    scores: Doubles | None
+    flagged: NDArray[np.bool_] | None
+    rate: float | None
+    n_fitted: int
+    held_out: Repeats = _NOT_MEASURED
+
+    @property
+    def flagged_share(self) -> float | None:
+        """The share of the rows that is flagged."""
+        return None if self.flagged is None else float(np.mean(self.flagged))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but scores and flags, ready for JSON."""
+        plain: dict[str, Any] = as_json(
+            {
+                "kind": "detector",
+                "method": self.name,
+                "estimator": self.estimator,
+                "rate": self.rate,
+                "flagged": self.flagged_share,
+                "held_out": self.held_out.mean,
+                "reproducibility": self.reproducibility.mean,
+                "reproducibility_deviation": self.reproducibility.deviation,
+                "n_fitted": self.n_fitted,
+                "seconds": None if self.failure else self.seconds,
+                "warnings": list(self.warnings),
+                "failure": self.failure,
+            }
+        )
+        return plain

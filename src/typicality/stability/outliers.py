@@ -1,0 +1,304 @@
+"""Stability of outlier detection: do two halves of the rows agree on who is an outlier."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from typicality._arguments import check_choice, check_whole
+from typicality._compat import n_rows_of
+from typicality._typing import Doubles, Places
+from typicality._words import counted, listed
+from typicality.exceptions import ClusteringWarning, warn
+from typicality.metrics import jaccard_score
+from typicality.stability import resample
+from typicality.stability.results import RepeatedScores, words_of
+
+Score = str | Callable[[Any, Any], Any] | None
+
+TRANSFERS = ("threshold", "rank")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutlierStability(RepeatedScores):
+    """How well detectors fitted on two halves of the rows agree; see :func:`outlier_stability`.
+
+    Parameters
+    ----------
+    estimator : str
+        The detector in words.
+    n_rows : int
+        The number of rows that were split.
+    scores : array of shape (n_repeats, n_rates)
+        The Jaccard indices, from 0 to 1.
+    rates : tuple of float
+        The shares of rows rejected.
+    transfer : str
+        How outliers were transferred from one half to the other.
+    """
+
+    setting_name: ClassVar[str] = "rate"
+    score_name: ClassVar[str] = "stability (Jaccard index)"
+
+    rates: tuple[float, ...]
+    transfer: str
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        return self.rates
+
+    @property
+    def title(self) -> str:
+        return (
+            f"Stability of {self.estimator}: {counted(self.n_repeats, 'split')} of "
+            f"{counted(self.n_rows, 'row')} in halves, transfer by {self.transfer}"
+        )
+
+
+def outlier_stability(
+    detector: Any,
+    X: Any,
+    *,
+    rates: float | Sequence[float] = (0.01, 0.05, 0.1),
+    rate_parameter: str | None = None,
+    transfer: str = "threshold",
+    score: Score = None,
+    n_repeats: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | resample.Progress = False,
+) -> OutlierStability:
+    r"""How much the outliers that a detector finds depend on the rows it was fitted on.
+
+    The rows are split at random in two halves :math:`X_1` and :math:`X_2`, and a copy of the
+    detector is fitted on each. Two sets of outliers of the second half are compared: :math:`z_2`,
+    the m rows that the detector of :math:`X_2` ranks lowest, m being the rate times the number of
+    its rows, rounded, and at least 1; and :math:`\phi(X_2)`, what the detector of :math:`X_1` says
+    of the same rows, which it has not seen. Their agreement is the Jaccard index, 1 at best. That
+    is repeated with fresh splits.
+
+    Outliers are taken by rank, never by `predict` of the detector: so all detectors reject as many
+    rows, and none is judged by a threshold that solver noise decides (as that of the one-class SVM
+    is, on which its margin support vectors lie). Ties in rank are broken at random.
+
+    The same `random_state` gives the same splits for every detector and setting, so scores of two
+    results can be subtracted repetition by repetition. Results do not depend on `n_jobs`.
+
+    It costs two fits a repetition for all rates together; with `rate_parameter`, for each.
+
+    Implements :cite:`filippone2010`, table II. Differs from the paper: rejects as many rows as the
+    rate says, instead of as many as a one-class SVM; ``transfer="rank"`` is ours.
+
+    Parameters
+    ----------
+    detector : estimator
+        Any detector with `fit` and with `score_samples` or `decision_function`, larger for rows
+        that are more normal: of typicality, of scikit-learn (LocalOutlierFactor with
+        ``novelty=True``), a density (KernelDensity), or a Pipeline that ends in one.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        The rows; for detectors of square matrices (``kernel="precomputed"``) that matrix.
+    rates : float or sequence of float, default=(0.01, 0.05, 0.1)
+        The shares of rows to reject, above 0 and at most 0.5.
+    rate_parameter : str, optional
+        The parameter of the detector to set to each rate, e.g. "nu" of
+        :class:`sklearn.svm.OneClassSVM`, where its scores depend on it.
+    transfer : {"threshold", "rank"}, default="threshold"
+        What the detector of :math:`X_1` rejects: "threshold", as in the paper, the rows that score
+        no higher than its own m-th lowest row; "rank", its m lowest rows of :math:`X_2`. The
+        latter leaves out how uncertain a threshold is, which for few rejected rows is most of it.
+    score : str or callable, optional
+        The name of the method that scores rows, or a function of the fitted detector and rows;
+        larger is more normal. `score_samples`, else `decision_function`, when left out.
+    n_repeats : int, default=100
+        The number of splits.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits, and of detectors whose own `random_state` is None.
+    n_jobs : int or None, default=None
+        How many repetitions run side by side; any joblib backend will do.
+    progress : bool or callable, default=False
+        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+
+    Returns
+    -------
+    OutlierStability
+        With `scores`, `mean`, `quartiles`, `standard_error`, `plot`, `to_pandas`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality import OneClusterPCM
+    >>> from typicality.stability import outlier_stability
+    >>> X = np.random.RandomState(0).normal(size=(200, 2))
+    >>> result = outlier_stability(OneClusterPCM(sigma=2.0), X, n_repeats=10, random_state=0)
+    >>> result.scores.shape
+    (10, 3)
+    """
+    check_detector(detector, score)
+    X, n_rows = resample.check_rows_to_split(X, detector)
+    rates = check_rates(rates)
+    _check_parameter_name(detector, rate_parameter)
+    check_choice(transfer, "transfer", TRANSFERS)
+    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
+    work = partial(_split_once, detector, X, rates, rate_parameter, transfer, score)
+    scores = resample.repeat(
+        work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
+    )
+    return OutlierStability(words_of(detector), n_rows, np.array(scores), rates, transfer)
+
+
+def _split_once(
+    detector: Any,
+    X: Any,
+    rates: tuple[float, ...],
+    rate_parameter: str | None,
+    transfer: str,
+    score: Score,
+    seed: int,
+) -> list[float]:
+    """The agreement at each rate, for one split."""
+    rng = check_random_state(seed)
+    split = resample.halves(n_rows_of(X), rng)
+    detectors = [resample.seeded_clone(detector, rng) for _ in split]
+    if rate_parameter is None:
+        scores = _fit_and_score(detectors, X, split, score)
+        return [_agreement(*scores, rate, transfer, rng) for rate in rates]
+    agreements = []
+    for rate in rates:
+        for one in detectors:
+            one.set_params(**{rate_parameter: rate})
+        scores = _fit_and_score(detectors, X, split, score)
+        agreements.append(_agreement(*scores, rate, transfer, rng))
+    return agreements
+
+
+def _fit_and_score(
+    detectors: Sequence[Any], X: Any, split: tuple[Places, Places], score: Score
+) -> tuple[Doubles, Doubles, Doubles]:
+    """Scores of both halves by the detector of the first, and of the second by its own."""
+    (one, two), (first, second) = detectors, split
+    rows_1 = resample.rows_of(one, X, first, trained_on=first)
+    rows_2 = resample.rows_of(two, X, second, trained_on=second)
+    unseen = resample.rows_of(one, X, second, trained_on=first)
+    one.fit(rows_1)
+    two.fit(rows_2)
+    return (
+        scores_of(one, rows_1, score),
+        scores_of(one, unseen, score),
+        scores_of(two, rows_2, score),
+    )
+
+
+def _agreement(
+    training: Doubles,
+    transferred: Doubles,
+    own: Doubles,
+    rate: float,
+    transfer: str,
+    rng: np.random.RandomState,
+) -> float:
+    """The Jaccard index of the outliers found in the second half, and of those transferred."""
+    found = lowest_rows(own, n_rejected(rate, len(own)), rng)
+    if transfer == "rank":
+        said = lowest_rows(transferred, n_rejected(rate, len(own)), rng)
+    else:
+        nth = n_rejected(rate, len(training)) - 1
+        said = transferred <= np.partition(training, nth)[nth]
+    return jaccard_score(found, said)
+
+
+def n_rejected(rate: float, n_rows: int) -> int:
+    """How many rows are rejected at a rate: at least one."""
+    return max(1, round(rate * n_rows))
+
+
+def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
+    """The scores of rows, larger for rows that are more normal; NaN is refused."""
+    if callable(score):
+        given = score(model, rows)
+    else:
+        name = score or (
+            "score_samples" if hasattr(model, "score_samples") else "decision_function"
+        )
+        given = getattr(model, name)(rows)
+    scores = np.asarray(given, dtype=np.float64)
+    n_rows = n_rows_of(rows)
+    if scores.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"The scores of {n_rows} rows have shape {scores.shape}, expected ({n_rows},): one "
+            "number for each row, larger for rows that are more normal. Take another score=."
+        )
+    scores = scores.ravel()
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"The detector gives NaN for {np.isnan(scores).sum()} of {len(scores)} rows, and rows "
+            "without a score have no rank."
+        )
+    if len(scores) > 1 and scores.min() == scores.max():
+        warn(
+            "All rows have the same score, so which of them are rejected is arbitrary. Check the "
+            "parameters of the detector, e.g. the width of its kernel.",
+            ClusteringWarning,
+        )
+    return scores
+
+
+def lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
+    """Flags of the rows with the lowest scores, so many exactly; ties are broken at random."""
+    flags = np.zeros(len(scores), dtype=bool)
+    # By the order of the rows, a detector without any scores to speak of would seem stable.
+    flags[np.lexsort((rng.random_sample(len(scores)), scores))[:n_lowest]] = True
+    return flags
+
+
+def check_detector(detector: Any, score: Any) -> None:
+    """An unfitted estimator that can score rows it was not fitted on."""
+    resample.check_estimator(detector, "detector")
+    if callable(score):
+        return
+    if score is not None and not isinstance(score, str):
+        raise ValueError(
+            "score must be the name of a method of the detector, or a function of the fitted "
+            f"detector and rows; got {score!r}."
+        )
+    names = ["score_samples", "decision_function"] if score is None else [score]
+    if not any(hasattr(detector, name) for name in names):
+        remedy = (
+            "Take a detector that has, or pass score=, a function of the fitted detector and rows."
+        )
+        for name, value in detector.get_params(deep=True).items():
+            if name.split("__")[-1] == "novelty" and value is False:
+                remedy = f"Set {name}=True: it scores new rows then."
+        raise ValueError(
+            f"{detector!r} has no {' and no '.join(names)} to score new rows with. {remedy}"
+        )
+
+
+def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
+    """One share of rows to reject, or several."""
+    given = tuple(rates) if isinstance(rates, Iterable) and not isinstance(rates, str) else (rates,)
+    for rate in given:
+        is_number = isinstance(rate, Real) and not isinstance(rate, bool)
+        if not is_number or not 0 < float(rate) <= 0.5:
+            raise ValueError(
+                f"{name}: a share of rows to reject must be above 0 and at most 0.5; got {rate!r}."
+            )
+    if not given:
+        raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
+    return tuple(float(rate) for rate in given)
+
+
+def _check_parameter_name(estimator: Any, name: str | None) -> None:
+    """None, or a parameter that the estimator has."""
+    known = sorted(estimator.get_params(deep=True))
+    if name is None or name in known:
+        return
+    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near += [other for other in known if other.split("__")[-1] == name]
+    hint = f"Did you mean {near[-1]!r}?" if near else f"It has {listed(known)}."
+    raise ValueError(f"rate_parameter: {estimator!r} has no parameter {name!r}. {hint}")

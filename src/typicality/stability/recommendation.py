@@ -1,0 +1,275 @@
+"""Which bandwidth and rate to detect outliers with, in words, from how stable each was."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from typicality._typing import Doubles
+from typicality._words import enumerated
+
+FEWEST_FLAGGED = 5  # the figures of settings that flag fewer rows of a half are coarse
+_BY_LUCK = 0.025  # how often any of the settings may seem better than the default by chance
+_MATTERS = 0.05  # a smaller difference is of no use to anybody
+_LOW, _HIGH = 0.3, 0.7
+
+_NONE_STABLE = (
+    "Nothing that was tried is stable: which rows are flagged depends on which rows were seen. Do "
+    "not rely on single flagged rows; more rows, other columns or another scale may help."
+)
+_UNSTABLE = (
+    f"A stability below {_LOW:g} is low: which rows are flagged depends on which rows were seen. "
+    "Do not rely on single flagged rows."
+)
+_IN_BETWEEN = (
+    "With other rows from the same source some of the rows flagged would be others; the surest are "
+    "those with the lowest scores."
+)
+_STABLE = "Most of the rows flagged do not depend on which rows were seen."
+_WIDER = (
+    "But stable does not mean right: a wide kernel is stable because it sees little but how far a "
+    "row is from the middle of all rows. Compare what the two flag before you leave the default."
+)
+_NOT_BETTER = (
+    "Stable does not mean right: wide kernels are often more stable without finding outliers "
+    "better, so among settings that are equal within noise the nearest to the default is "
+    "recommended."
+)
+
+
+class Setting(NamedTuple):
+    """A bandwidth and a rate, and how stable the rows flagged were with them.
+
+    Parameters
+    ----------
+    sigma : float
+        The bandwidth.
+    rate : float
+        The share of rows flagged.
+    n_flagged : int
+        How many rows of a half that is.
+    stability : float
+        The mean Jaccard index over the repetitions.
+    standard_error : float
+        Of that mean.
+    """
+
+    sigma: float
+    rate: float
+    n_flagged: int
+    stability: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to do about bandwidth and rate, and why.
+
+    Parameters
+    ----------
+    chosen : Setting
+        The setting to take.
+    default : Setting
+        The one that is taken where nothing is said.
+    best : Setting
+        The most stable of all.
+    settings : tuple of Setting
+        All that were tried, by bandwidth and rate.
+    gain : tuple of float
+        By how much the chosen one is more stable than the default on the same halves, and the
+        standard error of that.
+    """
+
+    chosen: Setting
+    default: Setting
+    best: Setting
+    settings: tuple[Setting, ...]
+    gain: tuple[float, float]
+
+    @property
+    def keeps_default(self) -> bool:
+        """Whether nothing is to be gained by leaving the default."""
+        return self.chosen == self.default
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What to take, what is more stable, what the figure means, and what it does not mean."""
+        caveat = _WIDER if self.chosen.sigma > self.default.sigma else _NOT_BETTER
+        return (_advice(self), _place_among_all(self), _meaning(self), caveat)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes figures doubtful."""
+        few = {s.rate: s.n_flagged for s in self.settings if s.n_flagged < FEWEST_FLAGGED}
+        if not few:
+            return ()
+        rates = enumerated([f"{rate:g}" for rate in few])
+        told_once = few.values() if len(set(few.values())) > 1 else set(few.values())
+        numbers = enumerated([f"{n_flagged}" for n_flagged in told_once])
+        rows = "1 row of a half is" if numbers == "1" else f"{numbers} rows of a half are"
+        return (
+            f"At a rate of {rates} only {rows} flagged, so single rows decide the figures there. "
+            "Take larger rates, or more rows.",
+        )
+
+
+def recommend(
+    sigmas: Sequence[float],
+    rates: Sequence[float],
+    scores: ArrayLike,
+    *,
+    n_flagged: Sequence[int],
+    default_sigma: float,
+    default_rate: float = 0.05,
+) -> Recommendation:
+    """A recommendation from the stability of outlier detection over bandwidths and rates.
+
+    Two settings are equal within noise where their means differ by less than 0.05, or by no more
+    than chance explains: Student's distribution of the difference, at a level that is shared out
+    among all settings that could be chosen (Bonferroni), since the best of many is better than the
+    default by luck more often than one of them is. That is about three standard errors of the
+    difference with twenty repetitions, and more with fewer. Repetition k splits the rows alike for
+    all settings, so the difference is taken within repetitions. The default is kept where it is
+    equal to the best; else, of those that are equal to the best and better than the default, the
+    nearest to it is chosen.
+
+    The rate says how many rows somebody is willing to look at, and larger ones are more stable for
+    no merit of theirs: one larger than the default is never chosen. A smaller one is, where it is
+    more stable even so. Settings that flag fewer than five rows of a half are never chosen instead
+    of the default: single rows decide their figures.
+
+    Original to typicality.
+
+    Parameters
+    ----------
+    sigmas : sequence of float
+        The bandwidths.
+    rates : sequence of float
+        The shares of rows flagged.
+    scores : array-like of shape (n_sigmas, n_repeats, n_rates)
+        The Jaccard indices, of two repetitions or more.
+    n_flagged : sequence of int
+        How many rows of a half are flagged at each rate.
+    default_sigma : float
+        The bandwidth where nothing is said, one of `sigmas`.
+    default_rate : float, default=0.05
+        The rate where nothing is said; the nearest of `rates` stands for it.
+
+    Returns
+    -------
+    Recommendation
+    """
+    of_setting = _by_setting(sigmas, rates, np.asarray(scores, dtype=np.float64), n_flagged)
+    usual_rate = min(rates, key=lambda rate: abs(np.log(rate / default_rate)))
+    (default,) = (s for s in of_setting if (s.sigma, s.rate) == (default_sigma, usual_rate))
+    candidates = [
+        s
+        for s in of_setting
+        if s == default or (s.rate <= usual_rate and s.n_flagged >= FEWEST_FLAGGED)
+    ]
+    most_stable = of_setting[max(candidates, key=attrgetter("stability"))]
+    is_noise = partial(_is_noise, n_rivals=max(1, len(candidates) - 1))
+    equal = [s for s in candidates if is_noise(most_stable - of_setting[s])]
+    if default not in equal:
+        # What is hardly more stable than the default is no reason to leave it, either.
+        equal = [s for s in equal if not is_noise(of_setting[s] - of_setting[default])]
+    chosen = min(equal, key=lambda s: _how_far(s, default))
+    gains = of_setting[chosen] - of_setting[default]
+    return Recommendation(
+        chosen=chosen,
+        default=default,
+        best=max(of_setting, key=attrgetter("stability")),
+        settings=tuple(of_setting),
+        gain=(float(gains.mean()), _standard_error(gains)),
+    )
+
+
+def _by_setting(
+    sigmas: Sequence[float], rates: Sequence[float], scores: Doubles, n_flagged: Sequence[int]
+) -> dict[Setting, Doubles]:
+    """The scores of each setting."""
+    of_setting = {}
+    for sigma, of_sigma in zip(sigmas, scores, strict=True):
+        for rate, n_rows, values in zip(rates, n_flagged, of_sigma.T, strict=True):
+            mean, error = float(values.mean()), _standard_error(values)
+            of_setting[Setting(sigma, rate, n_rows, mean, error)] = values
+    return of_setting
+
+
+def _standard_error(values: Doubles) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
+    mean, error = float(differences.mean()), _standard_error(differences)
+    n_errors = stdtrit(len(differences) - 1, 1 - _BY_LUCK / n_rivals)
+    return mean < _MATTERS or mean <= n_errors * error
+
+
+def _how_far(setting: Setting, default: Setting) -> tuple[float, float, float]:
+    """First by rate, then by bandwidth, then the narrower."""
+    return (
+        abs(float(np.log(setting.rate / default.rate))),
+        abs(float(np.log(setting.sigma / default.sigma))),
+        setting.sigma,
+    )
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+def _advice(found: Recommendation) -> str:
+    chosen, default = found.chosen, found.default
+    share = f"of the rows flagged by either of two halves, both flag {_percent(chosen)}"
+    if found.keeps_default:
+        kept = f"Keep the default, sigma {chosen.sigma:.4g}, at a rate of {chosen.rate:g}"
+        return f"{kept}: {share} ({_figure(chosen.stability, chosen.standard_error)})."
+    return (
+        f"Take {_change(chosen, default)}: {share}, and with the default {_percent(default)} (a "
+        f"difference of {_figure(*found.gain)} on the same halves)."
+    )
+
+
+def _change(chosen: Setting, default: Setting) -> str:
+    """What to take instead of what."""
+    if chosen.rate == default.rate:
+        instead = f"instead of the default, {default.sigma:.4g}, at a rate of {chosen.rate:g}"
+        return f"sigma {chosen.sigma:.4g} {instead}"
+    which = "the default sigma," if chosen.sigma == default.sigma else "sigma"
+    return f"a rate of {chosen.rate:g} instead of {default.rate:g}, and {which} {chosen.sigma:.4g}"
+
+
+def _place_among_all(found: Recommendation) -> str:
+    chosen, best = found.chosen, found.best
+    if best.stability <= chosen.stability:
+        return "No setting that was tried is more stable."
+    but = "which is not more than noise"
+    if best.rate > chosen.rate:
+        but = "but larger rates are more stable by themselves"
+    elif best.n_flagged < FEWEST_FLAGGED:
+        but = "but too few rows are flagged to go by that"
+    return (
+        f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
+        f"({_figure(best.stability, best.standard_error)}), {but}."
+    )
+
+
+def _meaning(found: Recommendation) -> str:
+    if found.best.stability < _LOW:
+        return _NONE_STABLE
+    if found.chosen.stability < _LOW:
+        return _UNSTABLE
+    return _IN_BETWEEN if found.chosen.stability < _HIGH else _STABLE
+
+
+def _percent(setting: Setting) -> str:
+    return f"{100 * round(setting.stability, 2):.0f} %"  # the digits of _figure
+
+
+def _figure(mean: float, error: float) -> str:
+    return f"{mean:.2f} ± {error:.2f}"

@@ -1,0 +1,163 @@
+"""Scores of many repetitions: their summary, as text, as a table and as JSON."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from typicality._typing import Doubles
+
+
+def words_of(estimator: Any) -> str:
+    """An estimator as Python writes it, on one line."""
+    return " ".join(repr(estimator).split())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RepeatedScores(ABC):
+    """A score of several settings, each measured many times; base of the results of this package.
+
+    Parameters
+    ----------
+    estimator : str
+        The estimator in words.
+    n_rows : int
+        The number of rows.
+    scores : array of shape (n_repeats, n_settings)
+        A row for each repetition, a column for each setting.
+    """
+
+    setting_name: ClassVar[str]
+    setting_is_found: ClassVar[bool] = False  # one that was not asked for: results may differ in it
+    score_name: ClassVar[str]
+
+    estimator: str
+    n_rows: int
+    scores: Doubles
+
+    @property
+    @abstractmethod
+    def settings(self) -> tuple[Any, ...]:
+        """What the columns of `scores` stand for."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What was done, in a line."""
+
+    @property
+    def n_repeats(self) -> int:
+        """The number of repetitions."""
+        return len(self.scores)
+
+    @property
+    def mean(self) -> Doubles:
+        """The mean of each setting."""
+        return self._of_known(lambda scores: scores.mean(axis=0))
+
+    @property
+    def quartiles(self) -> Doubles:
+        """The lower quartile, the median and the upper quartile of each, of shape (3, n)."""
+        found = self._of_known(lambda scores: np.percentile(scores, (25, 50, 75), axis=0))
+        return np.broadcast_to(found, (3, len(self.settings)))
+
+    @property
+    def deviation(self) -> Doubles:
+        """The standard deviation of each setting over the repetitions; NaN where there is one."""
+        return self._of_known(lambda scores: scores.std(axis=0, ddof=1), at_least=2)
+
+    @property
+    def standard_error(self) -> Doubles:
+        """How far the mean of each may be off by chance: deviation over the root of n_repeats.
+
+        Of the choice of halves or subsets alone: all repetitions share the same rows, and other
+        rows from the same source may give a mean that is farther away.
+        """
+        return np.asarray(self.deviation / np.sqrt(max(len(self._known), 1)))
+
+    @property
+    def _known(self) -> Doubles:
+        """The repetitions that say something (not NaN); none where most say nothing."""
+        known = self.scores[~np.isnan(self.scores).any(axis=1)]
+        return known if 2 * len(known) >= self.n_repeats else known[:0]
+
+    def _of_known(self, measure: Callable[[Doubles], Any], *, at_least: int = 1) -> Doubles:
+        enough = len(self._known) >= at_least
+        return np.asarray(measure(self._known) if enough else np.full(len(self.settings), np.nan))
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """A box of scores for each setting.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        from typicality.plot import StabilityDisplay
+
+        return StabilityDisplay.from_results({"": self}, ax=ax)
+
+    def summary(self) -> dict[str, list[Any]]:
+        """The numbers of each setting, by their names."""
+        lower, median, upper = self.quartiles.tolist()
+        return {
+            self.setting_name: list(self.settings),
+            "mean": self.mean.tolist(),
+            "standard error": self.standard_error.tolist(),
+            "lower quartile": lower,
+            "median": median,
+            "upper quartile": upper,
+        }
+
+    def to_pandas(self) -> Any:
+        """The summary as a pandas DataFrame, a row for each setting."""
+        import pandas as pd
+
+        return pd.DataFrame(self.summary()).set_index(self.setting_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All there is, the single scores among it, ready for JSON."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain: dict[str, Any] = as_json(told | {"summary": self.summary()})
+        return plain
+
+    def __repr__(self) -> str:
+        (name, settings), *numbers = self.summary().items()
+        header = [name, *(name for name, _ in numbers)]
+        columns = [map(str, settings), *([f"{x:.3f}" for x in values] for _, values in numbers)]
+        table = text_table(header, list(zip(*columns, strict=True)))
+        return f"{self.title}\n\n{table}"
+
+
+def text_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = ()
+) -> str:
+    """Cells in columns of equal width, to the right but for the columns numbered in `left`."""
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def as_json(value: Any) -> Any:
+    """Lists, dicts and numbers; None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: as_json(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return as_json(value.tolist())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_json(part) for part in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

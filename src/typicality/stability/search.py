@@ -1,0 +1,543 @@
+"""Parameters chosen by stability, with the interface of scikit-learn's searches."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.ma import MaskedArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import (
+    BaseEstimator,
+    MetaEstimatorMixin,
+    clone,
+    is_classifier,
+    is_outlier_detector,
+    is_regressor,
+)
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from typicality._compat import HasMethods, Interval, StrOptions, fit_context
+from typicality._typing import Doubles, Places
+from typicality.exceptions import RepetitionError
+from typicality.stability import resample
+from typicality.stability.clusters import check_clusterer, clustering_stability
+from typicality.stability.outliers import TRANSFERS, check_detector, check_rates, outlier_stability
+from typicality.stability.results import words_of
+
+_FITTED_ATTRIBUTES = ("labels_", "offset_", "n_features_in_", "feature_names_in_")
+
+
+def _chosen_has(name: str) -> Any:
+    """Whether the chosen estimator, or before the fit the one given, has a method."""
+
+    def check(search: Any) -> bool:
+        if not search.refit:
+            raise AttributeError(f"{name} needs refit=True: nothing was fitted on all rows.")
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+_DOCSTRING = """{words} By the chosen estimator.
+
+Parameters
+----------
+X : array-like or dataframe of shape (n_samples, n_features)
+    The rows.
+
+Returns
+-------
+array of shape ({shape})
+"""
+
+
+def _handed_on(name: str, words: str, *, columns: str = "") -> Any:
+    """A method of rows alone that the chosen estimator answers."""
+
+    def ask(self: Any, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self)
+        answer: NDArray[Any] = getattr(self.best_estimator_, name)(X)
+        return answer
+
+    ask.__name__, ask.__qualname__ = name, f"ChosenEstimator.{name}"
+    ask.__doc__ = _DOCSTRING.format(words=words, shape=f"n_samples, {columns}".rstrip())
+    return available_if(_chosen_has(name))(ask)
+
+
+class ChosenEstimator:
+    """The methods of `best_estimator_`, those that it has."""
+
+    best_estimator_: Any
+    fit: Any
+
+    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
+    predict_memberships = _handed_on(
+        "predict_memberships", "The memberships of rows.", columns="n_clusters"
+    )
+    predict_proba = _handed_on(
+        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
+    )
+    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
+    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
+    decision_function = _handed_on(
+        "decision_function", "The decision on rows, negative for outliers."
+    )
+
+    @available_if(_chosen_has("predict"))
+    def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Search, and say what the chosen estimator says of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of int of shape (n_samples,)
+        """
+        self.fit(X)
+        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        return labels
+
+    @available_if(_chosen_has("transform"))
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+        """Search, and transform the same rows as the chosen estimator does.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self.fit(X).transform(X)
+
+    @available_if(_chosen_has("score"))
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """The score of the chosen estimator on rows. It is not the stability.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : array-like, optional
+            Handed on.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        return float(self.best_estimator_.score(X, y))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
+            return getattr(self.best_estimator_, name)
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+        )
+
+
+class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
+    """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.
+
+    Every setting of the grid is judged by :func:`clustering_stability` or, for detectors, by the
+    mean of :func:`outlier_stability` over the rates, on the same splits. No known classes are
+    needed.
+
+    *Ties.* Settings count as equally stable where they are behind the best by no more than
+    `tolerance`, or by no more than one standard error of the difference (over the splits, which are
+    the same for all). Of equally stable settings of a clusterer the one with the most clusters is
+    chosen (by the median number that was found, whatever parameter is varied), because blobs that
+    stand apart are as stable when some of them are merged. Among those, and for detectors, it is
+    the one that comes first in the grid: list them in the order you prefer them. A setting that
+    gives a single cluster says nothing, and is never chosen unless all do.
+
+    *What it is good for.* The number of clusters, where they stand apart (docs/benchmarks has the
+    shares). Clusters that touch are often merged, because fewer clusters are then more stable. Use
+    restarts (`n_init`), else a bad start looks like instability.
+
+    .. warning:: Stable does not mean right. For detectors wide kernels are more stable, whether or
+        not they find the outliers better: on the sets of docs/benchmarks, `sigma` chosen so was
+        about as good as ``sigma="auto"``, and for noise around clusters far from the best, which
+        was the least stable. Use it to rule out settings that are unstable, not to find the best.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer with `fit` and `predict` (see :class:`PredictByNearest`), or a detector with
+        `fit` and `score_samples` or `decision_function`. It is cloned.
+    param_grid : dict of str to sequence, or list of such dicts
+        The values to try for each parameter, as for
+        :class:`sklearn.model_selection.GridSearchCV`; of several parameters all combinations.
+    kind : {"auto", "clusters", "outliers"}, default="auto"
+        What the estimator is judged as. "auto" goes by scikit-learn's tags: detectors of outliers
+        as such, all others that have `predict` as clusterers.
+    n_repeats : int, default=10
+        The number of splits.
+    tolerance : float, default=0.03
+        How far a setting may be behind the best to count as equally stable. At 0 only the standard
+        error counts.
+    rates : float or sequence of float, default=(0.01, 0.05, 0.1)
+        For detectors, as in :func:`outlier_stability`.
+    transfer : {"threshold", "rank"}, default="threshold"
+        For detectors, as in :func:`outlier_stability`.
+    refit : bool, default=True
+        Whether the chosen setting is fitted on all rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits, and of estimators whose own `random_state` is None.
+    n_jobs : int or None, default=None
+        How many repetitions run side by side. Results do not depend on it.
+    progress : bool or callable, default=False
+        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The setting that was chosen.
+    best_index_ : int
+        Its number in the grid.
+    best_score_ : float
+        Its mean stability.
+    best_estimator_ : estimator
+        The estimator with this setting, fitted on all rows, with ``refit=True``.
+    tied_ : array of int
+        The numbers of the settings that count as equally stable, the chosen one among them.
+    cv_results_ : dict of str to array
+        For each setting `params`, `param_*`, `split*_test_score`, `mean_test_score`,
+        `std_test_score`, `rank_test_score` (1 for the largest mean, before ties are looked at) and,
+        for clusterers, `median_n_clusters`.
+    results_ : tuple of ClusteringStability or OutlierStability
+        All that was measured, for each setting.
+    n_splits_ : int
+        The number of splits.
+    labels_ : array of int of shape (n_samples,)
+        The labels of the training rows, where `best_estimator_` has them.
+    offset_ : float
+        The score below which a row is an outlier, where `best_estimator_` has it.
+    n_features_in_ : int
+        The number of features, where the estimator tells it.
+    feature_names_in_ : array of str
+        Their names, where X has them.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from typicality.stability import StabilitySearch
+    >>> X, _ = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> search = StabilitySearch(KMeans(n_init=10), {"n_clusters": range(2, 7)}, random_state=0)
+    >>> search.fit(X).best_params_
+    {'n_clusters': 3}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods("fit")],
+        "param_grid": [dict, list],
+        "kind": [StrOptions({"auto", "clusters", "outliers"})],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "rates": ["array-like", Interval(Real, 0, 0.5, closed="right")],
+        "transfer": [StrOptions(set(TRANSFERS))],
+        "refit": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "progress": ["boolean", callable],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        kind: str = "auto",
+        n_repeats: int = 10,
+        tolerance: float = 0.03,
+        rates: float | Sequence[float] = (0.01, 0.05, 0.1),
+        transfer: str = "threshold",
+        refit: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | resample.Progress = False,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.kind = kind
+        self.n_repeats = n_repeats
+        self.tolerance = tolerance
+        self.rates = rates
+        self.transfer = transfer
+        self.refit = refit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Judge every setting, and fit the chosen one on all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        settings = list(ParameterGrid(self.param_grid))
+        kind = _kind_of(self.estimator) if self.kind == "auto" else self.kind
+        if kind == "clusters":
+            check_clusterer(self.estimator)
+        else:
+            check_detector(self.estimator, None)
+        check_rates(self.rates)
+        candidates = [
+            clone(self.estimator).set_params(**clone(setting, safe=False)) for setting in settings
+        ]
+        rng = check_random_state(self.random_state)
+        seed = resample.draw_seed(rng)
+        # Rows that it cannot use are told at once, in the words of the estimator; what it warns
+        # of, the repetitions tell.
+        with resample.capture_warnings():
+            resample.seeded_clone(candidates[0], rng).fit(X)
+        results = self._judge_all(X, candidates, kind, seed=seed)
+        scores = np.column_stack([result.scores.mean(axis=1) for result in results])
+        means = np.array([result.mean.mean() for result in results])
+        n_clusters = None
+        if kind == "clusters":
+            n_clusters = np.array([result.typical_n_clusters for result in results])
+        choice = choose(scores, means, tolerance=self.tolerance, n_clusters=n_clusters)
+        if self.refit:
+            chosen = resample.seeded_clone(candidates[choice.chosen], rng)
+            self.best_estimator_ = chosen.fit(X)
+        self.results_ = tuple(results)
+        self.cv_results_ = results_table(settings, scores, means)
+        if n_clusters is not None:
+            self.cv_results_["median_n_clusters"] = n_clusters
+        self.tied_ = choice.tied
+        self.best_index_ = choice.chosen
+        self.best_params_ = settings[choice.chosen]
+        self.best_score_ = float(means[choice.chosen])
+        self.n_splits_ = self.n_repeats
+        return self
+
+    def _judge_all(self, X: Any, candidates: list[Any], kind: str, *, seed: int) -> list[Any]:
+        """The stability of every candidate on the same splits; each warning is given once."""
+        judge: Callable[..., Any] = clustering_stability
+        if kind == "outliers":
+            judge = partial(outlier_stability, rates=self.rates, transfer=self.transfer)
+        results, caught_of_each = [], []
+        n_splits = len(candidates) * self.n_repeats
+        with resample.progress_reporter(self.progress, n_splits) as report:
+            for number, candidate in enumerate(candidates):
+                part = resample.part_of_progress(
+                    report, number * self.n_repeats, n_splits, words_of(candidate)
+                )
+                try:
+                    with resample.capture_warnings() as caught:
+                        result = judge(
+                            candidate,
+                            X,
+                            n_repeats=self.n_repeats,
+                            random_state=seed,
+                            n_jobs=self.n_jobs,
+                            progress=part,
+                        )
+                except RepetitionError as error:
+                    raise RepetitionError(f"{words_of(candidate)}: {error}") from error
+                results.append(result)
+                caught_of_each.append(caught)
+        resample.warn_once(caught_of_each, len(candidates), among="settings")
+        return results
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """A box of scores for each setting.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        from typicality.plot import StabilityDisplay
+
+        check_is_fitted(self)
+        settings = [
+            ", ".join(f"{name}={value!r}" for name, value in setting.items())
+            for setting in self.cv_results_["params"]
+        ]
+        scores = [result.scores.mean(axis=1) for result in self.results_]
+        told = {
+            setting: known[~np.isnan(known)]
+            for setting, known in zip(settings, scores, strict=True)
+            if not np.isnan(known).all()
+        }
+        if not told:
+            raise ValueError("All settings have a single cluster: there is nothing to draw.")
+        return StabilityDisplay.from_scores(told, ax=ax)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.transformer_tags = deepcopy(inner.transformer_tags)
+        tags.input_tags = deepcopy(inner.input_tags)
+        return tags
+
+
+def select_by_stability(
+    estimator: Any,
+    X: ArrayLike,
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    **options: Any,
+) -> StabilitySearch:
+    """The most stable setting of an estimator: a fitted :class:`StabilitySearch`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer or a detector.
+    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+        The rows.
+    param_grid : dict of str to sequence, or list of such dicts
+        The values to try for each parameter.
+    **options
+        Further parameters of :class:`StabilitySearch`.
+
+    Returns
+    -------
+    StabilitySearch
+        With `best_params_`, `best_estimator_`, `predict`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from typicality import FuzzyCMeans
+    >>> from typicality.stability import select_by_stability
+    >>> X, _ = make_blobs(120, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> chosen = select_by_stability(
+    ...     FuzzyCMeans(n_init=3), X, {"n_clusters": range(2, 6)}, random_state=0
+    ... )
+    >>> chosen.best_params_
+    {'n_clusters': 3}
+    """
+    search: StabilitySearch = StabilitySearch(estimator, param_grid, **options).fit(X)
+    return search
+
+
+def _kind_of(estimator: Any) -> str:
+    """What an estimator is judged as: "clusters" or "outliers"."""
+    if is_classifier(estimator) or is_regressor(estimator):
+        raise ValueError(
+            f"estimator is {estimator!r}, which learns from known answers: take "
+            "sklearn.model_selection.GridSearchCV for it. Stability is for clusterers and for "
+            "detectors of outliers."
+        )
+    scores = hasattr(estimator, "score_samples") or hasattr(estimator, "decision_function")
+    is_density = scores and not hasattr(estimator, "predict")
+    return "outliers" if is_outlier_detector(estimator) or is_density else "clusters"
+
+
+# ---- the choice ----------------------------------------------------------------------------------
+
+_ROUNDING = 1e-9
+
+
+class Choice(NamedTuple):
+    """The setting that is chosen, and all that count as equally stable."""
+
+    chosen: int
+    tied: Places
+
+
+def choose(
+    scores: Doubles, means: Doubles, *, tolerance: float, n_clusters: Doubles | None = None
+) -> Choice:
+    """The most stable setting; among equally stable ones that with most clusters, then the first.
+
+    Parameters
+    ----------
+    scores : array of shape (n_repeats, n_settings)
+        Scores on the same splits; NaN where a split says nothing.
+    means : array of shape (n_settings,)
+        Their means; NaN for settings that say nothing, which are chosen only if all do.
+    tolerance : float
+        How far behind the best a setting may be; or one standard error of the difference.
+    n_clusters : array of shape (n_settings,), optional
+        How many clusters each setting has.
+
+    Returns
+    -------
+    Choice
+    """
+    said = np.flatnonzero(~np.isnan(means))
+    if len(said) == 0:
+        return Choice(0, np.arange(len(means)))
+    best = said[np.argmax(means[said])]
+    allowed = [max(tolerance, _error(scores[:, best] - scores[:, j])) for j in said]
+    # With one bad split of many the mean is behind by one standard error exactly: a tie.
+    tied = said[means[best] - means[said] <= np.array(allowed) + _ROUNDING]
+    most = tied if n_clusters is None else tied[n_clusters[tied] == n_clusters[tied].max()]
+    return Choice(int(most[0]), tied)
+
+
+def _error(differences: Doubles) -> float:
+    """The standard error of the mean difference; 0 where there is no telling."""
+    known = differences[~np.isnan(differences)]
+    return float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else 0.0
+
+
+def results_table(
+    settings: Sequence[Mapping[str, Any]], scores: Doubles, means: Doubles
+) -> dict[str, Any]:
+    """The scores of all settings in the form of scikit-learn's `cv_results_`.
+
+    Parameters
+    ----------
+    settings : sequence of mapping of str to value
+        The parameters of each setting.
+    scores : array of shape (n_repeats, n_settings)
+        The scores.
+    means : array of shape (n_settings,)
+        Their means.
+
+    Returns
+    -------
+    dict
+    """
+    known = ~np.isnan(means)
+    deviations = np.full(len(means), np.nan)
+    deviations[known] = np.nanstd(scores[:, known], axis=0)
+    parameters = {}
+    for name in sorted({name for setting in settings for name in setting}):
+        column = MaskedArray(np.empty(len(settings), dtype=object), mask=True)
+        for i, setting in enumerate(settings):
+            if name in setting:  # masked where a setting does not name it
+                column[i] = setting[name]
+        parameters[f"param_{name}"] = column
+    return {
+        **parameters,
+        "params": list(settings),
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": means,
+        "std_test_score": deviations,
+        "rank_test_score": rankdata(-np.where(known, means, -np.inf), method="min").astype(int),
+    }

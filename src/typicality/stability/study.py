@@ -1,0 +1,444 @@
+"""The stability of outlier detection over bandwidths and rates, and which of them to use."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.svm import OneClassSVM
+
+from typicality._arguments import check_choice, check_whole
+from typicality._typing import Doubles
+from typicality._words import counted, enumerated
+from typicality.bandwidth import bandwidth, median_distance, neighbour_distance
+from typicality.cluster import OneClusterPCM
+from typicality.stability import resample
+from typicality.stability.outliers import (
+    TRANSFERS,
+    OutlierStability,
+    check_rates,
+    n_rejected,
+    outlier_stability,
+)
+from typicality.stability.recommendation import Recommendation, recommend
+from typicality.stability.results import as_json, text_table
+
+OURS, SVM = "one-cluster", "one-class svm"
+
+_FEWEST_ROWS = 20
+_MOST_WITH_ERRORS = 3  # rates; more would not fit a line of eighty
+_DIGITS = 4  # so many are printed, and typed again
+_APART = 1.1  # the rules count as one where they are closer than this
+
+
+class NamedSigma(NamedTuple):
+    """A bandwidth, and the rule it comes from; "" where it lies between those of rules."""
+
+    sigma: float
+    rule: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutlierStudy:
+    """The stability of outlier detection over bandwidths and rates; see :func:`outlier_study`.
+
+    Printing it gives a table and the recommendation.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows.
+    seed : int
+        The seed of the sample and the splits, also where none was given.
+    sigmas : tuple of NamedSigma
+        The bandwidths, in rising order, each with the rule it comes from.
+    default_sigma : float
+        The one of them that :class:`~typicality.OneClusterPCM` uses by default.
+    results : dict of str to tuple of OutlierStability
+        For each detector, "one-cluster" and, where it was compared, "one-class svm", the result of
+        each bandwidth.
+    recommendation : Recommendation
+        Which bandwidth and rate to use: `chosen`, `default`, `best`, and `sentences` that explain
+        the choice.
+    warnings : tuple of str
+        What makes the figures doubtful, and what the fits warned of.
+    seconds : float
+        The time of the whole study.
+    """
+
+    n_rows: int
+    seed: int
+    sigmas: tuple[NamedSigma, ...]
+    default_sigma: float
+    results: dict[str, tuple[OutlierStability, ...]]
+    recommendation: Recommendation
+    warnings: tuple[str, ...]
+    seconds: float
+
+    @property
+    def n_split(self) -> int:
+        """The number of rows that were split in halves: all, or a sample."""
+        return self.results[OURS][0].n_rows
+
+    @property
+    def n_repeats(self) -> int:
+        """The number of splits."""
+        return self.results[OURS][0].n_repeats
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The shares of rows flagged, in rising order."""
+        return self.results[OURS][0].rates
+
+    @property
+    def transfer(self) -> str:
+        """How one half flags rows of the other."""
+        return self.results[OURS][0].transfer
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each detector, bandwidth and rate: mean, standard error, quartiles."""
+        rows = []
+        for detector, results in self.results.items():
+            for named, result in zip(self.sigmas, results, strict=True):
+                summary = result.summary()
+                rates = summary.pop(result.setting_name)
+                for number, rate in enumerate(rates):
+                    rows.append(
+                        {
+                            "detector": detector,
+                            "sigma": named.sigma,
+                            "rule": named.rule,
+                            "rate": rate,
+                            "n_flagged": n_flagged(rate, self.n_split),
+                            "n_repeats": result.n_repeats,
+                            **{name.replace(" ", "_"): x[number] for name, x in summary.items()},
+                        }
+                    )
+        return rows
+
+    @property
+    def score_table(self) -> list[dict[str, Any]]:
+        """A row for each single score."""
+        return [
+            {
+                "detector": detector,
+                "sigma": named.sigma,
+                "rate": rate,
+                "repeat": repeat,
+                "jaccard": score,
+            }
+            for detector, results in self.results.items()
+            for named, result in zip(self.sigmas, results, strict=True)
+            for repeat, scores in enumerate(result.scores.tolist(), start=1)
+            for rate, score in zip(self.rates, scores, strict=True)
+        ]
+
+    @property
+    def shows_errors(self) -> bool:
+        """Whether :meth:`cells` have standard errors; with many rates there is no room for them."""
+        return len(self.rates) <= _MOST_WITH_ERRORS
+
+    def cells(self, detector: str = OURS) -> list[tuple[str, ...]]:
+        """The means of a detector as text: a header, then a line for each bandwidth."""
+        prefix = "rate " if self.shows_errors else ""
+        lines = [("sigma", "rule", *(f"{prefix}{rate:g}" for rate in self.rates))]
+        for (sigma, rule), result in zip(self.sigmas, self.results[detector], strict=True):
+            is_default = detector == OURS and sigma == self.default_sigma
+            figures = [f"{mean:.2f}" for mean in result.mean]
+            if self.shows_errors:
+                pairs = zip(figures, result.standard_error, strict=True)
+                figures = [f"{mean} ± {error:.2f}" for mean, error in pairs]
+            lines.append((f"{sigma:.4g}", rule + ", default" * is_default, *figures))
+        return lines
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the single scores, ready for JSON."""
+        advice = self.recommendation
+        plain: dict[str, Any] = as_json(
+            {
+                "seed": self.seed,
+                "n_rows": self.n_rows,
+                "n_split": self.n_split,
+                "n_repeats": self.n_repeats,
+                "transfer": self.transfer,
+                "settings": self.table,
+                "recommendation": {
+                    "keeps_default": advice.keeps_default,
+                    "chosen": advice.chosen._asdict(),
+                    "default": advice.default._asdict(),
+                    "most_stable": advice.best._asdict(),
+                    "sentences": advice.sentences,
+                },
+                "warnings": self.warnings,
+                "seconds": round(self.seconds, 3),
+            }
+        )
+        return plain
+
+    def __repr__(self) -> str:
+        title = (
+            f"Stability of outlier detection: {counted(self.n_repeats, 'split')} of "
+            f"{counted(self.n_split, 'row')} in halves, transfer by {self.transfer}"
+        )
+        tables = []
+        for detector in self.results:
+            header, *lines = self.cells(detector)
+            tables.append(f"{detector}\n{text_table(header, lines, left={1})}")
+        return "\n\n".join([title, *tables, "\n".join(self.recommendation.sentences)])
+
+
+def outlier_study(
+    X: ArrayLike,
+    *,
+    sigmas: str | float | Sequence[str | float] = "auto",
+    rates: float | Sequence[float] = (0.01, 0.05, 0.1),
+    n_repeats: int = 20,
+    transfer: str = "threshold",
+    compare: bool = False,
+    max_rows: int = 2_000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | resample.Progress = False,
+) -> OutlierStudy:
+    """Find out which bandwidth and rate give outliers that are stable under resampling.
+
+    :func:`outlier_stability` of :class:`~typicality.OneClusterPCM` for several bandwidths and
+    rates, all on the same random halves of the rows, and a recommendation in words. `typicality
+    validate` does this on the command line.
+
+    The recommendation is careful. It keeps the default bandwidth unless another is more stable by
+    0.05 at least and by more than chance explains, because wide kernels are often more stable
+    without finding outliers better. It never recommends a rate above 0.05 (or above the nearest to
+    it of `rates`), because larger rates are more stable by themselves, nor a setting that flags
+    fewer than five rows of a half.
+
+    It costs two fits for each bandwidth and repetition, and with `compare` two fits of a one-class
+    SVM for each bandwidth, rate and repetition.
+
+    Original to typicality; the measure is that of :cite:`filippone2010`, table II.
+
+    Parameters
+    ----------
+    X : array-like or dataframe of shape (n_samples, n_features)
+        The rows, at least twenty. They are not scaled: scale features that have different units.
+    sigmas : "auto", float, str or sequence of float and str, default="auto"
+        The bandwidths: numbers, names of rules (:func:`typicality.bandwidth.bandwidth`), or "auto"
+        for seven from half the neighbour distance to the median distance of rows. The default of
+        :class:`~typicality.OneClusterPCM` is always added.
+    rates : float or sequence of float, default=(0.01, 0.05, 0.1)
+        The shares of rows to flag, above 0 and at most 0.5.
+    n_repeats : int, default=20
+        The number of splits, 2 or more.
+    transfer : {"threshold", "rank"}, default="threshold"
+        As in :func:`outlier_stability`.
+    compare : bool, default=False
+        Whether a one-class SVM with the same kernels is measured on the same halves.
+    max_rows : int, default=2_000
+        Of more rows, a random sample of this size is split. Bandwidths are those of all rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample and the splits.
+    n_jobs : int or None, default=None
+        How many repetitions run in parallel. Results do not depend on it.
+    progress : bool or callable, default=False
+        True shows a bar on stderr; a callable is called as ``progress(done, total, words)``, where
+        done and total are numbers of fits.
+
+    Returns
+    -------
+    OutlierStudy
+        With `recommendation`, `table`, `results`, `default_sigma`, `warnings`, `to_pandas`.
+
+    Raises
+    ------
+    RepetitionError
+        A fit failed.
+
+    See Also
+    --------
+    outlier_stability : The same measure for any detector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality.stability import outlier_study
+    >>> X = np.random.RandomState(0).normal(size=(200, 2))
+    >>> study = outlier_study(X, sigmas=[0.3, 1.0], rates=0.1, n_repeats=5, random_state=0)
+    >>> [(round(row["sigma"], 2), round(row["mean"], 2)) for row in study.table]
+    [(0.3, 0.4), (0.82, 0.6), (1.0, 0.53)]
+    >>> study.recommendation.keeps_default
+    True
+    """
+    began = perf_counter()
+    rows = resample.check_numbers(X, _FEWEST_ROWS, what="a study", why="splits them in halves")
+    rates = tuple(sorted(set(check_rates(rates))))
+    n_repeats = check_whole(n_repeats, "n_repeats", least=2)
+    check_choice(transfer, "transfer", TRANSFERS)
+    max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
+    seed = resample.seed_of(random_state)
+    default = bandwidth("auto", rows)
+    named = _chosen_sigmas(rows, sigmas, default)
+    sample = rows
+    if len(rows) > max_rows:
+        sample = rows[np.random.RandomState(seed).permutation(len(rows))[:max_rows]]
+
+    tasks = [_Task(OURS, sigma, OneClusterPCM(sigma=sigma), None, 2) for sigma, _ in named]
+    if compare:
+        machines = [(sigma, OneClassSVM(gamma=0.5 / sigma**2)) for sigma, _ in named]
+        n_fits = 2 * len(rates)
+        tasks += [_Task(SVM, sigma, machine, "nu", n_fits) for sigma, machine in machines]
+    results, heard = _measured(
+        tasks,
+        sample,
+        progress,
+        rates=rates,
+        transfer=transfer,
+        n_repeats=n_repeats,
+        random_state=seed,  # one for all, so that all see the same halves
+        n_jobs=n_jobs,
+    )
+    recommendation = recommend(
+        [sigma for sigma, _ in named],
+        rates,
+        np.array([result.scores for result in results[OURS]]),
+        n_flagged=[n_flagged(rate, len(sample)) for rate in rates],
+        default_sigma=default,
+    )
+    return OutlierStudy(
+        n_rows=len(rows),
+        seed=seed,
+        sigmas=named,
+        default_sigma=default,
+        results=results,
+        recommendation=recommendation,
+        warnings=(*recommendation.warnings, *heard),
+        seconds=perf_counter() - began,
+    )
+
+
+class _Task(NamedTuple):
+    """A detector, the parameter that is the rate, and the number of fits a repetition."""
+
+    name: str
+    sigma: float
+    detector: Any
+    rate_parameter: str | None
+    n_fits: int
+
+
+def _measured(
+    tasks: Sequence[_Task],
+    X: Doubles,
+    progress: bool | resample.Progress,
+    *,
+    n_repeats: int,
+    **options: Any,
+) -> tuple[dict[str, tuple[OutlierStability, ...]], list[str]]:
+    """The results of each detector, and what its fits warned of."""
+    results: dict[str, tuple[OutlierStability, ...]] = {}
+    sigmas: dict[str, list[str]] = {}  # by warning
+    done, total = 0, n_repeats * sum(task.n_fits for task in tasks)
+    with resample.progress_reporter(progress, total) as report:
+        for name, sigma, detector, rate_parameter, n_fits in tasks:
+            with resample.capture_warnings() as caught:
+                result = outlier_stability(
+                    detector,
+                    X,
+                    rate_parameter=rate_parameter,
+                    n_repeats=n_repeats,
+                    progress=resample.part_of_progress(
+                        report, done, total, f"Fits of {name}", n_fits
+                    ),
+                    **options,
+                )
+            results[name] = (*results.get(name, ()), result)
+            for text in dict.fromkeys(text for _, text in caught):
+                sigmas.setdefault(text, []).append(f"{sigma:.4g}")
+            done += n_repeats * n_fits
+    return results, [f"With sigma {enumerated(s)}: {text}" for text, s in sigmas.items()]
+
+
+def n_flagged(rate: float, n_split: int) -> int:
+    """How many rows of the second half are flagged at a rate."""
+    return n_rejected(rate, n_split - n_split // 2)
+
+
+# ---- bandwidths worth comparing ------------------------------------------------------------------
+
+
+def _chosen_sigmas(X: Doubles, sigmas: Any, default: float) -> tuple[NamedSigma, ...]:
+    """The bandwidths that were asked for and the default one, in rising order."""
+    wanted = [sigmas] if isinstance(sigmas, str | Real) else list(sigmas)
+    if not wanted:
+        raise ValueError("sigmas is empty. Pass at least one bandwidth, or 'auto'.")
+    chosen = {default: "auto (M / 2)"}
+    for one in wanted:
+        if isinstance(one, str) and one == "auto":
+            chosen |= dict(named_sigmas(X))
+        elif isinstance(one, str):
+            chosen.setdefault(rounded(bandwidth(one, X)), one)
+        elif not isinstance(one, Real) or one < 0 or not 0 < float(one) * float(one) < np.inf:
+            raise ValueError(
+                "sigmas: a bandwidth must be above 0 and finite, and so must be its square; got "
+                f"{one!r}."
+            )
+        elif one != rounded(default):  # the default, as it is printed
+            chosen.setdefault(float(one), "")
+    return tuple(NamedSigma(sigma, chosen[sigma]) for sigma in sorted(chosen))
+
+
+def named_sigmas(X: Doubles, *, n_values: int = 7) -> tuple[NamedSigma, ...]:
+    """Bandwidths from h / 2 to M, with h the neighbour distance and M the median distance.
+
+    Among them are those of the rules "knn" (h), "auto" (M / 2, what
+    :class:`typicality.OneClusterPCM` takes by itself) and "median" (M). In many dimensions h comes
+    near M: then they begin at M / 4. The widest gaps between them are halved until there are
+    `n_values`. All but that of "auto" have four digits.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The rows; they must not all be equal.
+    n_values : int, default=7
+        How many; four at the least.
+
+    Returns
+    -------
+    tuple of NamedSigma
+        In rising order.
+    """
+    median, neighbour = median_distance(X), neighbour_distance(X)
+    chosen = {median / 2: "auto (M / 2)", rounded(median): "median (M)"}
+    if neighbour <= median / 2:
+        chosen[rounded(neighbour / 2)] = "h / 2"
+    else:
+        chosen[rounded(median / 4)] = "M / 4"
+    if neighbour < median and _stands_apart(neighbour, chosen):
+        chosen[rounded(neighbour)] = "knn (h)"
+    while len(chosen) < n_values:
+        chosen[_middle_of_widest_gap(sorted(chosen))] = ""
+    return tuple(NamedSigma(sigma, chosen[sigma]) for sigma in sorted(chosen))
+
+
+def _stands_apart(sigma: float, others: Iterable[float]) -> bool:
+    return all(max(sigma / other, other / sigma) > _APART for other in others)
+
+
+def _middle_of_widest_gap(sigmas: list[float]) -> float:
+    logs = np.log(sigmas)
+    widest = int(np.argmax(np.diff(logs)))
+    return rounded(float(np.exp(logs[widest : widest + 2].mean())))
+
+
+def rounded(sigma: float) -> float:
+    """A bandwidth as it is printed and can be typed again."""
+    return float(f"{sigma:.{_DIGITS}g}")

@@ -1,0 +1,290 @@
+"""Stability of clusterings."""
+
+import json
+import tracemalloc
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from reference.stability import (
+    distance_by_permutations,
+    instability_of_a_split,
+    random_labelling,
+    seeds_of,
+)
+from typicality import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+    SequentialPCM,
+)
+from typicality.exceptions import ClusteringWarning, RepetitionError
+from typicality.stability import PredictByNearest, clustering_stability
+from typicality.stability.clusters import labelling_distance, random_distance
+
+CENTRES = [[0, 0], [9, 0], [0, 9]]
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Three blobs, and an odd number of rows."""
+    return make_blobs(91, centers=CENTRES, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def one_blob():
+    return np.random.default_rng(0).normal(size=(80, 2))
+
+
+# ---- labellings ---------------------------------------------------------------------------------
+
+labellings = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(-1, 3), min_size=n, max_size=n)] * 2)
+)
+
+
+@given(labellings)
+def test_the_best_matching_is_the_best_permutation(pair):
+    first, second = map(np.array, pair)
+    assert_allclose(
+        labelling_distance(first, second), distance_by_permutations(*pair), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "distance"),
+    [
+        ([0, 0, 1, 1], [5, 5, 2, 2], 0.0),
+        ([0, 0, 1, 1], [0, 0, 0, 0], 0.5),
+        ([0, 0, 1, 2], [0, 0, 1, 1], 0.25),
+        ([-1, -1, 0, 0], [-1, -1, 7, 7], 0.0),
+        ([-1, -1, 0, 0], [0, 0, -1, -1], 1.0),
+        ([-1, -1, 0, 0], [1, 1, 0, 0], 0.5),
+        ([-1, -1, -1, -1], [0, 1, 0, 1], 1.0),
+    ],
+)
+def test_distance_of_labellings_is_as_known_by_heart(first, second, distance):
+    assert labelling_distance(np.array(first), np.array(second)) == distance
+    assert labelling_distance(np.array(second), np.array(first)) == distance
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "nowhere"),
+    [((3, 3), (0.0, 0.0)), ((2, 4), (0.0, 0.0)), ((3, 2), (0.3, 0.1)), ((2, 0), (0.2, 1.0))],
+)
+def test_random_labellings_are_as_far_apart_as_those_drawn_row_by_row(n_clusters, nowhere):
+    rng = np.random.default_rng(5)
+    drawn = [
+        distance_by_permutations(
+            *(
+                random_labelling(40, max(k, 1), share, rng)
+                for k, share in zip(n_clusters, nowhere, strict=True)
+            )
+        )
+        for _ in range(300)
+    ]
+    expected = random_distance(40, *n_clusters, nowhere=nowhere)
+    assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / np.sqrt(120)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 5])
+def test_random_labellings_of_few_rows_have_a_distance(n_rows):
+    labellings = [*product(range(2), repeat=n_rows)]
+    exact = np.mean([distance_by_permutations(*pair) for pair in product(labellings, repeat=2)])
+    assert_allclose(random_distance(n_rows, 2, 2), exact, rtol=0.02)
+
+
+def test_random_labellings_of_many_clusters_take_little_memory():
+    tracemalloc.start()
+    random_distance(700, 300, 300)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * 8 * 300**2
+
+
+# ---- stability ----------------------------------------------------------------------------------
+
+
+def labelled_by_k_means(n_clusters):
+    def labelled(X):
+        model = KMeans(n_clusters, n_init=4, random_state=0).fit(X)
+        return model.labels_, model.predict
+
+    return labelled
+
+
+def test_clustering_stability_is_that_of_the_slow_twin(one_blob):
+    model = KMeans(3, n_init=4, random_state=0)
+    result = clustering_stability(model, one_blob, n_repeats=4, random_state=7)
+    twin = [
+        instability_of_a_split(labelled_by_k_means(3), one_blob, seed, 3) for seed in seeds_of(7, 4)
+    ]
+    assert_allclose(result.instabilities, twin, rtol=0.02)
+    assert result.instability > 0.1
+
+
+CLUSTERERS = {
+    "k-means": KMeans(3),
+    "mixture": GaussianMixture(3),
+    "fuzzy": FuzzyCMeans(3),
+    "entropy": EntropyCMeans(3),
+    "possibilistic": PossibilisticCMeans(3),
+    "alpha-cut": AlphaCutClustering(assign="all"),
+    "sequential": SequentialPCM(lam=0.2, assign="all"),
+    "hdbscan": PredictByNearest(HDBSCAN(copy=True), assign="all"),
+    "dbscan": PredictByNearest(DBSCAN(eps=3.0)),
+    "pipeline": make_pipeline(StandardScaler(), KMeans(3)),
+}
+
+
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_blobs_that_stand_apart_are_stable_for_all(name, apart):
+    result = clustering_stability(CLUSTERERS[name], apart, n_repeats=2, random_state=0)
+    assert result.stability > 0.95
+    assert result.settings == ("3",)
+
+
+def test_too_many_clusters_are_unstable(apart):
+    right = clustering_stability(KMeans(3, n_init=4), apart, n_repeats=5, random_state=0)
+    wrong = clustering_stability(KMeans(5, n_init=4), apart, n_repeats=5, random_state=0)
+    assert right.stability == 1.0
+    assert wrong.stability < 0.8
+
+
+def test_clusters_of_nothing_are_no_better_than_random():
+    class Dice(KMeans):
+        """Labels that have nothing to do with the rows."""
+
+        def fit(self, X, y=None):
+            self.labels_ = self.predict(X)
+            return self
+
+        def predict(self, X):
+            return np.random.RandomState(self.random_state).randint(4, size=len(X))
+
+    X = np.zeros((200, 1))
+    result = clustering_stability(Dice(4), X, n_repeats=30, random_state=0)
+    assert abs(result.instability - 1.0) < 4 * result.standard_error[0]
+    assert result.standard_error[0] < 0.02
+
+
+def test_clusterers_without_a_seed_get_one(apart):
+    options = {"n_repeats": 3, "random_state": 3}
+    once = clustering_stability(KMeans(6, n_init=1), apart, **options)
+    again = clustering_stability(KMeans(6, n_init=1), apart, **options)
+    assert_array_equal(once.scores, again.scores)
+    assert np.ptp(once.scores) > 0
+
+
+def test_halves_may_differ_in_the_number_of_clusters():
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(size=(60, 1)), [[30.0]], [[30.1]], [[31.0]]])
+    model = PredictByNearest(DBSCAN(eps=2.0, min_samples=2))
+    result = clustering_stability(model, X, n_repeats=6, random_state=0)
+    assert set(result.n_clusters[:, 1]) == {1, 2}
+    assert result.settings == ("1 to 2",)
+
+
+def test_a_single_cluster_says_nothing(apart):
+    with pytest.warns(ClusteringWarning, match="Neither half has two clusters in 3 of 3"):
+        result = clustering_stability(KMeans(1), apart, n_repeats=3, random_state=0)
+    assert np.isnan(result.stability)
+    assert np.isnan(result.quartiles).all()
+    assert result.quartiles.shape == (3, 1)
+    assert np.isnan(result.standard_error).all()
+    assert_array_equal(result.distances, 0.0)
+    assert json.loads(json.dumps(result.to_dict()))["summary"]["mean"] == [None]
+
+
+def test_warnings_of_the_fits_are_told_once_with_a_count():
+    X = np.repeat([[0.0], [1.0]], 10, axis=0)
+    with pytest.warns(match=r"In 3 of 3 repetitions\.") as told:
+        clustering_stability(KMeans(4), X, n_repeats=3, random_state=0)
+    assert len(told) == 1
+
+
+def test_square_matrices_and_data_frames_are_split_as_the_clusterer_takes_them(apart):
+    options = {"n_repeats": 2, "random_state": 0}
+    kernel = FuzzyCMeans(3, kernel="precomputed", random_state=0)
+    of_kernel = clustering_stability(kernel, rbf_kernel(apart, gamma=0.05), **options)
+    nearest = PredictByNearest(DBSCAN(3.0, metric="precomputed"), metric="precomputed")
+    of_distances = clustering_stability(nearest, pairwise_distances(apart), **options)
+    plain = clustering_stability(PredictByNearest(DBSCAN(3.0)), apart, **options)
+    frame = pd.DataFrame(apart, columns=["a", "b"])
+    of_frame = clustering_stability(PredictByNearest(DBSCAN(3.0)), frame, **options)
+    of_frame_of_kernel = clustering_stability(
+        kernel, pd.DataFrame(rbf_kernel(apart, gamma=0.05)), **options
+    )
+    assert of_kernel.stability == 1.0
+    assert_array_equal(of_frame_of_kernel.distances, of_kernel.distances)
+    assert_array_equal(of_distances.scores, plain.scores)
+    assert_array_equal(of_frame.scores, plain.scores)
+
+
+def test_clustering_stability_result_has_words_and_numbers(apart):
+    result = clustering_stability(KMeans(4, n_init=2), apart, n_repeats=4, random_state=0)
+    assert "4 splits of 91 rows in halves" in str(result)
+    assert result.scores.shape == (4, 1)
+    assert_allclose(result.instabilities, result.distances / result.random_distances)
+    assert result.stability == 1.0 - result.instability == result.to_pandas()["mean"].item()
+    assert result.typical_n_clusters == 4.0
+
+
+def test_the_picture_has_one_box(apart):
+    result = clustering_stability(KMeans(4, n_init=1), apart, n_repeats=4, random_state=0)
+    assert_allclose(
+        result.plot(ax=Figure().add_subplot()).boxes_[""]["medians"][0].get_ydata(),
+        np.median(result.scores),
+        rtol=1e-12,
+    )
+
+
+def test_progress_is_told(apart):
+    told = []
+    clustering_stability(
+        KMeans(3),
+        apart,
+        n_repeats=2,
+        progress=lambda done, total, words: told.append((done, total)),
+    )
+    assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "words"),
+    [
+        (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
+        (KMeans, "is the class KMeans"),
+        (OneClusterPCM(), "tells outliers, and no clusters: outlier_stability is for it"),
+        ("k-means", "must be a scikit-learn estimator"),
+    ],
+)
+def test_what_is_no_clusterer_is_refused_before_any_work(clusterer, words, apart):
+    with pytest.raises(ValueError, match=words):
+        clustering_stability(clusterer, apart)
+
+
+def test_too_few_rows_for_the_clusters_of_a_half_name_the_repetition():
+    with pytest.raises(RepetitionError, match=r"Repetition 1 of 20 .* n_samples=3"):
+        clustering_stability(KMeans(4), np.arange(6.0).reshape(6, 1), random_state=0)
+
+
+@pytest.mark.parametrize("n_repeats", [0, 2.5])
+def test_repetitions_are_a_whole_number(n_repeats, apart):
+    with pytest.raises(ValueError, match="n_repeats must be a whole number"):
+        clustering_stability(KMeans(2), apart, n_repeats=n_repeats)

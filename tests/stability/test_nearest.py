@@ -1,0 +1,135 @@
+"""A `predict` for clusterers that have none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone, is_clusterer
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    OPTICS,
+    AgglomerativeClustering,
+    FeatureAgglomeration,
+    KMeans,
+    SpectralClustering,
+)
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from typicality.stability import PredictByNearest
+
+LINE = np.array([[0.0], [1.0], [7.0], [8.0], [20.0]])
+
+
+@parametrize_with_checks(
+    [
+        PredictByNearest(DBSCAN()),
+        PredictByNearest(HDBSCAN(min_cluster_size=3, copy=True), assign="all"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("clusterer", [HDBSCAN(copy=True), AgglomerativeClustering(3), KMeans(3)])
+def test_training_rows_keep_their_labels(clusterer):
+    X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+    model = PredictByNearest(clusterer).fit(X)
+    assert_array_equal(model.labels_, model.clusterer_.labels_)
+    assert_array_equal(model.predict(X), model.labels_)
+    assert len(np.unique(model.labels_)) >= 3
+
+
+def test_rows_that_belong_nowhere_draw_new_rows_to_nowhere():
+    model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2)).fit(LINE)
+    assert_array_equal(model.labels_, [0, 0, 1, 1, -1])
+    assert_array_equal(model.predict([[2.0], [6.0], [15.0], [300.0]]), [0, 1, -1, -1])
+
+
+def test_all_rows_get_a_cluster_where_that_is_asked_for():
+    model = PredictByNearest(DBSCAN(eps=1.5, min_samples=2), assign="all").fit(LINE)
+    assert_array_equal(model.labels_, [0, 0, 1, 1, 1])
+    assert_array_equal(model.predict([[2.0], [6.0], [15.0], [300.0]]), [0, 1, 1, 1])
+    assert_array_equal(model.clusterer_.labels_, [0, 0, 1, 1, -1])
+
+
+@pytest.mark.parametrize("assign", ["core", "all"])
+def test_without_any_cluster_all_rows_belong_nowhere(assign):
+    model = PredictByNearest(DBSCAN(eps=0.1), assign=assign).fit(LINE)
+    assert_array_equal(model.labels_, -1)
+    assert_array_equal(model.predict(LINE + 0.3), -1)
+
+
+@pytest.mark.parametrize(("n_neighbors", "like"), [(1, 4), (3, 0), (100, 0)])
+def test_predict_by_nearest_follows_most_of_the_neighbours(n_neighbors, like):
+    X = [[0.0], [1.0], [2.0], [2.4], [9.0], [10.0]]
+    model = PredictByNearest(AgglomerativeClustering(2), n_neighbors=n_neighbors).fit(X)
+    assert_array_equal(model.labels_, AgglomerativeClustering(2).fit(X).labels_)
+    assert model.predict([[5.8]]) == model.labels_[like]
+    assert model.labels_[4] != model.labels_[0]
+
+
+@pytest.mark.parametrize("assign", ["core", "all"])
+def test_predict_by_nearest_takes_distances_instead_of_rows(assign):
+    new = np.array([[2.0], [6.0], [15.0]])
+    rows = PredictByNearest(DBSCAN(1.5, min_samples=2), assign=assign).fit(LINE)
+    matrix = PredictByNearest(
+        DBSCAN(1.5, min_samples=2, metric="precomputed"), assign=assign, metric="precomputed"
+    ).fit(pairwise_distances(LINE))
+    assert_array_equal(matrix.labels_, rows.labels_)
+    assert_array_equal(matrix.predict(pairwise_distances(new, LINE)), rows.predict(new))
+
+
+def test_predict_by_nearest_takes_distances_where_tags_do_not_tell():
+    X = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)[0]
+    distances = pairwise_distances(X)
+    rows = PredictByNearest(HDBSCAN(copy=True)).fit(X)
+    hdbscan = HDBSCAN(metric="precomputed", copy=True)
+    matrix = PredictByNearest(hdbscan, metric="precomputed").fit(distances)
+    assert_array_equal(matrix.labels_, rows.labels_)
+    assert_array_equal(matrix.predict(distances), matrix.labels_)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (PredictByNearest(DBSCAN(metric="precomputed")), "takes a square matrix"),
+        (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both, or neither"),
+        (PredictByNearest(OPTICS(metric="precomputed")), "Pass metric='precomputed'"),
+        (
+            PredictByNearest(SpectralClustering(affinity="precomputed"), metric="precomputed"),
+            "takes a matrix of similarities",
+        ),
+    ],
+)
+def test_a_matrix_is_one_for_both_or_for_neither(model, words):
+    with pytest.raises(ValueError, match=words):
+        model.fit(pairwise_distances(LINE))
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [make_pipeline(StandardScaler(), DBSCAN()), GaussianMixture(2), FeatureAgglomeration(1)],
+)
+def test_what_has_no_labels_of_rows_is_told(clusterer):
+    with pytest.raises(
+        ValueError, match=r"has no labels_ of the 5 rows .* Wrap a clusterer of rows"
+    ):
+        PredictByNearest(clusterer).fit(np.column_stack([LINE, LINE]))
+
+
+def test_predict_by_nearest_passes_parameters_and_names_of_features():
+    model = PredictByNearest(DBSCAN(eps=0.3)).set_params(clusterer__eps=1.5, n_neighbors=2)
+    assert is_clusterer(model)
+    assert clone(model).get_params()["clusterer__eps"] == 1.5
+    frame = pd.DataFrame({"height": [0.0, 1.0, 7.0, 8.0], "width": [0.0, 0.0, 0.0, 0.0]})
+    model.fit(frame)
+    assert list(model.feature_names_in_) == ["height", "width"]
+    assert list(model.clusterer_.feature_names_in_) == ["height", "width"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["width", "height"]])

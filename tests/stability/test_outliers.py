@@ -1,0 +1,299 @@
+"""Stability of outlier detection."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_array
+from sklearn.covariance import EllipticEnvelope
+from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+
+from reference.stability import one_cluster_scores, seeds_of, stability_of_a_split
+from typicality import OneClusterPCM
+from typicality.datasets import make_gaussian_and_outliers
+from typicality.exceptions import ClusteringWarning, RepetitionError
+from typicality.stability import outlier_stability
+
+RATES = (0.01, 0.03, 0.1)
+WIDE = 5.0
+GAMMA = 1 / (2 * WIDE**2)  # of the same kernel, in scikit-learn
+
+
+@pytest.fixture(scope="module")
+def figure_2():
+    return make_gaussian_and_outliers(random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def few():
+    """As many rows as show that halves need not be equal."""
+    return make_gaussian_and_outliers(50, 4, 3, random_state=1)[0]
+
+
+@pytest.mark.parametrize("transfer", ["threshold", "rank"])
+@pytest.mark.parametrize("sigma", [1.5, WIDE])
+def test_table_2_to_the_last_digit(few, sigma, transfer):
+    result = outlier_stability(
+        OneClusterPCM(sigma=sigma, tol=1e-10),
+        few,
+        rates=(0.02, 0.1, 0.3),
+        transfer=transfer,
+        n_repeats=6,
+        random_state=3,
+    )
+    expected = [
+        [
+            stability_of_a_split(lambda X: one_cluster_scores(X, sigma), few, seed, rate, transfer)
+            for rate in result.rates
+        ]
+        for seed in seeds_of(3, 6)
+    ]
+    assert_array_equal(result.scores, expected)
+    assert len(np.unique(result.scores)) > 3
+
+
+@pytest.mark.parametrize("transfer", ["threshold", "rank"])
+def test_1pcm_is_more_stable_than_the_one_class_svm(figure_2, transfer):
+    options = {"rates": RATES, "transfer": transfer, "n_repeats": 60, "random_state": 0}
+    svm = outlier_stability(OneClassSVM(gamma=GAMMA), figure_2, rate_parameter="nu", **options)
+    pcm = outlier_stability(OneClusterPCM(sigma=WIDE), figure_2, **options)
+    assert (pcm.mean - svm.mean >= [0.3, 0.3, 0.05]).all()
+
+
+DETECTORS = {
+    "1-PCM": OneClusterPCM(),
+    "forest": IsolationForest(n_estimators=8),
+    "local factor": LocalOutlierFactor(5, novelty=True),
+    "one-class SVM": OneClassSVM(),
+    "envelope": EllipticEnvelope(support_fraction=0.9),
+    "density": KernelDensity(),
+    "mixture": GaussianMixture(2, reg_covar=0.1),
+    "pipeline": make_pipeline(StandardScaler(), IsolationForest(n_estimators=8)),
+}
+
+
+@pytest.mark.parametrize("detector", DETECTORS.values(), ids=DETECTORS)
+def test_any_detector_and_every_seed_again(detector, few):
+    options = {"rates": 0.1, "n_repeats": 3, "transfer": "rank"}
+    first, second = (
+        outlier_stability(detector, few, random_state=seed, **options)
+        for seed in (0, np.random.RandomState(0))
+    )
+    assert first.scores.shape == (3, 1)
+    assert_array_equal(first.scores, second.scores)
+    assert 0 < first.scores.max() <= 1
+
+
+def test_a_random_state_of_the_detector_is_kept(few):
+    def seeds_seen(detector):
+        seen = []
+        outlier_stability(
+            detector,
+            few,
+            n_repeats=2,
+            random_state=0,
+            score=lambda model, rows: seen.append(model.random_state) or rows[:, 0],
+        )
+        return set(seen)
+
+    assert seeds_seen(IsolationForest(n_estimators=2, random_state=7)) == {7}
+    seeded = seeds_seen(IsolationForest(n_estimators=2))
+    assert len(seeded) == 4  # one for each half of each repetition
+    assert None not in seeded
+
+
+def test_the_parameter_of_the_rate_is_set(few):
+    seen = []
+
+    def score(model, rows):
+        seen.append(model.nu)
+        return model.score_samples(rows)
+
+    outlier_stability(
+        OneClassSVM(), few, rates=(0.1, 0.3), rate_parameter="nu", n_repeats=1, score=score
+    )
+    assert seen == [0.1] * 3 + [0.3] * 3
+
+
+def test_outlier_stability_takes_rows_of_any_kind(few):
+    detector = OneClassSVM(gamma=0.5, nu=0.2)
+    options = {"rates": 0.1, "n_repeats": 4, "random_state": 0}
+    expected = outlier_stability(detector, few, **options).scores
+    kernel = rbf_kernel(few, gamma=0.5)
+    for X in (pd.DataFrame(few), coo_array(few), few.tolist()):
+        assert_allclose(outlier_stability(detector, X, **options).scores, expected)
+    square = OneClassSVM(kernel="precomputed", nu=0.2)
+    assert_allclose(outlier_stability(square, kernel, **options).scores, expected)
+
+
+def test_named_columns_reach_the_detector():
+    frame = pd.DataFrame(np.random.RandomState(0).normal(size=(20, 2)), columns=["a", "b"])
+    names = []
+    outlier_stability(
+        OneClusterPCM(),
+        frame,
+        n_repeats=1,
+        score=lambda model, rows: names.append(list(model.feature_names_in_)) or rows["a"],
+    )
+    assert names == [["a", "b"]] * 3
+
+
+def test_scores_by_name_and_by_function(few):
+    options = {"rates": 0.1, "n_repeats": 3, "random_state": 0}
+    detector = OneClusterPCM(sigma=1.0)
+    by_name = outlier_stability(detector, few, score="predict_typicality", **options)
+    by_function = outlier_stability(
+        detector, few, score=lambda model, rows: model.predict_typicality(rows), **options
+    )
+    assert_array_equal(by_name.scores, by_function.scores)
+    assert not np.array_equal(by_name.scores, outlier_stability(detector, few, **options).scores)
+
+
+@pytest.mark.parametrize(
+    ("score", "shape"), [("predict_proba", r"\(28, 2\)"), (lambda model, rows: 1.0, r"\(\)")]
+)
+def test_a_score_is_one_number_for_each_row(score, shape, few):
+    mixture = GaussianMixture(2, reg_covar=0.1)
+    with pytest.raises(RepetitionError, match=rf"have shape {shape}, expected \(28,\)"):
+        outlier_stability(mixture, few, score=score, n_repeats=1, random_state=0)
+
+
+def test_scores_that_are_all_alike_are_told_and_not_taken_for_stable(few):
+    with pytest.warns(ClusteringWarning, match=r"same score.*arbitrary.*\(In 9 of 9 repetitions"):
+        result = outlier_stability(
+            OneClusterPCM(),
+            few,
+            rates=0.1,
+            transfer="rank",
+            n_repeats=9,
+            random_state=0,
+            score=lambda model, rows: np.zeros(len(rows)),
+        )
+    assert result.mean < 0.3
+
+
+def test_warnings_are_told_once_and_counted(few):
+    with pytest.warns(ConvergenceWarning) as told:
+        outlier_stability(OneClusterPCM(max_iter=1, tol=1e-12), few, n_repeats=5)
+    assert len(told) == 1
+    assert "(In 5 of 5 repetitions.)" in str(told[0].message)
+    assert told[0].filename == __file__
+
+
+def test_a_failure_names_its_repetition_and_the_cause(few):
+    with_hole = few.copy()
+    with_hole[3, 1] = np.nan
+    with pytest.raises(RepetitionError, match=r"Repetition 1 of 2 \(seed \d+\).*NaN.*row"):
+        outlier_stability(OneClusterPCM(), with_hole, n_repeats=2, random_state=0)
+    with pytest.raises(RepetitionError, match="ValueError: The detector gives NaN for 57 of 57"):
+        outlier_stability(
+            OneClusterPCM(),
+            np.vstack([few, few]),
+            n_repeats=2,
+            score=lambda model, rows: np.full(57, np.nan),
+        )
+
+
+@pytest.mark.parametrize(
+    ("detector", "options", "message"),
+    [
+        (LocalOutlierFactor(), {}, "no score_samples and no decision_function.*Set novelty=True"),
+        (
+            make_pipeline(StandardScaler(), LocalOutlierFactor()),
+            {},
+            "Set localoutlierfactor__novelty=True",
+        ),
+        (StandardScaler(), {}, "Take a detector that has, or pass score="),
+        (OneClusterPCM, {}, r"detector is the class OneClusterPCM: pass an object"),
+        ("OneClusterPCM", {}, "must be a scikit-learn estimator.*got 'OneClusterPCM'"),
+        (OneClusterPCM(), {"score": "score"}, "has no score to score new rows with"),
+        (OneClusterPCM(), {"score": 3}, "score must be the name of a method"),
+        (OneClusterPCM(), {"rates": 0.0}, "above 0 and at most 0.5; got 0.0"),
+        (OneClusterPCM(), {"rates": [0.1, 0.6]}, "at most 0.5; got 0.6"),
+        (OneClusterPCM(), {"rates": "all"}, "got 'all'"),
+        (OneClusterPCM(), {"rates": []}, "rates is empty"),
+        (OneClusterPCM(), {"transfer": "ranks"}, "transfer must be one of 'threshold', 'rank'"),
+        (OneClassSVM(), {"rate_parameter": "nuu"}, "has no parameter 'nuu'. Did you mean 'nu'"),
+        (OneClassSVM(), {"rate_parameter": "contamination"}, "It has cache_size, coef0"),
+        (
+            make_pipeline(StandardScaler(), OneClassSVM()),
+            {"rate_parameter": "nu"},
+            "Did you mean 'oneclasssvm__nu'",
+        ),
+        (OneClusterPCM(), {"n_repeats": 0}, "n_repeats must be a whole number, 1 or more"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(detector, options, message, few):
+    def never(done, total, words):
+        raise AssertionError("work has started")
+
+    with pytest.raises(ValueError, match=message):
+        outlier_stability(detector, few, progress=never, **options)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((3, 2)), r"X has 3 row\(s\) \(n_samples=3\), and halves of two rows need 4"),
+        (np.zeros(9), r"X has shape \(9,\), expected \(n_samples, n_features\)"),
+    ],
+)
+def test_rows_that_cannot_be_split_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        outlier_stability(OneClusterPCM(), X)
+
+
+def test_a_matrix_that_is_not_square_is_refused(few):
+    with pytest.raises(ValueError, match=r"shape \(57, 2\).* takes a square matrix"):
+        outlier_stability(OneClassSVM(kernel="precomputed"), few)
+
+
+@pytest.fixture(scope="module")
+def result(few):
+    return outlier_stability(
+        OneClusterPCM(sigma=2.0), few, rates=(0.05, 0.2), n_repeats=8, random_state=0
+    )
+
+
+def test_outlier_stability_result_says_what_it_is(result):
+    scores = result.scores
+    assert_allclose(result.mean, scores.mean(axis=0))
+    assert_allclose(result.quartiles, np.quantile(scores, [0.25, 0.5, 0.75], axis=0))
+    assert_allclose(result.deviation**2, ((scores - result.mean) ** 2).sum(axis=0) / 7)
+    assert_allclose(result.standard_error, result.deviation / np.sqrt(8))
+    assert (result.n_repeats, result.n_rows, result.transfer) == (8, 57, "threshold")
+    text = str(result)
+    assert "Stability of OneClusterPCM(sigma=2.0): 8 splits of 57 rows in halves" in text
+    assert f"{result.mean[1]:.3f}" in text
+
+
+def test_a_result_as_a_table_and_as_json(result):
+    frame = result.to_pandas()
+    assert frame.index.tolist() == [0.05, 0.2]
+    assert_allclose(frame["mean"], result.mean)
+    assert_allclose(frame["upper quartile"], result.quartiles[2])
+    told = json.loads(json.dumps(result.to_dict()))
+    assert_array_equal(told["scores"], result.scores)
+    assert told["transfer"] == "threshold"
+
+
+def test_rates_are_written_as_they_were_given(few):
+    told = str(outlier_stability(OneClusterPCM(), few, rates=(0.0005, 0.0125), n_repeats=1))
+    assert "0.0005" in told
+    assert "0.0125" in told
+
+
+def test_one_repetition_has_no_deviation(few):
+    once = outlier_stability(OneClusterPCM(), few, rates=0.1, n_repeats=1)
+    assert np.isnan(once.deviation).all()
+    assert once.to_dict()["summary"]["standard error"] == [None]
+    assert "nan" in str(once)
