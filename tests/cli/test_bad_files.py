@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from bad_files import BAD_TEXTS
 import typicality.cli.run as running
+from bad_files import BAD_TEXTS
 from typicality.cli.errors import with_options
 from typicality.exceptions import TableError
 from typicality.tables import lines, open_table, read_rows

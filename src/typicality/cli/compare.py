@@ -1,9 +1,7 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
 import csv
-import json
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,17 +11,15 @@ import click
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
-    RunChoice,
-    TableChoice,
+    Options,
     comma_separated,
     command,
-    command_line,
     run_options_without_folder,
     table_options,
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.preparing import PreparedRows
+    from typicality.cli.rows import FileRows
     from typicality.stability import Comparison
     from typicality.stability.wording import TextTable
 
@@ -73,8 +69,7 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
 )
 @run_options_without_folder
 def compare(
-    table: TableChoice,
-    run: RunChoice,
+    options: Options,
     methods: tuple[str, ...],
     clusters: int | None,
     rate: float,
@@ -87,29 +82,24 @@ def compare(
     local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
     other rows, and how long a fit takes. All run with their defaults.
     """
-    from typicality.cli.preparing import open_chosen, prepare_rows
-    from typicality.cli.resources import within
-    from typicality.cli.run_folder import folder_if_named
-    from typicality.cli.summary import about_data
-    from typicality.preprocessing import ColumnScaler
+    from typicality.cli.folder import new_folder
+    from typicality.cli.rows import open_file, read_file, within
     from typicality.stability import compare_methods
     from typicality.stability.methods import chosen_methods
 
-    terminal = Terminal(quiet=run.quiet, as_json=run.as_json)
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     try:
         chosen_methods(methods or None)
     except ValueError as error:
         raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
     with (
-        within(jobs=run.jobs, memory=run.memory),
-        folder_if_named(run.output, force=run.force, ours=_FILES) as folder,
-        open_chosen(table) as opened,
+        within(options),
+        new_folder(options.output, force=options.force, ours=_FILES) as folder,
+        open_file(options) as table,
     ):
-        with terminal.doing(f"Reading {opened.name}"):
-            memory = None if run.memory is None else int(run.memory * 1e9)
-            rows = prepare_rows(opened, table, memory=memory)
-            missing = "median" if table.missing == "median" else "error"
-            Z = ColumnScaler(scale=table.scale, missing=missing).fit_transform(rows.X)
+        with terminal.doing(f"Reading {table.name}"):
+            rows = read_file(table, options)
+            Z = rows.scaler().fit_transform(rows.X)
         processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
         try:
             found = compare_methods(
@@ -118,23 +108,23 @@ def compare(
                 n_clusters="auto" if clusters is None else clusters,
                 contamination=rate,
                 n_repeats=repeats,
-                random_state=run.seed,
-                n_jobs=run.jobs or processes,
+                random_state=options.seed,
+                n_jobs=options.jobs or processes,
                 max_rows=max_rows,
-                progress=not run.quiet,
+                progress=not options.quiet,
             )
         except ValueError as error:
-            about_file = re.sub(r"\bX\b", lambda _: opened.name, str(error))
+            about_file = re.sub(r"\bX\b", lambda _: table.name, str(error))
             raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
-        record = _record(found, rows, table)
+        record = _record(found, rows)
         if folder is not None:
             _write(folder, found, rows, record)
-    if run.as_json:
+    if options.as_json:
         terminal.json(record)
-    terminal.say(about_data(rows, table.missing))
+    terminal.say(rows.summary())
     _say(terminal, found)
-    if run.output is not None:
-        terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(run.output)}/")
+    if options.output is not None:
+        terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")
 
 
 # ---- what is printed -----------------------------------------------------------------------------
@@ -186,29 +176,24 @@ def _tables(found: "Comparison") -> Iterator[tuple["TextTable", str]]:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-def _record(found: "Comparison", rows: "PreparedRows", table: TableChoice) -> dict[str, Any]:
+def _record(found: "Comparison", rows: "FileRows") -> dict[str, Any]:
     """The result, and all it takes to repeat it."""
-    from typicality import __version__
-    from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
+    from typicality.cli.folder import about_run, versions
 
     return {
-        "format": RECORD_FORMAT,
-        "made_by": f"typicality {__version__}",
-        "command": shlex.join(command_line()),
-        "arguments": list(command_line()),
-        "data": data_of(rows, table),
-        "scale": table.scale,
+        **about_run(),
+        "data": rows.record(),
+        "scale": rows.options.scale,
         "versions": versions(),
         **found.to_dict(),
     }
 
 
-def _write(folder: Path, found: "Comparison", rows: "PreparedRows", record: dict[str, Any]) -> None:
+def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:
+    from typicality.cli.folder import write_record
     from typicality.tables import write_table
 
-    text = json.dumps(record, indent=2, ensure_ascii=False)
-    # Names of files may hold bytes that are no text; they are kept as they are.
-    (folder / _FILES[0]).write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+    write_record(folder / _FILES[0], record)
     with open(folder / _FILES[1], "x", encoding="utf-8", newline="") as stream:
         entries = record["clusterers"] + record["detectors"]
         names = dict.fromkeys(name for entry in entries for name in entry)
@@ -217,13 +202,11 @@ def _write(folder: Path, found: "Comparison", rows: "PreparedRows", record: dict
         for entry in entries:
             lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
             writer.writerow(entry | lists)
-    with open(folder / _FILES[2], "x", encoding="utf-8", newline="") as stream:
-        columns = _label_columns(found, rows)
-        cells = {n: ["" if v is None else str(v) for v in c.tolist()] for n, c in columns.items()}
-        write_table(stream, rows.table, cells)
+    with open(folder / _FILES[2], "xb") as stream:
+        write_table(stream, rows.table, _label_columns(found, rows))
 
 
-def _label_columns(found: "Comparison", rows: "PreparedRows") -> dict[str, Any]:
+def _label_columns(found: "Comparison", rows: "FileRows") -> dict[str, Any]:
     """Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared."""
     import numpy as np
 
@@ -232,7 +215,7 @@ def _label_columns(found: "Comparison", rows: "PreparedRows") -> dict[str, Any]:
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}
     columns = {}
     for name, of_compared in values.items():
-        column = np.ma.array(np.zeros(rows.n_rows, np.int64), mask=True)
+        column = np.ma.array(np.zeros(len(rows.kept), np.int64), mask=True)
         column[compared] = of_compared
         columns[re.sub(r"\W+", "_", name)] = column
     return columns

@@ -56,37 +56,15 @@ class Terminal:
 
         The block gets a function that changes the words.
         """
-        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        with self._progress(*columns, TimeElapsedColumn(), words=words) as update:
-            yield lambda words: update(description=words)
-
-    @contextmanager
-    def counting(self, total: int, noun: str) -> Iterator[Callable[[int], None]]:
-        """Show on a terminal a bar, how many of so many things are done, and the time left.
-
-        The block gets a function that takes how many are done.
-        """
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-        columns = (BarColumn(), TextColumn("{task.completed:,} of {task.total:,} " + noun))
-        with self._progress(*columns, TimeRemainingColumn(), words=noun, total=total) as update:
-            yield lambda done: update(completed=done)
-
-    @contextmanager
-    def _progress(
-        self, *columns: Any, words: str, total: int | None = None
-    ) -> Iterator[Callable[..., None]]:
-        """Show columns of rich while the block runs; the block gets a function to change them."""
-        from rich.progress import Progress
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         if not (self._warns and self._err.is_terminal):
-            yield lambda **changes: None
+            yield lambda _: None
             return
-        with Progress(*columns, console=self._err, transient=True) as progress:
-            task = progress.add_task(words, total=total)
-            yield lambda **changes: progress.update(task, **changes)
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
+        with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
+            task = progress.add_task(words, total=None)
+            yield lambda words: progress.update(task, description=words)
 
     @property
     def _out(self) -> "Console":

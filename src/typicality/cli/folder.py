@@ -2,6 +2,7 @@
 
 import json
 import platform
+import shlex
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,7 @@ import numpy as np
 
 from typicality import __version__
 from typicality._files import atomic_folder
+from typicality.cli.options import command_line
 from typicality.exceptions import ModelFileError
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
@@ -92,6 +94,24 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     return pipeline, record, folder
 
 
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record as JSON."""
+    text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
+    # Names of files may hold bytes that are no text; they are kept as they are.
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def about_run() -> dict[str, Any]:
+    """How every record begins: the format, and the command as it could be typed."""
+    command = command_line()
+    return {
+        "format": RECORD_FORMAT,
+        "made_by": f"typicality {__version__}",
+        "command": shlex.join(command),
+        "arguments": list(command),
+    }
+
+
 def versions() -> dict[str, str]:
     """The versions of Python, typicality and the packages that results depend on."""
     found = {"python": platform.python_version(), "typicality": __version__}
@@ -112,7 +132,9 @@ def read_record(path: Path) -> dict[str, Any]:
         The file is no such record.
     """
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        record: dict[str, Any] = json.loads(
+            path.read_text(encoding="utf-8", errors="surrogateescape")
+        )
     except (OSError, ValueError) as error:
         raise ModelFileError(
             f"{path} cannot be read ({error}); run `typicality cluster` again to write it anew."

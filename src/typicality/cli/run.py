@@ -1,8 +1,6 @@
 """From a file to a folder of results: what `typicality cluster` and `typicality outliers` do."""
 
-import json
 import re
-import shlex
 import time
 import warnings
 from collections.abc import Sequence
@@ -13,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from typicality import __version__
 from typicality._typing import Doubles, Places
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError
@@ -21,15 +18,16 @@ from typicality.cli.folder import (
     MODEL,
     OURS,
     RECORD,
-    RECORD_FORMAT,
     REPORT,
+    about_run,
     as_json,
     new_folder,
     require_free,
     versions,
+    write_record,
 )
 from typicality.cli.notable import RowNotes, atypical_rows, typical_rows
-from typicality.cli.options import Options, command_line
+from typicality.cli.options import Options
 from typicality.cli.page import write_page
 from typicality.cli.parameters import option_for
 from typicality.cli.rows import FileRows, open_file, read_file, within
@@ -97,12 +95,9 @@ class Run:
 
     def record(self) -> dict[str, Any]:
         """The run as run.json has it: all it takes to repeat it, and what came out of it."""
-        options, command = self.rows.options, command_line()
+        options = self.rows.options
         return {
-            "format": RECORD_FORMAT,
-            "made_by": f"typicality {__version__}",
-            "command": shlex.join(command),
-            "arguments": list(command),
+            **about_run(),
             "method": self.method,
             "seed": options.seed,
             "data": self.rows.record(),
@@ -211,9 +206,7 @@ def run_to_folder(
                     explanation=run.explanation,
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
-        # Names of files may hold bytes that are no text; they are kept as they are.
-        text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
-        (temporary / RECORD).write_text(text, encoding="utf-8", errors="surrogateescape")
+        write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
     say_summary(terminal, run)

@@ -1,7 +1,6 @@
 """`typicality validate`: are the outliers stable under resampling, and with which settings."""
 
 import csv
-import json
 import math
 import re
 import shlex
@@ -16,18 +15,16 @@ from typicality._words import counted
 from typicality.cli.console import Terminal
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
-    RunChoice,
-    TableChoice,
+    Options,
     comma_separated,
     command,
-    command_line,
     run_options_without_folder,
     table_options,
     table_words,
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.preparing import PreparedRows
+    from typicality.cli.rows import FileRows
     from typicality.stability import OutlierStudy
 
 _PICTURE = "stability.png"
@@ -93,8 +90,7 @@ _TRANSFERS = {
 )
 @run_options_without_folder
 def validate(
-    table: TableChoice,
-    run: RunChoice,
+    options: Options,
     sigma: tuple[str, ...],
     rates: tuple[str, ...],
     repeats: int,
@@ -108,26 +104,21 @@ def validate(
     several widths of the kernel and several rates. Says which to take, and what the next command
     is. It writes nothing unless --output names a folder.
     """
-    from typicality.cli.preparing import open_chosen, prepare_rows
-    from typicality.cli.resources import within
-    from typicality.cli.run_folder import folder_if_named
-    from typicality.cli.summary import about_data
+    from typicality.cli.folder import new_folder
+    from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
-    from typicality.preprocessing import ColumnScaler
     from typicality.stability import outlier_study
 
     sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
-    terminal = Terminal(quiet=run.quiet, as_json=run.as_json)
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with (
-        within(jobs=run.jobs, memory=run.memory),
-        folder_if_named(run.output, force=run.force, ours=_FILES) as folder,
-        open_chosen(table) as opened,
+        within(options),
+        new_folder(options.output, force=options.force, ours=_FILES) as folder,
+        open_file(options) as table,
     ):
-        with terminal.doing(f"Reading {opened.name}"):
-            memory = None if run.memory is None else int(run.memory * 1e9)
-            rows = prepare_rows(opened, table, memory=memory)
-            missing = "median" if table.missing == "median" else "error"
-            Z = ColumnScaler(scale=table.scale, missing=missing).fit_transform(rows.X)
+        with terminal.doing(f"Reading {table.name}"):
+            rows = read_file(table, options)
+            Z = rows.scaler().fit_transform(rows.X)
         processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
         try:
             study = outlier_study(
@@ -138,29 +129,29 @@ def validate(
                 transfer=transfer,
                 compare=compare,
                 max_rows=max_rows,
-                random_state=run.seed,
-                n_jobs=run.jobs or processes,
-                progress=not run.quiet,
+                random_state=options.seed,
+                n_jobs=options.jobs or processes,
+                progress=not options.quiet,
             )
         except RepetitionError as error:
-            raise UnusableError(f"{opened.name} cannot be validated: {error}") from error
+            raise UnusableError(f"{table.name} cannot be validated: {error}") from error
         except ValueError as error:
-            raise UnusableError(re.sub(r"\bX\b", lambda _: opened.name, str(error))) from error
+            raise UnusableError(re.sub(r"\bX\b", lambda _: table.name, str(error))) from error
         chosen = study.recommendation.chosen
         next_command = ["typicality", "outliers", *table_words()]
         if chosen.sigma != study.default_sigma:
             next_command += ["--sigma", f"{chosen.sigma!r}"]
         next_command += ["--rate", f"{chosen.rate:g}"]
-        record = _record(study, rows, table, next_command)
+        record = _record(study, rows, next_command)
         written = () if folder is None else _write(folder, study, record)
-    if run.as_json:
+    if options.as_json:
         terminal.json(record)
-    terminal.say(about_data(rows, table.missing))
+    terminal.say(rows.summary())
     _say(terminal, study)
-    again = ", with the same rows on standard input" if table.file == "-" else ""
+    again = ", with the same rows on standard input" if options.file == "-" else ""
     terminal.say_path(f"\nNext{again}: ", shlex.join(next_command))
-    if run.output is not None:
-        terminal.say_path(f"Written: {', '.join(written)} in ", f"{Path(run.output)}/")
+    if options.output is not None:
+        terminal.say_path(f"Written: {', '.join(written)} in ", f"{Path(options.output)}/")
         terminal.warn([_NO_PICTURE] if _PICTURE not in written else [])
 
 
@@ -170,7 +161,7 @@ def validate(
 def _parse_sigmas(texts: Sequence[str]) -> tuple[float | str, ...]:
     """What `--sigma` says: numbers, and names of rules."""
     from typicality.bandwidth import BANDWIDTH_RULES
-    from typicality.cli.methods import near_name
+    from typicality.cli.parameters import near_name
 
     if not texts:
         raise WrongUseError("--sigma is empty; leave it out, or give numbers above 0.")
@@ -276,22 +267,16 @@ def _notes(study: "OutlierStudy") -> Iterator[str]:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-def _record(
-    study: "OutlierStudy", rows: "PreparedRows", table: TableChoice, next_command: Sequence[str]
-) -> dict[str, Any]:
+def _record(study: "OutlierStudy", rows: "FileRows", next_command: Sequence[str]) -> dict[str, Any]:
     """The result, and all it takes to repeat it."""
-    from typicality import __version__
-    from typicality.cli.run_record import RECORD_FORMAT, data_of, versions
+    from typicality.cli.folder import about_run, versions
 
     found = study.to_dict()
     found["recommendation"]["next_command"] = shlex.join(next_command)
     return {
-        "format": RECORD_FORMAT,
-        "made_by": f"typicality {__version__}",
-        "command": shlex.join(command_line()),
-        "arguments": list(command_line()),
-        "data": data_of(rows, table),
-        "scale": table.scale,
+        **about_run(),
+        "data": rows.record(),
+        "scale": rows.options.scale,
         "versions": versions(),
         **found,
     }
@@ -299,9 +284,9 @@ def _record(
 
 def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:
     """Write all files; the names of those that were written."""
-    text = json.dumps(record, indent=2, ensure_ascii=False)
-    # Names of files may hold bytes that are no text; they are kept as they are.
-    (folder / _FILES[0]).write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+    from typicality.cli.folder import write_record
+
+    write_record(folder / _FILES[0], record)
     for name, rows in ((_FILES[1], study.table), (_FILES[2], study.score_table)):
         with open(folder / name, "x", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
@@ -342,7 +327,7 @@ def _draw_panel(ax: Any, study: "OutlierStudy", number: int) -> None:
     """The boxes of one rate."""
     import numpy as np
 
-    from typicality.plot import StabilityBoxesDisplay
+    from typicality.plot import StabilityDisplay
 
     scores = {
         _IN_PICTURE[name]: np.column_stack([result.scores[:, number] for result in results])
@@ -352,9 +337,9 @@ def _draw_panel(ax: Any, study: "OutlierStudy", number: int) -> None:
         f"{sigma:.4g}\n{rule}".rstrip() + "\ndefault" * (sigma == study.default_sigma)
         for sigma, rule in study.sigmas
     ]
-    StabilityBoxesDisplay(
-        scores, settings=labels, setting_name="sigma", score_name="stability"
-    ).plot(ax=ax)
+    StabilityDisplay(scores, settings=labels, setting_name="sigma", score_name="stability").plot(
+        ax=ax
+    )
     ax.set_ylim(-0.03, _TOP)
     rate, chosen = study.rates[number], study.recommendation.chosen
     ax.set_title(f"Rate {rate:g}")
