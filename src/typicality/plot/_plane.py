@@ -89,7 +89,7 @@ class Plane:
 
     @property
     def slice_note(self) -> str:
-        """A line for a title that says what became of the other features."""
+        """A line for the title about the other features, if there are any."""
         if self.n_others == 0:
             return ""
         others = "other feature" if self.n_others == 1 else f"{self.n_others} other features"

@@ -21,10 +21,10 @@ _REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
 class ClusterTreeDisplay:
     """The tree of alpha-cuts: a line from the peak of each branch down to where it merges.
 
-    Lift the level from the bottom: what hangs together is one line, which forks where a valley
-    appears. A branch is a cluster of its own for every alpha between its ends; the thicker, the
-    more rows it has. Branches have the colour of the cluster their peak is in, down to the level of
-    its cut, which is drawn in black.
+    Read it from the bottom: a connected cluster is one line, which forks at the level where a
+    valley separates it. A branch is a cluster of its own for every alpha between its ends; thicker
+    branches have more rows. Branches have the colour of the cluster their peak is in, down to the
+    level of its cut, which is drawn in black.
 
     Make it by `from_estimator`; the parts of the picture are attributes afterwards.
 

@@ -325,7 +325,7 @@ def _check_results(results: Any) -> tuple[Any, tuple[Any, ...] | None]:
 
 
 def _check_scores(scores: Any, n_settings: int) -> dict[str, Doubles]:
-    """For each of one name or more, a column of scores for each setting; NaN says nothing."""
+    """Scores by name, as arrays with a column for each setting; NaN stands for no score."""
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError(
             "scores must be a mapping from names to arrays of shape (n_repeats, n_settings); got "

@@ -12,10 +12,10 @@ from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, Middles, group_means
+from typicality.report.outliers import ClusterCenters, Explanation, group_means
 
 _MOST_DESCRIBED = 1000
-_FEW = 5  # rows, of which one may make the mean
+_FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
@@ -68,7 +68,7 @@ class ClusterTable:
         by_strength = np.lexsort((-view.strength, view.labels))
         present, first = np.unique(view.labels[by_strength], return_index=True)
         typical = by_strength[first[np.searchsorted(present, listed)]]
-        separation, words = _separation(view.tree, explained.middles, listed, typical)
+        separation, words = _separation(view.tree, explained.centers, listed, typical)
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -81,10 +81,10 @@ class ClusterTable:
 
 
 def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
-    """Means of the rows of a cluster less those of the rows of other clusters.
+    """The means of each cluster minus the means of all other clusters, in units of the spread.
 
-    Where there is no other cluster, less those of the rows that belong nowhere; zero where these
-    are too few to have a mean worth speaking of.
+    With a single cluster, the unassigned rows take the place of the other clusters; the result is
+    zero if there are fewer than five of them.
     """
     values = features.measured
     counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
@@ -100,12 +100,12 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
 
 
 def _separation(
-    tree: AlphaTree | None, middles: Middles | None, listed: Places, typical: Places
+    tree: AlphaTree | None, centers: ClusterCenters | None, listed: Places, typical: Places
 ) -> tuple[Doubles, str | None]:
     if len(listed) > 1 and tree is not None:
         return _heights_over_saddles(tree, tree.node_of[typical]), _TREE_WORDS
-    if len(listed) > 1 and middles is not None and middles.are_prototypes:
-        return middles.separation(listed), _PROTOTYPE_WORDS
+    if len(listed) > 1 and centers is not None and centers.are_prototypes:
+        return centers.separation(listed), _PROTOTYPE_WORDS
     return np.full(len(listed), np.nan), None
 
 
