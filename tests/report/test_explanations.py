@@ -8,6 +8,9 @@ import pytest
 
 from reference.page_labels import decode
 from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality.fitted import view
+from typicality.report.features import FeatureTable
+from typicality.report.outliers import Explanation
 from typicality.report.payload import build_payload
 
 pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -16,6 +19,30 @@ pytestmark = pytest.mark.filterwarnings("ignore::typicality.exceptions.Clusterin
 @pytest.fixture
 def rows(scattered):
     return scattered
+
+
+# ---- explained once ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cutter", "detector", "prototypes", "sequential"])
+@pytest.mark.parametrize("max_rows", [50, 1000])
+def test_payload_is_the_same_when_rows_were_explained_before(name, max_rows, rows, request):
+    model = request.getfixturevalue(name)
+    features = FeatureTable([f"feature {j}" for j in range(3)], rows, rows)
+    explained = Explanation.of(view(model), features)
+    payload = build_payload(model, None, explanation=explained, max_rows=max_rows)
+    assert payload == build_payload(model, rows, max_rows=max_rows)
+
+
+def test_explanation_holds_the_rows_that_a_page_lists(detector, rows):
+    features = FeatureTable(["x", "y", "z"], rows, rows)
+    explained = Explanation.of(view(detector), features)
+    listed = decode(build_payload(detector, rows)["outliers"]["index"])
+    np.testing.assert_array_equal(explained.rows, listed)
+    assert explained.deviations.shape == (len(listed), 3)
+    some = np.arange(0, len(rows), 2)
+    assert set(explained.among(some).rows) <= set(some)
+    assert explained.among(np.arange(len(rows))) is explained
 
 
 # ---- clusters and outliers -----------------------------------------------------------------------

@@ -142,11 +142,11 @@ def test_branches_that_were_left_out_pass_their_children_on():
     )
     labels = np.array([-1, -1, 0], dtype=np.int32)
     all_three = choose_branches(tree, labels, min_cluster_size=1, max_rows=30)
-    assert all_three.peak.tolist() == [0, 1, 2]
-    assert all_three.parent.tolist() == [-1, 0, 1]
+    assert [branch["peak"] for branch in all_three] == [0, 1, 2]
+    assert [branch["parent"] for branch in all_three] == [-1, 0, 1]
     two = choose_branches(tree, labels, min_cluster_size=1, max_rows=20)
-    assert two.peak.tolist() == [0, 2]
-    assert two.parent.tolist() == [-1, 0]
+    assert [branch["peak"] for branch in two] == [0, 2]
+    assert [branch["parent"] for branch in two] == [-1, 0]
 
 
 def test_the_branches_of_clusters_come_before_those_of_noise(cutter, rows):

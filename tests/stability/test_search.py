@@ -243,7 +243,7 @@ def test_progress_counts_the_splits_of_all_settings(apart):
 
 def test_the_picture_has_a_box_for_each_setting(chosen):
     display = chosen.plot(ax=Figure().add_subplot())
-    assert list(display.scores) == [f"n_clusters={k}" for k in range(2, 6)]
+    assert list(display.settings) == [f"n_clusters={k}" for k in range(2, 6)]
 
 
 @pytest.mark.filterwarnings("ignore:Neither half")

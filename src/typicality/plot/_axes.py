@@ -57,7 +57,7 @@ def draw_rows(ax: Any, points: Doubles, labels: Labels, **options: Any) -> list[
 
 
 def written(value: float, span: float) -> str:
-    """A number with as many digits as tell it from others within a span."""
+    """A number with enough digits to distinguish it from others within a span."""
     decimals = 2 if span <= 0 else max(0, 2 + ceil(-log10(span)))
     return f"{value:.{decimals}f}"
 

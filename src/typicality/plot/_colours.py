@@ -1,4 +1,4 @@
-"""The colours of all pictures, which colour-blind people can tell apart."""
+"""The colours of all displays; colour-blind people can distinguish them."""
 
 from typing import Any
 

@@ -57,28 +57,39 @@ class Plane:
         n_others = rows.shape[1] - 2
         return cls(xx0, xx1, _like(X, grid, names), points, (called[0], called[1]), n_others)
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The arguments of displays that draw over the plane."""
+        return {
+            "xx0": self.xx0,
+            "xx1": self.xx1,
+            "points": self.points,
+            "xlabel": self.names[0],
+            "ylabel": self.names[1],
+        }
+
     def membership(self, view: FittedView, cluster: Any) -> tuple[Doubles, str]:
-        """The membership of a cluster at the points of the grid, or the largest; and its name.
+        """The membership in a cluster at the points of the grid, or the largest; and its name.
 
         `view` is that of the grid. A tree and a detector have one surface, the typicality.
         """
-        surfaces = view.memberships
-        if surfaces is None:
-            surfaces = view.strength[:, None]
-        if cluster is None:
-            largest = surfaces.max(axis=1, initial=0.0)
-            name = "largest membership" if view.shares else "typicality"
-            return np.asarray(largest.reshape(self.shape), dtype=np.float64), name
+        surfaces = view.strength[:, None] if view.memberships is None else view.memberships
         n_surfaces = surfaces.shape[1]
-        if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
-            known = "there is none" if n_surfaces == 0 else f"they go from 0 to {n_surfaces - 1}"
-            raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
-        surface = surfaces[:, cluster].reshape(self.shape)
-        return np.asarray(surface, dtype=np.float64), f"{view.word} of cluster {cluster}"
+        name = "largest membership" if view.shares else "typicality"
+        surface = surfaces.max(axis=1, initial=0.0)
+        if cluster is not None:
+            if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
+                known = f"they go from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
+                raise ValueError(
+                    f"cluster must be the number of a cluster ({known}); got {cluster!r}."
+                )
+            name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
+            surface = surfaces[:, cluster]
+        return np.asarray(surface.reshape(self.shape), dtype=np.float64), name
 
     @property
     def slice_note(self) -> str:
-        """A line for a title that says what became of the other features."""
+        """A line for the title about the other features, if there are any."""
         if self.n_others == 0:
             return ""
         others = "other feature" if self.n_others == 1 else f"{self.n_others} other features"

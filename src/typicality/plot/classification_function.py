@@ -117,17 +117,8 @@ class ClassificationFunctionDisplay:
         plane = Plane.through(X, features, grid_resolution, estimator=model)
         on_grid = view_of(estimator, plane.grid)
         membership, name = plane.membership(on_grid, cluster)
-        n_surfaces = 1 if on_grid.memberships is None else on_grid.memberships.shape[1]
-        display = cls(
-            plane.xx0,
-            plane.xx1,
-            membership=membership,
-            points=plane.points,
-            labels=view_of(estimator, X).labels,
-            xlabel=plane.names[0],
-            ylabel=plane.names[1],
-            name=on_grid.word if n_surfaces == 1 else name,
-        )
+        labels = view_of(estimator, X).labels
+        display = cls(**plane.parts, membership=membership, labels=labels, name=name)
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:

@@ -21,10 +21,10 @@ _REACH = 0.35  # how far the mark of a cut goes to both sides of a branch
 class ClusterTreeDisplay:
     """The tree of alpha-cuts: a line from the peak of each branch down to where it merges.
 
-    Lift the level from the bottom: what hangs together is one line, which forks where a valley
-    appears. A branch is a cluster of its own for every alpha between its ends; the thicker, the
-    more rows it has. Branches have the colour of the cluster their peak is in, down to the level of
-    its cut, which is drawn in black.
+    Read it from the bottom: a connected cluster is one line, which forks at the level where a
+    valley separates it. A branch is a cluster of its own for every alpha between its ends; thicker
+    branches have more rows. Branches have the colour of the cluster their peak is in, down to the
+    level of its cut, which is drawn in black.
 
     Make it by `from_estimator`; the parts of the picture are attributes afterwards.
 
@@ -128,67 +128,59 @@ class ClusterTreeDisplay:
         ax = axes_for(self, ax, size=(7.0, 4.4))
         lines = _TreeLines.of(self.tree, self.node_labels, self.min_cluster_size)
         self._draw_branches(ax, lines)
-        self._draw_cuts(ax, lines)
-        _name_clusters(ax, lines)
-        count = len(lines.x)
-        branches = "1 branch" if count == 1 else f"{count} branches"
-        title = f"{branches} of {lines.fewest:g} rows or more{self._cut_note(lines)}"
-        ax.set(ylabel="typicality", title=title)
+        cut = self._draw_cuts(ax, lines)
+        clusters = np.unique(lines.label[lines.label >= 0]).tolist()
+        tops = [np.where(lines.label == label, lines.peak, -1.0).argmax() for label in clusters]
+        ax.set_xticks(lines.x[tops] if tops else [], [str(label) for label in clusters])
+        n_branches = len(lines.x)
+        branches = "1 branch" if n_branches == 1 else f"{n_branches} branches"
+        ax.set(
+            xlabel="cluster" if clusters else "",
+            ylabel="typicality",
+            title=f"{branches} of {lines.fewest:g} rows or more{cut}",
+        )
         return self
 
     def _draw_branches(self, ax: Any, lines: "_TreeLines") -> None:
         from matplotlib.collections import LineCollection
 
-        inside = lines.label >= 0
-        widths = lines.widths
-        joined = lines.parent >= 0
-        below = lines.parent[joined]
+        x, peak, merge, label = lines.x, lines.peak, lines.merge, lines.label
+        # The areas of lines are as the numbers of rows.
+        widths = (_THICKEST * np.sqrt(lines.size / lines.size[0])).clip(min=_THINNEST)
+        joined, inside = lines.parent >= 0, label >= 0
+        level: Any = -np.inf if self.alpha is None else self.alpha
+        level = level[label[inside]] if np.ndim(level) else level
         self.joints_ = LineCollection(
-            _segments(lines.x[joined], lines.merge[joined], lines.x[below], lines.merge[joined]),
+            _segments(x[joined], merge[joined], x[lines.parent[joined]], merge[joined]),
             colors=CONNECTOR,
             linewidths=_THINNEST,
         )
         self.branches_ = LineCollection(
-            _segments(lines.x, lines.peak, lines.x, lines.merge),
-            colors=PLAIN,
-            linewidths=widths,
+            _segments(x, peak, x, merge), colors=PLAIN, linewidths=widths
         )
-        ends = np.maximum(lines.merge[inside], self._level_of(lines.label[inside]))
         self.coloured_ = LineCollection(
-            _segments(lines.x[inside], lines.peak[inside], lines.x[inside], ends),
-            colors=[cluster_colour(label) for label in lines.label[inside]],
+            _segments(x[inside], peak[inside], x[inside], np.maximum(merge[inside], level)),
+            colors=[cluster_colour(cluster) for cluster in label[inside]],
             linewidths=widths[inside],
         )
         for collection in (self.joints_, self.branches_, self.coloured_):
             ax.add_collection(collection)
         ax.autoscale_view()
-        ax.set_xlim(-0.8, len(lines.x) - 0.2)
+        ax.set_xlim(-0.8, len(x) - 0.2)
 
-    def _level_of(self, labels: NDArray[np.integer]) -> Doubles:
-        """The level of each of some clusters."""
-        if self.alpha is None:
-            return np.full(len(labels), -np.inf)
-        return self.alpha[labels] if self.alpha.ndim else np.full(len(labels), self.alpha)
-
-    def _cut_note(self, lines: "_TreeLines") -> str:
+    def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> str:
+        """Draw the level of the cut, or that of each cluster; returns words for the title."""
+        self.cuts_: list[Any] = []
         if self.alpha is None:
             return ""
-        if self.alpha.ndim:
-            return ", cuts in black" if len(self.alpha) else ""
-        return f", cut at {written(float(self.alpha), float(np.ptp(lines.peak)))}"
-
-    def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> None:
-        if self.alpha is None:
-            self.cuts_ = []
-        elif self.alpha.ndim == 0:
+        if self.alpha.ndim == 0:
             self.cuts_ = [ax.axhline(self.alpha, color=CUT, ls="--", lw=1.2)]
-        else:
-            spans = [(lines.x[lines.label == k], level) for k, level in enumerate(self.alpha)]
-            self.cuts_ = [
-                ax.hlines(level, x.min() - _REACH, x.max() + _REACH, color=CUT, lw=1.2)
-                for x, level in spans
-                if len(x)
-            ]
+            return f", cut at {written(float(self.alpha), float(np.ptp(lines.peak)))}"
+        for label in np.unique(lines.label[lines.label >= 0]):
+            x, level = lines.x[lines.label == label], self.alpha[label]
+            cut = ax.hlines(level, x.min() - _REACH, x.max() + _REACH, color=CUT, lw=1.2)
+            self.cuts_.append(cut)
+        return ", cuts in black" if len(self.alpha) else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +217,11 @@ class _TreeLines:
     ) -> "_TreeLines":
         """The lines of a tree without its small branches."""
         branches = tree.branches
-        least = _fewest_rows(branches.weight) if fewest is None else float(fewest)
-        large = branches.weight >= least
+        if fewest is None:
+            fewest = _FEWEST_ROWS
+            if len(branches.weight) >= _MOST_BRANCHES:
+                fewest = max(fewest, np.sort(branches.weight)[-_MOST_BRANCHES])
+        large = branches.weight >= fewest
         peak = np.append(tree.heights.argmax(), branches.peak[large])
         place = np.full(tree.n_nodes, -1)
         place[peak] = np.arange(len(peak))
@@ -235,19 +230,7 @@ class _TreeLines:
         merge[0] = merge.min()
         size = np.append(tree.weight.sum(), branches.weight[large])
         peak_alpha, label = tree.node_alpha[peak], node_labels[peak]
-        return cls(_side_by_side(parent), peak_alpha, merge, parent, size, label, least)
-
-    @property
-    def widths(self) -> Doubles:
-        """The widths of the lines, in points: their areas tell the rows."""
-        return np.asarray((_THICKEST * np.sqrt(self.size / self.size[0])).clip(min=_THINNEST))
-
-
-def _fewest_rows(sizes: Doubles) -> float:
-    """Five, or so many that about forty branches are left."""
-    if len(sizes) < _MOST_BRANCHES:
-        return _FEWEST_ROWS
-    return max(_FEWEST_ROWS, float(np.sort(sizes)[-_MOST_BRANCHES]))
+        return cls(_side_by_side(parent), peak_alpha, merge, parent, size, label, float(fewest))
 
 
 def _side_by_side(parent: Places) -> Doubles:
@@ -270,11 +253,3 @@ def _side_by_side(parent: Places) -> Doubles:
 
 def _segments(x0: Any, y0: Any, x1: Any, y1: Any) -> Any:
     return np.stack([np.column_stack([x0, y0]), np.column_stack([x1, y1])], axis=1)
-
-
-def _name_clusters(ax: Any, lines: _TreeLines) -> None:
-    """The number of each cluster below its highest peak."""
-    known = np.unique(lines.label[lines.label >= 0]).tolist()
-    tops = [np.where(lines.label == label, lines.peak, -1.0).argmax() for label in known]
-    ax.set_xticks(lines.x[tops] if tops else [], [str(label) for label in known])
-    ax.set_xlabel("cluster" if known else "")

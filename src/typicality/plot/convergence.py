@@ -141,7 +141,7 @@ class ConvergenceDisplay:
         return self
 
     def _draw_residuals(self, ax: Any, residuals: Doubles, **dots: Any) -> None:
-        # A residual of zero has no logarithm, and an infinite one says "in kind", not "how much".
+        # Zero has no logarithm; a residual is infinite where the number of clusters changed.
         shown = np.where(np.isfinite(residuals) & (residuals > 0), residuals, np.nan)
         done = np.arange(1, len(shown) + 1)
         (self.residual_line_,) = ax.plot(done, shown, color=SECOND, ls="--", **dots)

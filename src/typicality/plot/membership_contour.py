@@ -162,14 +162,10 @@ class MembershipContourDisplay:
         membership, name = plane.membership(on_grid, cluster)
         boundaries = _boundaries(model, on_grid, plane.shape)
         display = cls(
-            plane.xx0,
-            plane.xx1,
+            **plane.parts,
             membership=membership,
-            points=plane.points,
             labels=of_rows.labels,
             boundaries=[line for line in boundaries if cluster in (None, line.label)],
-            xlabel=plane.names[0],
-            ylabel=plane.names[1],
             name=name,
             title=_summary(of_rows) + plane.slice_note,
         )
@@ -237,30 +233,31 @@ def _boundaries(model: Any, view: FittedView, shape: tuple[int, int]) -> list[Bo
     if view.kind == "detector":
         finite = np.nan_to_num(view.strength - model.offset_, neginf=np.finfo(np.float64).min)
         return [Boundary(0, finite.reshape(shape), 0.0)]
-    labels, memberships = view.labels, view.memberships
+    memberships = view.memberships
     if memberships is None:
         n_clusters, has_levels = model.n_clusters_, model._assign != "typical"
-    else:
-        n_clusters, has_levels = memberships.shape[1], view.n_unassigned == 0
-    surfaces = []
+    else:  # with copies of a prototype, the largest membership need not be that of the nearest
+        n_clusters = memberships.shape[1]
+        has_levels = view.n_unassigned == 0 and len(model.prototype_labels_) == n_clusters
+    boundaries = []
     for label in range(n_clusters):
-        inside = labels == label
-        if not has_levels:  # memberships end abruptly, and lines along the grid would be stairs
+        inside = view.labels == label
+        level: Any = 0.0
+        if not has_levels:  # no surface has a level there, and lines along the grid are stairs
             side = np.where(inside, 1.0, -1.0).reshape(shape)
-            surfaces.append(Boundary(label, gaussian_filter(side, _BLUR), 0.0))
+            surface = gaussian_filter(side, _BLUR)
         elif memberships is None:
-            level: Any = view.cut if view.levels is None else view.levels[label]
+            level = view.cut if view.levels is None else view.levels[label]
             outside = np.minimum(view.strength, level - _hair(view.strength))
             surface = np.where(inside, view.strength, outside)
-            surfaces.append(Boundary(label, surface.reshape(shape), level))
         else:
             others = np.delete(memberships, label, axis=1).max(axis=1, initial=0.0)
             lead = memberships[:, label] - others
             # Far away all memberships may be zero, and yet a row has a nearest prototype.
             hair = _hair(lead)
-            lead = np.where(inside, np.maximum(lead, hair), np.minimum(lead, -hair))
-            surfaces.append(Boundary(label, lead.reshape(shape), 0.0))
-    return surfaces
+            surface = np.where(inside, np.maximum(lead, hair), np.minimum(lead, -hair))
+        boundaries.append(Boundary(label, surface.reshape(shape), level))
+    return boundaries
 
 
 def _hair(surface: Doubles) -> float:

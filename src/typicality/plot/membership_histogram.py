@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
-from typicality._typing import Floats
 from typicality.plot._axes import axes_for, check_values, require_matplotlib, view_of, written
 from typicality.plot._colours import CUT, GUIDE, PLAIN, cluster_colour
 
@@ -184,17 +183,62 @@ class MembershipHistogramDisplay:
         self
         """
         ax = axes_for(self, ax, size=(7.0, 3.8))
-        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins, range=_room(self.values))
+        low, high = float(self.values.min()), float(self.values.max())
+        wide = _NARROWEST * max(abs(low), abs(high), 1.0)
+        # Values that differ by rounding only need bins around them.
+        room = (low - wide, high + wide) if 0 < high - low < wide else None
+        self.bin_edges_ = np.histogram_bin_edges(self.values, bins=bins, range=room)
         self._draw_bars(ax)
         self._draw_lines(ax)
         ax.set(xlabel=self.name, ylabel="rows")
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.xaxis.get_major_locator().set_params(nbins=_MOST_TICKS)
-        self._name_parts(ax)
+        self._draw_legend(ax)
         return self
 
-    def _name_parts(self, ax: Any) -> None:
-        """A legend above the bars and the lines."""
+    def _draw_bars(self, ax: Any) -> None:
+        """Bars, stacked by cluster where labels are given."""
+        labels = np.zeros(len(self.values), np.int32) if self.labels is None else self.labels
+        known = np.unique(labels).tolist()
+        self.counts_ = np.array(
+            [np.histogram(self.values[labels == label], self.bin_edges_)[0] for label in known]
+        )
+        below = np.cumsum(self.counts_, axis=0) - self.counts_
+        named = self.labels is not None and len(known) <= _MOST_NAMES
+        self.bars_ = []
+        for label, counts, bottom in zip(known, self.counts_, below, strict=True):
+            name = f"cluster {label}" if label >= 0 else "nowhere"
+            plain = self.labels is None or label < 0
+            bars = ax.bar(
+                self.bin_edges_[:-1],
+                counts,
+                width=np.diff(self.bin_edges_),
+                bottom=bottom,
+                align="edge",
+                label=name if named else "",
+                color=PLAIN if plain else cluster_colour(label),
+            )
+            self.bars_.append(bars)
+
+    def _draw_lines(self, ax: Any) -> None:
+        """The levels of the cut, and the valley."""
+        one, span = len(self.levels) == 1, float(np.ptp(self.values))
+        self.level_lines_ = [
+            ax.axvline(level, color=CUT if one else cluster_colour(k), ls="--", lw=1.2)
+            for k, level in enumerate(self.levels)
+        ]
+        at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
+        if self.level_lines_:
+            where = ", at the valley" if at_valley else ""
+            cut = f"cut at {written(self.levels[0], span)}{where}"
+            self.level_lines_[0].set_label(cut if one else "cut, one for each cluster")
+        self.valley_line_ = None
+        if self.valley is not None and not at_valley:
+            name = f"valley at {written(self.valley, span)}"
+            self.valley_line_ = ax.axvline(self.valley, color=GUIDE, ls=":", lw=1.5, label=name)
+
+    def _draw_legend(self, ax: Any) -> None:
+        """A legend above the bars and the lines, bars first."""
         handles, _ = ax.get_legend_handles_labels()
         if not handles:
             return
@@ -204,66 +248,5 @@ class MembershipHistogramDisplay:
         for line in lines:
             line.set_ydata([0.0, share])
         order = sorted(handles, key=lambda handle: handle in lines)
-        ax.legend(
-            handles=order,
-            loc="upper center",
-            ncols=_NAMES_OF_A_LINE,
-            fontsize="small",
-            frameon=False,
-        )
-
-    def _draw_bars(self, ax: Any) -> None:
-        if self.labels is None:
-            groups, names, colours = [self.values], [""], [PLAIN]
-        else:
-            known = np.unique(self.labels).tolist()
-            groups = [self.values[self.labels == label] for label in known]
-            few = len(known) <= _MOST_NAMES
-            names = [_name_of(label) if few else "" for label in known]
-            colours = [cluster_colour(label) if label >= 0 else PLAIN for label in known]
-        self.counts_ = np.array([np.histogram(group, self.bin_edges_)[0] for group in groups])
-        below = np.cumsum(self.counts_, axis=0) - self.counts_
-        self.bars_ = [
-            ax.bar(
-                self.bin_edges_[:-1],
-                counts,
-                width=np.diff(self.bin_edges_),
-                bottom=bottom,
-                align="edge",
-                label=name,
-                color=colour,
-            )
-            for counts, bottom, name, colour in zip(
-                self.counts_, below, names, colours, strict=True
-            )
-        ]
-
-    def _draw_lines(self, ax: Any) -> None:
-        one, span = len(self.levels) == 1, float(np.ptp(self.values))
-        self.level_lines_ = [
-            ax.axvline(level, color=CUT if one else cluster_colour(k), ls="--", lw=1.2)
-            for k, level in enumerate(self.levels)
-        ]
-        at_valley = one and self.valley is not None and isclose(self.levels[0], self.valley)
-        where = ", at the valley" if at_valley else ""
-        if one:
-            self.level_lines_[0].set_label(f"cut at {written(self.levels[0], span)}{where}")
-        elif self.level_lines_:
-            self.level_lines_[0].set_label("cut, one for each cluster")
-        self.valley_line_ = None
-        if self.valley is not None and not at_valley:
-            name = f"valley at {written(self.valley, span)}"
-            self.valley_line_ = ax.axvline(self.valley, color=GUIDE, ls=":", lw=1.5, label=name)
-
-
-def _name_of(label: int) -> str:
-    return f"cluster {label}" if label >= 0 else "nowhere"
-
-
-def _room(values: Floats) -> tuple[float, float] | None:
-    """A range for bins around values that differ by no more than rounding; else None."""
-    if len(values) == 0:
-        return None
-    low, high = float(values.min()), float(values.max())
-    wide = _NARROWEST * max(abs(low), abs(high), 1.0)
-    return (low - wide, high + wide) if 0 < high - low < wide else None
+        names = {"ncols": _NAMES_OF_A_LINE, "fontsize": "small", "frameon": False}
+        ax.legend(handles=order, loc="upper center", **names)

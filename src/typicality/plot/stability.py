@@ -214,22 +214,11 @@ class StabilityDisplay:
         self.boxes_ = {}
         for number, (name, scores) in enumerate(self.scores.items()):
             colour = cluster_colour(number)
-            self.boxes_[name] = ax.boxplot(
-                _known_columns(scores),
-                positions=places + (number - (n_methods - 1) / 2) * width,
-                widths=_BOX * width,
-                manage_ticks=False,
-                patch_artist=True,
-                boxprops={"facecolor": f"{colour}40", "edgecolor": colour},
-                medianprops={"color": colour, "linewidth": 2.0},
-                whiskerprops={"color": colour},
-                capprops={"color": colour},
-                flierprops={
-                    "marker": ".",
-                    "markersize": 3,
-                    "markeredgecolor": colour,
-                    "alpha": 0.5,
-                },
+            where = places + (number - (n_methods - 1) / 2) * width
+            dots = {"marker": ".", "markersize": 3, "markeredgecolor": colour, "alpha": 0.5}
+            style = {"face": f"{colour}40", "edge": colour, "median": colour}
+            self.boxes_[name] = _boxes(
+                ax, scores, where, widths=_BOX * width, flierprops=dots, **style
             )
         ax.set_xticks(places, [str(setting) for setting in self.settings])
         ax.set_xlim(-0.5, n_settings - 0.5)
@@ -243,27 +232,15 @@ class StabilityDisplay:
         n_settings = len(self.settings)
         n_boxes = n_settings * len(self.scores)
         ax = axes_for(self, ax, size=(7.0, 1.2 + 0.5 * n_boxes))
+        style = {"face": "white", "edge": PLAIN, "median": SECOND, "orientation": "horizontal"}
         self.boxes_, self.dots_ = {}, {}
-        for first, (name, scores) in zip(
-            range(0, n_boxes, n_settings), self.scores.items(), strict=True
-        ):
-            places, columns = first + np.arange(n_settings), _known_columns(scores)
-            self.boxes_[name] = ax.boxplot(
-                columns,
-                positions=places,
-                orientation="horizontal",
-                manage_ticks=False,
-                widths=0.5,
-                showfliers=False,  # every score is drawn anyway
-                patch_artist=True,
-                boxprops={"facecolor": "white", "edgecolor": PLAIN},
-                medianprops={"color": SECOND, "linewidth": 2.0},
-                whiskerprops={"color": PLAIN},
-                capprops={"color": PLAIN},
-            )
+        for number, (name, scores) in enumerate(self.scores.items()):
+            places = n_settings * number + np.arange(n_settings)
+            # Every score is a dot, so there is no need for fliers.
+            self.boxes_[name] = _boxes(ax, scores, places, widths=0.5, showfliers=False, **style)
             self.dots_[name] = [
                 ax.plot(values, place + _jitter(len(values)), ".", color=FIRST, alpha=0.7)[0]
-                for place, values in zip(places, columns, strict=True)
+                for place, values in zip(places, _known_columns(scores), strict=True)
             ]
         names = [f"{name} {setting}".strip() for name in self.scores for setting in self.settings]
         ax.set_yticks(np.arange(n_boxes), names)
@@ -299,6 +276,24 @@ class StabilityDisplay:
             ax.legend(frameon=False)
 
 
+def _boxes(
+    ax: Any, scores: Doubles, places: Any, *, face: str, edge: str, median: str, **options: Any
+) -> dict[str, Any]:
+    """A box for each setting, at its place."""
+    boxes: dict[str, Any] = ax.boxplot(
+        _known_columns(scores),
+        positions=places,
+        manage_ticks=False,
+        patch_artist=True,
+        boxprops={"facecolor": face, "edgecolor": edge},
+        medianprops={"color": median, "linewidth": 2.0},
+        whiskerprops={"color": edge},
+        capprops={"color": edge},
+        **options,
+    )
+    return boxes
+
+
 def _known_columns(scores: Doubles) -> list[Doubles]:
     """The scores of each setting, without NaN."""
     return [column[~np.isnan(column)] for column in scores.T]
@@ -330,7 +325,7 @@ def _check_results(results: Any) -> tuple[Any, tuple[Any, ...] | None]:
 
 
 def _check_scores(scores: Any, n_settings: int) -> dict[str, Doubles]:
-    """For each of one name or more, a column of scores for each setting; NaN says nothing."""
+    """Scores by name, as arrays with a column for each setting; NaN stands for no score."""
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError(
             "scores must be a mapping from names to arrays of shape (n_repeats, n_settings); got "

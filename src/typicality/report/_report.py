@@ -87,13 +87,14 @@ class Report:
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
             What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
         notes : sequence of (str, str), default=()
-            What was run on what, as pairs of a heading and a sentence; by default what the model
-            tells of itself.
+            The data, the method and the result, as pairs of a heading and a sentence; written
+            from the model by default.
         warnings : sequence of str, default=()
             Sentences that the reader should see first.
         max_rows : int, default=100_000
-            The most rows the page shows. Of more it shows all that belong nowhere (or the least
-            typical of them, half of `max_rows`), and others drawn at random; it says so.
+            The most rows the page shows. If there are more, it shows all unassigned rows (at most
+            `max_rows` / 2, the least typical ones) and a random sample of the others. A note on the
+            page describes the sample.
         random_state : int, RandomState instance or None, default=0
             The seed of that sample.
 

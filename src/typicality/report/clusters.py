@@ -12,10 +12,10 @@ from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, Middles, group_means
+from typicality.report.outliers import ClusterCenters, Explanation, group_means
 
 _MOST_DESCRIBED = 1000
-_FEW = 5  # rows, of which one may make the mean
+_FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
@@ -68,7 +68,7 @@ class ClusterTable:
         by_strength = np.lexsort((-view.strength, view.labels))
         present, first = np.unique(view.labels[by_strength], return_index=True)
         typical = by_strength[first[np.searchsorted(present, listed)]]
-        separation, words = _separation(view.tree, explained.middles, listed, typical)
+        separation, words = _separation(view.tree, explained.centers, listed, typical)
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -81,10 +81,10 @@ class ClusterTable:
 
 
 def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
-    """Means of the rows of a cluster less those of the rows of other clusters.
+    """The means of each cluster minus the means of all other clusters, in units of the spread.
 
-    Where there is no other cluster, less those of the rows that belong nowhere; zero where these
-    are too few to have a mean worth speaking of.
+    With a single cluster, the unassigned rows take the place of the other clusters; the result is
+    zero if there are fewer than five of them.
     """
     values = features.measured
     counts = np.bincount(labels[labels >= 0]).astype(np.float64)[:, None]
@@ -100,12 +100,12 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
 
 
 def _separation(
-    tree: AlphaTree | None, middles: Middles | None, listed: Places, typical: Places
+    tree: AlphaTree | None, centers: ClusterCenters | None, listed: Places, typical: Places
 ) -> tuple[Doubles, str | None]:
     if len(listed) > 1 and tree is not None:
         return _heights_over_saddles(tree, tree.node_of[typical]), _TREE_WORDS
-    if len(listed) > 1 and middles is not None and middles.are_prototypes:
-        return middles.separation(listed), _PROTOTYPE_WORDS
+    if len(listed) > 1 and centers is not None and centers.are_prototypes:
+        return centers.separation(listed), _PROTOTYPE_WORDS
     return np.full(len(listed), np.nan), None
 
 
@@ -123,37 +123,17 @@ def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:
 # ---- the tree ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ShownBranches:
-    """The whole tree, and its most persistent branches.
-
-    Parameters
-    ----------
-    peak : array of shape (b,)
-        The node at the peak of each.
-    parent : array of shape (b,)
-        The place in this list of the branch that each meets; -1 for the whole tree, the first.
-    peak_alpha, merge_alpha : arrays of shape (b,)
-        Between these levels each is a cluster of its own.
-    size : array of shape (b,)
-        How many rows it has there.
-    """
-
-    peak: Places
-    parent: Places
-    peak_alpha: Doubles
-    merge_alpha: Doubles
-    size: Doubles
-
-
 def choose_branches(
     tree: AlphaTree, labels: Labels, *, min_cluster_size: float, max_rows: int
-) -> ShownBranches:
+) -> list[dict[str, Any]]:
     """The whole tree and its most persistent branches, small ones left out.
 
     The branches of the clusters the rows are labelled by are there in any case, as far as there is
-    room: amid noise handfuls of rows are more persistent. Of at most `max_rows` rows on a page the
-    peaks of branches are not more than a tenth.
+    room: in noise, branches of a few rows are more persistent. Of at most `max_rows` rows on a page
+    the peaks of branches are not more than a tenth.
+
+    Each branch has the node of its `peak`; its `parent`, as a place in this list, -1 for the whole
+    tree; `peak_alpha` and `merge_alpha`, between which it is a cluster; and its `size` in rows.
     """
     branches = tree.branches
     large = branches.weight >= max(_FEWEST_ROWS, min_cluster_size)
@@ -164,13 +144,16 @@ def choose_branches(
     kept = order[: min(_MOST_BRANCHES, max_rows // 10) - 1]
     kept = kept[np.argsort(-persistence[kept], kind="stable")]
     peak = np.append(tree.heights.argmax(), branches.peak[kept])
-    return ShownBranches(
-        peak=peak,
-        parent=_kept_parents(tree, peak),
-        peak_alpha=tree.node_alpha[peak],
-        merge_alpha=np.append(0.0, tree.saddle_alpha[branches.edge[kept]]),
-        size=np.append(tree.weight.sum(), branches.weight[kept]),
-    )
+    columns = {
+        "peak": peak.tolist(),
+        "parent": _kept_parents(tree, peak.tolist()),
+        "peak_alpha": tree.node_alpha[peak].tolist(),
+        "merge_alpha": [0.0, *tree.saddle_alpha[branches.edge[kept]].tolist()],
+        "size": [float(tree.weight.sum()), *branches.weight[kept].tolist()],
+    }
+    return [
+        dict(zip(columns, branch, strict=True)) for branch in zip(*columns.values(), strict=True)
+    ]
 
 
 def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
@@ -184,31 +167,30 @@ def _highest_of_each(tree: AlphaTree, labels: Labels) -> NDArray[np.bool_]:
     return highest
 
 
-def _kept_parents(tree: AlphaTree, peak: Places) -> Places:
-    """The nearest ancestor of each branch that was kept, as a place in `peak`."""
+def _kept_parents(tree: AlphaTree, peaks: list[int]) -> list[int]:
+    """The nearest ancestor of each branch that was kept, as a place in `peaks`."""
     branches = tree.branches
     above = dict(zip(branches.peak.tolist(), branches.parent.tolist(), strict=True))
-    place = {node: i for i, node in enumerate(peak.tolist())}
+    place = {node: i for i, node in enumerate(peaks)}
     parents = [-1]
-    for node in peak[1:].tolist():
+    for node in peaks[1:]:
         ancestor = above[node]
         while ancestor not in place:
             ancestor = above[ancestor]
         parents.append(place[ancestor])
-    return np.array(parents)
+    return parents
 
 
 def tree_payload(
-    view: FittedView, branches: ShownBranches | None, shown: Places
+    view: FittedView, branches: list[dict[str, Any]], shown: Places
 ) -> dict[str, Any] | None:
     """What a page needs to label the rows it shows at any alpha."""
     tree = view.tree
-    if tree is None or branches is None:
+    if tree is None:
         return None
-    part = pruned(tree, np.append(tree.node_of[shown], branches.peak))
-    peaks = np.searchsorted(part.nodes, branches.peak).tolist()
-    columns = (branches.parent, branches.peak_alpha, branches.merge_alpha, branches.size)
-    names = ("peak", "parent", "peak_alpha", "merge_alpha", "size")
+    peaks = [branch["peak"] for branch in branches]
+    part = pruned(tree, np.append(tree.node_of[shown], peaks))
+    places = np.searchsorted(part.nodes, peaks).tolist()
     return {
         "node_of": encoded(np.searchsorted(part.nodes, tree.node_of[shown]), "i4"),
         "entry": encoded(tree.entry_alpha[shown], "f8"),
@@ -217,8 +199,7 @@ def tree_payload(
         "pairs": encoded(part.pairs.ravel(), "i4"),
         "saddle_alpha": encoded(tree.saddle_alpha[part.edge], "f8"),
         "branches": [
-            dict(zip(names, branch, strict=True))
-            for branch in zip(peaks, *(column.tolist() for column in columns), strict=True)
+            branch | {"peak": place} for branch, place in zip(branches, places, strict=True)
         ],
         "min_size": view.min_size,
         "counts_rows": np.array_equal(np.bincount(tree.node_of), tree.weight),

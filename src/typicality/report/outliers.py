@@ -17,7 +17,7 @@ _MOST_LISTED = 2000
 _LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row has a cluster
 _NEIGHBOURS = 20
 _NEIGHBOURS_AMONG = 20_000  # typical rows: with more of them, none is nearer to an outlier
-_FEW = 5  # rows say little about a spread
+_FEW = 5  # rows are too few to estimate a spread
 _NARROWEST = 0.01  # of the spread of all rows: equal values would make any other infinitely far
 
 
@@ -31,8 +31,8 @@ class Explanation:
         The labels of all rows, and how typical they are.
     features : FeatureTable
         The features of all rows.
-    middles : Middles, optional
-        The middles of the clusters, if the model has prototypes.
+    centers : ClusterCenters, optional
+        The centers of the clusters, if the model has prototypes.
     rows : array of shape (m,)
         The rows that are explained, the least typical first.
     deviations : array of shape (m, d)
@@ -43,7 +43,7 @@ class Explanation:
 
     view: FittedView
     features: FeatureTable
-    middles: "Middles | None"
+    centers: "ClusterCenters | None"
     rows: Places
     deviations: Doubles
     words: str
@@ -51,16 +51,16 @@ class Explanation:
     @classmethod
     def of(cls, view: FittedView, features: FeatureTable) -> Self:
         """Explain rows; `features` are those of all rows of the view."""
-        middles = Middles.of(view, features) if view.kind == "prototypes" else None
+        centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
         rows = _least_typical(view, np.arange(view.n_rows))
-        return cls(view, features, middles, rows, *_deviations(view, features, middles, rows))
+        return cls(view, features, centers, rows, *_deviations(view, features, centers, rows))
 
     def among(self, shown: Places) -> Self:
         """Explain only rows that are shown."""
         if len(shown) == self.view.n_rows:
             return self
         rows = _least_typical(self.view, shown)
-        deviations, words = _deviations(self.view, self.features, self.middles, rows)
+        deviations, words = _deviations(self.view, self.features, self.centers, rows)
         return replace(self, rows=rows, deviations=deviations, words=words)
 
 
@@ -72,18 +72,18 @@ def _least_typical(view: FittedView, shown: Places) -> Places:
 
 
 def _deviations(
-    view: FittedView, features: FeatureTable, middles: "Middles | None", rows: Places
+    view: FittedView, features: FeatureTable, centers: "ClusterCenters | None", rows: Places
 ) -> tuple[Doubles, str]:
     """The deviations of rows from where they should be, and how those are measured."""
-    if middles is None:
+    if centers is None:
         return _from_neighbours(view, features, rows)
     values, labels = features.measured[rows], view.labels[rows]
-    label = np.where(labels >= 0, labels, middles.nearest(values))
+    label = np.where(labels >= 0, labels, centers.nearest(values))
     if (label < 0).any():  # there is no cluster at all
         words = "Distance from the median of all rows, in units of the spread of the feature."
         return features.standardised[rows], words
-    away = (values - middles.points[label]) / middles.spread[label]
-    point = "prototype" if middles.are_prototypes else "mean of the nearest cluster"
+    away = (values - centers.points[label]) / centers.spread[label]
+    point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
     words = (
         f"Distance from the nearest {point}, in units of the spread of its cluster in that "
         "feature: beyond 3 or so a value is unusual there."
@@ -112,12 +112,12 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     return values[rows] - expected, words
 
 
-# ---- clusters and their middles ------------------------------------------------------------------
+# ---- clusters and their centers ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Middles:
-    """A point amid each cluster, in the features that are measured, and its spread.
+class ClusterCenters:
+    """The center of each cluster, in the features that are measured, and its spread.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Middles:
 
     @classmethod
     def of(cls, view: FittedView, features: FeatureTable) -> Self:
-        """The middles of the clusters of rows."""
+        """The centers of the clusters of rows."""
         are_prototypes = features.of_model and view.centers is not None
         values, labels = features.measured, view.labels
         points = view.centers if are_prototypes else group_means(values, labels)

@@ -69,13 +69,14 @@ def build_payload(
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     clusters = ClusterTable.of(explanation)
-    wanted, branches = clusters.typical_rows, None
+    branches, peaks = [], []
     if found.tree is not None:
         size = chosen_method(model).min_cluster_size
         branches = choose_branches(
             found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
         )
-        wanted = np.concatenate([found.tree.row_of[branches.peak], wanted])
+        peaks = [found.tree.row_of[branch["peak"]] for branch in branches]
+    wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
     importance = _importance(clusters.deviations, _PROFILE_LENGTH)

@@ -15,7 +15,7 @@ from typicality.report.features import FeatureTable
 _SOME = 50  # rows of each cluster, where there is room
 _MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
 _MOST_AXES = 1000
-_FARTHEST = 10.0  # spreads: one wild value would be the first principal axis all by itself
+_FARTHEST = 10.0  # spreads: a single extreme value would determine the first principal axis
 _FITTED_ROWS = 50_000  # more do not move a principal axis
 _WIDE = 500  # features, from where on all covariances are too many
 _LONGEST = 200  # characters of a cell
