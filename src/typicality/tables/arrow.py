@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
@@ -22,6 +23,7 @@ from typicality.tables.lines import Lines
 from typicality.tables.sniffing import ARROW, named_columns
 
 _MOST_ROWS = 2**16
+_SPECIAL = '[,"\r\n]'  # characters of cells that need quotation marks in csv
 
 # A schema, and a function from a number of rows to batches and how much was read with each.
 Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
@@ -35,13 +37,19 @@ class ArrowBlock(Block):
         self._batch = batch
 
     def cells(self, name: str) -> Sequence[str]:
-        return _texts_of(self._column(name))
+        texts: list[str] = _texts_of(self._column(name)).to_pylist()
+        return texts
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         return [_parsed(self._column(name)) for name in names]
 
     def csv_rows(self) -> Any:
-        return csv_rows_of(zip(*map(self.cells, self.names), strict=True))
+        texts = [_texts_of(self._column(name)) for name in self.names]
+        quoted = any(pc.any(pc.match_substring_regex(text, _SPECIAL)).as_py() for text in texts)
+        if quoted or len(texts) == 1:  # a single cell is quoted where it is empty
+            return csv_rows_of(zip(*(text.to_pylist() for text in texts), strict=True))
+        rows = pc.binary_join_element_wise(*texts, ",")
+        return pc.binary_join_element_wise("\n", rows, "").cast("binary")
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         return pa.Table.from_batches([self._batch]).rename_columns(list(self.names))
@@ -65,22 +73,41 @@ def _parsed(column: Any) -> ParsedColumn:
     return ParsedColumn(np.asarray(floats, dtype=np.float64), no_places())
 
 
-def _texts_of(column: Any) -> list[str]:
+def _texts_of(column: Any) -> Any:
     """Cells as text: numbers with the digits of their own precision, dates as in ISO 8601."""
-    if types.is_float16(column.type) or types.is_float32(column.type):
+    kind = column.type
+    if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return column.cast("string").fill_null("")
+    if types.is_float64(kind):
+        return _texts_of_doubles(column).fill_null("")
+    if types.is_floating(kind):
         missing = column.is_null().to_numpy(zero_copy_only=False)
         pairs = zip(column.to_numpy(zero_copy_only=False), missing, strict=True)
-        return ["" if absent else str(value) for value, absent in pairs]
-    if types.is_timestamp(column.type) and column.type.unit == "ns":
-        # Python's dates have no nanoseconds.
-        texts = column.cast("string").to_pylist()
-        return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
+        return pa.array(["" if absent else str(value) for value, absent in pairs], pa.string())
+    if types.is_timestamp(kind) and kind.unit == "ns":  # Python's dates have no nanoseconds
+        return pc.replace_substring(column.cast("string"), " ", "T", max_replacements=1).fill_null(
+            ""
+        )
     try:
-        return [_text_of(value) for value in column.to_pylist()]
+        values = column.to_pylist()
+        return pa.array(map(_text_of, values), pa.string())
     except (ValueError, OverflowError):
         # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
-        numbers = column.view("int64" if column.type.bit_width == 64 else "int32")
-        return [_text_of(value) for value in numbers.to_pylist()]
+        numbers = column.view("int64" if kind.bit_width == 64 else "int32")
+        return numbers.cast("string").fill_null("")
+
+
+def _texts_of_doubles(column: Any) -> Any:
+    """The texts of Python; Arrow writes most, but not all numbers in the same way."""
+    values = column.to_numpy(zero_copy_only=False)
+    size = np.abs(values)
+    alike = (size >= 1e-4) & (size < 1e15) & (values != np.rint(values))
+    others = ~alike & column.is_valid().to_numpy(zero_copy_only=False)
+    texts = column.cast("string")
+    if others.any():
+        ours = pa.array(map(str, values[others].tolist()), pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(others), ours)
+    return texts
 
 
 def _text_of(value: Any) -> str:
