@@ -101,7 +101,7 @@ def _texts_of_doubles(column: Any) -> Any:
     """The texts of Python; Arrow writes most, but not all numbers in the same way."""
     values = column.to_numpy(zero_copy_only=False)
     size = np.abs(values)
-    alike = (size >= 1e-4) & (size < 1e15) & (values != np.rint(values))
+    alike = (size >= 1e-4) & (size < 1e9) & (values != np.rint(values))
     others = ~alike & column.is_valid().to_numpy(zero_copy_only=False)
     texts = column.cast("string")
     if others.any():
