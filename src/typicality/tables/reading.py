@@ -156,9 +156,11 @@ def read_rows(
             raise column.endless
     missing = [column.first_missing for column in chosen if column.first_missing]
     X = np.empty((n_rows, len(chosen)))
-    for j, column in enumerate(chosen):
-        np.concatenate(column.pieces, out=X[:, j])
-        column.pieces.clear()  # there is never a second copy of all
+    end = n_rows
+    while end:  # from the last block to the first, each freed: there is never a second copy of all
+        block_rows = np.stack([column.pieces.pop() for column in chosen], axis=1)
+        X[end - len(block_rows) : end] = block_rows
+        end -= len(block_rows)
     assert table.fingerprint is not None
     return NumericTable(
         X=X,
