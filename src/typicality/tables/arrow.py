@@ -23,7 +23,6 @@ from typicality.tables.lines import Lines
 from typicality.tables.sniffing import ARROW, named_columns
 
 _MOST_ROWS = 2**16
-_SPECIAL = '[,"\r\n]'  # characters of cells that need quotation marks in csv
 
 # A schema, and a function from a number of rows to batches and how much was read with each.
 Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
@@ -44,12 +43,7 @@ class ArrowBlock(Block):
         return [_parsed(self._column(name)) for name in names]
 
     def csv_rows(self) -> Any:
-        texts = [_texts_of(self._column(name)) for name in self.names]
-        quoted = any(pc.any(pc.match_substring_regex(text, _SPECIAL)).as_py() for text in texts)
-        if quoted or len(texts) == 1:  # a single cell is quoted where it is empty
-            return csv_rows_of(zip(*(text.to_pylist() for text in texts), strict=True))
-        rows = pc.binary_join_element_wise(*texts, ",")
-        return pc.binary_join_element_wise("\n", rows, "").cast("binary")
+        return csv_rows_of([_texts_of(self._column(name)) for name in self.names])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         return pa.Table.from_batches([self._batch]).rename_columns(list(self.names))

@@ -1,6 +1,5 @@
 """Cells of text: which are missing, which are numbers, and what the others look like."""
 
-import csv
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -92,20 +91,22 @@ def floats_of(column: Any) -> Doubles | None:
     return numbers if n_finite == len(column) - column.null_count else None
 
 
-def csv_rows_of(rows: Iterable[Sequence[str]]) -> Any:
-    """Rows as an Arrow array of csv, with a line feed before each; quoted only where needed."""
-    collector = _Collector()
-    # The writer quotes the characters of its ends of lines: with both, any of them is quoted.
-    csv.writer(collector, lineterminator="\r\n").writerows(rows)
-    return pa.array([f"\n{line[:-2]}".encode() for line in collector.lines], pa.binary())
+def csv_rows_of(columns: Sequence[Any]) -> Any:
+    """Columns of text as an Arrow array of csv rows, with a line feed before each row."""
+    texts = [_quoted(column, alone=len(columns) == 1) for column in columns]
+    rows = pc.binary_join_element_wise(*texts, ",")
+    return pc.binary_join_element_wise("\n", rows, "").cast("binary")
 
 
-class _Collector:
-    """What a csv writer writes, row by row."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.write = self.lines.append
+def _quoted(texts: Any, *, alone: bool) -> Any:
+    """Cells with quotation marks where csv needs them, as for an empty cell that is alone."""
+    special = pc.match_substring_regex(texts, '[,"\r\n]')
+    if alone:
+        special = pc.or_(special, pc.equal(texts, ""))
+    if not pc.any(special).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
 
 
 def look_of(cells: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ _LINE_FEED = ord("\n")
 
 
 class PlainBlock(Block):
-    """Rows without quotation marks, as the bytes of their lines.
+    """Rows of one line each, as the bytes of their lines.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class PlainBlock(Block):
         super().__init__(table, first_row, n_rows=len(lines), lines=lines)
         self._delimiter = table.dialect.delimiter
         self._data, self._ends = data, ends
+        self._has_quotes = b'"' in data
 
     def _columns(self, names: Sequence[str], kind: Any) -> list[Any]:
         """Some columns, as read by Arrow under names of our own."""
@@ -55,7 +56,11 @@ class PlainBlock(Block):
                 block_size=len(self._data),
                 column_names=[f"f{j}" for j in range(len(self.names))],
             ),
-            arrow_csv.ParseOptions(delimiter=self._delimiter, quote_char=False, double_quote=False),
+            arrow_csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char='"' if self._has_quotes else False,
+                double_quote=False,
+            ),
             arrow_csv.ConvertOptions(
                 check_utf8=False,
                 include_columns=wanted,
@@ -81,8 +86,8 @@ class PlainBlock(Block):
 
     def csv_rows(self) -> Any:
         delimiter = self._delimiter.encode()
-        if delimiter != b"," and b"," in self._data:
-            return csv_rows_of(zip(*map(self.cells, self.names), strict=True))
+        if self._has_quotes or (delimiter != b"," and b"," in self._data):
+            return csv_rows_of(self._columns(self.names, pa.string()))
         data = self._data.replace(delimiter, b",")
         buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.binary(), self.n_rows, buffers)
@@ -94,7 +99,7 @@ class PlainBlock(Block):
 
 
 class QuotedBlock(Block):
-    """Rows that were cut into cells, because some are quoted."""
+    """Rows that were cut into cells, because some go over several lines or the like."""
 
     def __init__(
         self, table: "DelimitedFile", first_row: int, rows: list[list[str]], lines: Places
@@ -110,7 +115,7 @@ class QuotedBlock(Block):
         return [parse_texts(pa.array(self.cells(name), pa.string())) for name in names]
 
     def csv_rows(self) -> Any:
-        return csv_rows_of(self._rows)
+        return csv_rows_of([pa.array(self.cells(name), pa.string()) for name in self.names])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         columns = {n: pa.array(self.cells(n), pa.string()) for n in self.names if n not in numeric}
@@ -180,29 +185,37 @@ class DelimitedFile(TableFile):
             if b"\0" in data:
                 line = lines.number + _count_lines(data[: data.index(b"\0") + 1])
                 raise holds_zeros(self.name, line)
-            # Arrow would drop a byte order mark, and its delimiters have one byte.
-            plain = b'"' not in data and not data.startswith(codecs.BOM_UTF8)
-            plain = plain and self.dialect.delimiter.isascii()
-            block = (self._plain if plain else self._quoted)(data, lines, first_row)
+            block = self._plain(data, lines, first_row) or self._quoted(data, lines, first_row)
             if block.n_rows:
                 yield block
                 first_row += block.n_rows
 
-    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block:
-        """Lines without quotation marks: each is a row."""
+    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block | None:
+        """Rows of one line each, with no quotation marks but around cells; None where some are not.
+
+        Left to the slower way are also what Arrow cannot do: delimiters of several bytes, and a
+        byte order mark, which it drops.
+        """
+        delimiter = self.dialect.delimiter
+        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b'""' in data:
+            return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         data = b"\n" + data if data.endswith(b"\n") else b"\n" + data + b"\n"
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
+        ends = _places(data, "\n")
         numbers = np.arange(lines.number + 1, lines.number + len(ends))
-        lines.number += len(numbers)
         if b"\n\n" in data:
             numbers = numbers[np.diff(ends) > 1]
             data = re.sub(rb"\n+", b"\n", data)
-            ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
-        is_delimiter = np.frombuffer(data, np.uint8) == ord(self.dialect.delimiter)
-        widths = np.add.reduceat(is_delimiter.view(np.uint8), ends[:-1], dtype=np.int32) + 1
-        self._refuse_ragged(widths, numbers, lines)
+        n_lines, ends = len(ends) - 1, _places(data, "\n")
+        delimiters = _places(data, delimiter)
+        if b'"' in data:
+            marks = _places(data, '"')
+            if not _surround_cells(marks, data, ends, delimiter):
+                return None
+            delimiters = delimiters[np.searchsorted(marks, delimiters) % 2 == 0]
+        lines.number += n_lines
+        self._refuse_ragged(np.diff(np.searchsorted(delimiters, ends)) + 1, numbers, lines)
         return PlainBlock(self, first_row, data, ends, numbers)
 
     def _quoted(self, data: bytes, lines: Lines, first_row: int) -> Block:
@@ -273,6 +286,19 @@ class DelimitedFile(TableFile):
             "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8').",
             line=number,
         )
+
+
+def _places(data: bytes, character: str) -> Places:
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord(character))
+
+
+def _surround_cells(marks: Places, data: bytes, ends: Places, delimiter: str) -> bool:
+    """Whether quotation marks stand around whole cells only, and none goes over several lines."""
+    letters, limits = np.frombuffer(data, np.uint8), [_LINE_FEED, ord(delimiter)]
+    if len(marks) % 2 or (np.searchsorted(marks, ends) % 2).any():
+        return False
+    before, after = letters[marks[::2] - 1], letters[marks[1::2] + 1]
+    return bool(np.isin(before, limits).all() and np.isin(after, limits).all())
 
 
 def _count_lines(data: bytes) -> int:
