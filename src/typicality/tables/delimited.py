@@ -18,12 +18,13 @@ from pyarrow import csv as arrow_csv
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables.base import Block, TableFile, no_places
-from typicality.tables.cells import MISSING, ParsedColumn, csv_rows_of, floats_of, parse_texts
+from typicality.tables.base import Block, TableFile
+from typicality.tables.cells import MISSING, ParsedColumn, floats_of
 from typicality.tables.lines import Lines
 from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
 _MISSING = sorted(MISSING)
+_TEXT = pa.string()
 _LINE_FEED = ord("\n")
 
 
@@ -41,14 +42,13 @@ class PlainBlock(Block):
     def __init__(
         self, table: "DelimitedFile", first_row: int, data: bytes, ends: Places, lines: Places
     ) -> None:
-        super().__init__(table, first_row, n_rows=len(lines), lines=lines)
+        super().__init__(table, first_row, None, lines=lines)
         self._delimiter = table.dialect.delimiter
         self._data, self._ends = data, ends
         self._has_quotes = b'"' in data
 
-    def _columns(self, names: Sequence[str], kind: Any) -> list[Any]:
-        """Some columns, as read by Arrow under names of our own."""
-        wanted = [f"f{self.index[name]}" for name in names]
+    def columns(self, names: Sequence[str], kind: Any = _TEXT) -> list[Any]:
+        wanted = [f"f{self._index[name]}" for name in names]  # names of our own: none is special
         read = arrow_csv.read_csv(
             pa.py_buffer(self._data).slice(1),
             arrow_csv.ReadOptions(
@@ -70,62 +70,23 @@ class PlainBlock(Block):
         )
         return [read.column(name).combine_chunks() for name in wanted]
 
-    def cells(self, name: str) -> Sequence[str]:
-        texts: list[str] = self._columns([name], pa.string())[0].to_pylist()
-        return texts
-
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         try:
-            quick = [floats_of(column) for column in self._columns(names, pa.float64())]
+            quick = [floats_of(column) for column in self.columns(names, pa.float64())]
         except pa.ArrowInvalid:
             quick = [None]
         numbers = [column for column in quick if column is not None]
-        if len(numbers) == len(names):
-            return [ParsedColumn(column, no_places()) for column in numbers]
-        return [parse_texts(column) for column in self._columns(names, pa.string())]
+        if len(numbers) < len(names):
+            return super().parse(names)
+        return [ParsedColumn(column, np.empty(0, dtype=np.intp)) for column in numbers]
 
     def csv_rows(self) -> Any:
         delimiter = self._delimiter.encode()
         if self._has_quotes or (delimiter != b"," and b"," in self._data):
-            return csv_rows_of(self._columns(self.names, pa.string()))
+            return super().csv_rows()
         data = self._data.replace(delimiter, b",")
         buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.binary(), self.n_rows, buffers)
-
-    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        others = [name for name in self.names if name not in numeric]
-        columns = dict(zip(others, self._columns(others, pa.string()), strict=True))
-        return _arrow_table(self, columns, numeric)
-
-
-class QuotedBlock(Block):
-    """Rows that were cut into cells, because some go over several lines or the like."""
-
-    def __init__(
-        self, table: "DelimitedFile", first_row: int, rows: list[list[str]], lines: Places
-    ) -> None:
-        super().__init__(table, first_row, n_rows=len(rows), lines=lines)
-        self._rows = rows
-
-    def cells(self, name: str) -> Sequence[str]:
-        position = self.index[name]
-        return [row[position] for row in self._rows]
-
-    def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
-        return [parse_texts(pa.array(self.cells(name), pa.string())) for name in names]
-
-    def csv_rows(self) -> Any:
-        return csv_rows_of([pa.array(self.cells(name), pa.string()) for name in self.names])
-
-    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        columns = {n: pa.array(self.cells(n), pa.string()) for n in self.names if n not in numeric}
-        return _arrow_table(self, columns, numeric)
-
-
-def _arrow_table(block: Block, texts: dict[str, Any], numeric: Sequence[str]) -> Any:
-    numbers = (pa.array(column.numbers, from_pandas=True) for column in block.parse(numeric))
-    columns = texts | dict(zip(numeric, numbers, strict=True))
-    return pa.table({name: columns[name] for name in block.names})
 
 
 class DelimitedFile(TableFile):
@@ -230,7 +191,9 @@ class DelimitedFile(TableFile):
             rows = [row for row, _ in found]
             numbers = np.array([number for _, number in found], dtype=np.intp)
         self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
-        return QuotedBlock(self, first_row, rows, numbers)
+        cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
+        table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
+        return Block(self, first_row, table, lines=numbers)
 
     def _whole(self, taken: list[str]) -> list[list[str]] | None:
         """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
