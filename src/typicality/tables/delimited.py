@@ -184,24 +184,14 @@ class DelimitedFile(TableFile):
         taken = io.StringIO(data.decode(), newline="").readlines()
         start = lines.number + 1
         lines.number += len(taken)
-        rows, numbers = self._whole(taken), np.arange(start, start + len(taken))
-        if rows is None:
-            records = self._records(chain(taken, lines), start, len(taken))
-            found = [(row, number) for row, number in records if row]
-            rows = [row for row, _ in found]
-            numbers = np.array([number for _, number in found], dtype=np.intp)
+        records = self._records(chain(taken, lines), start, len(taken))
+        found = [(row, number) for row, number in records if row]
+        rows = [row for row, _ in found]
+        numbers = np.array([number for _, number in found], dtype=np.intp)
         self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
         cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
         table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
         return Block(self, first_row, table, lines=numbers)
-
-    def _whole(self, taken: list[str]) -> list[list[str]] | None:
-        """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
-        try:
-            rows = list(csv.reader(taken, delimiter=self.dialect.delimiter, strict=True))
-        except csv.Error:
-            return None
-        return rows if len(rows) == len(taken) and all(rows) else None
 
     def _records(
         self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize
