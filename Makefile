@@ -33,8 +33,7 @@ bench: $(READY)
 	$(RUN) benchmarks/alpha_cut_time.py
 	$(RUN) benchmarks/adaptive_large.py
 	$(RUN) benchmarks/generalized_rand.py
-	$(RUN) benchmarks/table_reading.py
-	$(RUN) benchmarks/score_large.py 2 fcm
+	$(RUN) benchmarks/tables.py
 	$(RUN) benchmarks/page_update.py
 
 # Seconds of a unit of work, measured on this machine, to the table that plans are made with.

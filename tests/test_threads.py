@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
-from typicality._threads import over_ranges
+from typicality._threads import over_ranges, stream_in_threads
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
@@ -63,3 +64,37 @@ process.join()
 assert here == there, (here, there)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_results_of_a_stream_come_in_order_with_few_items_ahead():
+    read = []
+
+    def items():
+        for i in range(50):
+            read.append(i)
+            yield i
+
+    with threadpool_limits(3):
+        results = stream_in_threads(lambda i: i * i, items())
+        assert next(results) == 0
+        assert len(read) <= 5
+        assert list(results) == [i * i for i in range(1, 50)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_error_of_a_task_comes_before_that_of_the_stream(n_threads):
+    def items():
+        yield from (1, 0, 2)
+        raise OSError("the stream")
+
+    with threadpool_limits(n_threads):
+        with pytest.raises(ZeroDivisionError):
+            list(stream_in_threads(lambda i: 1 // i, items()))
+        with pytest.raises(OSError, match="the stream"):
+            list(stream_in_threads(str, items()))
+
+
+def test_tasks_of_a_stream_see_the_settings_of_the_caller():
+    with threadpool_limits(2), config_context(working_memory=7):
+        found = list(stream_in_threads(lambda _: get_config()["working_memory"], range(4)))
+    assert found == [7] * 4

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import pyarrow.parquet as pq
 import pytest
 
 import typicality
@@ -100,6 +101,9 @@ def test_score_passes_blocks_without_a_row_to_judge(run, clustered, tmp_path):
     assert lines[0] == "width,height,label,typicality"
     assert lines[1:11] == [",1,,"] * 10
     assert lines[11].startswith("0,0,0,0.")
+    output = tmp_path / "scored.parquet"
+    run("score", clustered[1], tmp_path / "new.csv", "--missing", "drop", "-o", output)
+    assert pq.read_table(output).column("label").to_pylist() == [None] * 10 + [0]
 
 
 def test_file_is_replaced_only_by_force(run, groups, clustered, tmp_path):
@@ -174,3 +178,44 @@ def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clust
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; the rows were written in part.\n"
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_score_does_not_depend_on_the_number_of_threads(run, gaps, clustered, tmp_path, missing):
+    for jobs in (1, 2, 3):
+        options = ["--missing", missing, "--jobs", jobs, "-o", tmp_path / f"{jobs}.csv"]
+        assert run("score", clustered[1], gaps, *options).exit_code == 0
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "3.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_score_in_threads_ends_at_the_first_bad_line(run, groups, clustered, tmp_path):
+    lines = groups.read_text(**TEXT).splitlines()
+    lines[30] = "tall,1,item,cm"
+    lines[33] = "1,2"
+    (tmp_path / "new.csv").write_text("\n".join(lines), **TEXT)
+    for jobs in (1, 3):
+        done = run("score", clustered[1], tmp_path / "new.csv", "--jobs", jobs)
+        assert done.exit_code == 3
+        assert "new.csv, line 31, column 'width': 'tall' is not a number" in done.stderr
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_score_writes_parquet(run, gaps, clustered, tmp_path, read_csv):
+    for suffix in ("csv", "parquet"):
+        output = tmp_path / f"scored.{suffix}"
+        done = run("score", clustered[1], gaps, "--missing", "drop", "-o", output)
+        assert done.exit_code == 0, done.stderr
+    rows = pq.read_table(tmp_path / "scored.parquet")
+    expected = read_csv(tmp_path / "scored.csv")
+    assert rows.schema.names == list(expected[0])
+    assert [str(kind) for kind in rows.schema.types[:4]] == ["double", "double", "string", "string"]
+    for name in ("width", "label", "typicality"):
+        found = [f"{value:.6g}" for value in rows.column(name).drop_null().to_pylist()]
+        assert found == [
+            f"{float(row[name]):.6g}" for row in expected if row[name] not in ("", "NA")
+        ]
+    again = run("score", clustered[1], tmp_path / "scored.parquet", "--missing", "drop")
+    assert again.stdout.splitlines()[0].endswith(",label,typicality,label_new,typicality_new")

@@ -105,9 +105,10 @@ def test_cell_looks_like_what_it_is(cells, look):
 
 
 def test_lines_of_csv_have_quotation_marks_where_needed():
-    rows = [["a", "b,c", 'd"e'], ["f\ng", "h\ri", ""], ["", "", ""]]
+    columns = [["a", "f\ng", ""], ["b,c", "h\ri", ""], ['d"e', "", ""]]
     lines = [b'\na,"b,c","d""e"', b'\n"f\ng","h\ri",', b"\n,,"]
-    assert csv_rows_of(rows).to_pylist() == lines
+    assert csv_rows_of([pa.array(column) for column in columns]).to_pylist() == lines
+    assert csv_rows_of([pa.array(["", "a"])]).to_pylist() == [b'\n""', b"\na"]
 
 
 def test_words_for_missing_are_documented():

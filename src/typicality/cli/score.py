@@ -117,7 +117,9 @@ class _Judge:
         if kept.any():
             columns = view(self._model, self._scaler.transform(X[kept])).columns
         else:
-            columns = {name: np.empty(0) for name in column_names(self._model)}
+            kinds = {"label": np.int32, "outlier": np.int8}
+            names = column_names(self._model)
+            columns = {name: np.empty(0, kinds.get(name, np.float64)) for name in names}
         extra = masked_columns(columns, kept)
         flags = columns["outlier"] if "outlier" in columns else columns["label"] < 0
         counts = {

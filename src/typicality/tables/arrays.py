@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables import base
-from typicality.tables.arrow import ArrowBlock
 from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import shown
 
@@ -41,7 +40,7 @@ class NumpyFile(TableFile):
             values = _for_arrow(np.asarray(array[start : start + at_most]))
             self.fraction_read = (start + len(values)) / len(array)
             columns = [pa.array(np.ascontiguousarray(column)) for column in values.T]
-            yield ArrowBlock(self, start, pa.RecordBatch.from_arrays(columns, list(self.names)))
+            yield Block(self, start, pa.RecordBatch.from_arrays(columns, list(self.names)))
 
     def _hash(self) -> str:
         return hash_of(self._path)

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
@@ -16,8 +15,7 @@ from pyarrow import types
 
 from typicality.exceptions import TableError
 from typicality.tables import base
-from typicality.tables.base import Block, TableFile, hash_of, no_places
-from typicality.tables.cells import ParsedColumn, csv_rows_of
+from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.lines import Lines
 from typicality.tables.sniffing import ARROW, named_columns
 
@@ -25,72 +23,6 @@ _MOST_ROWS = 2**16
 
 # A schema, and a function from a number of rows to batches and how much was read with each.
 Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
-
-
-class ArrowBlock(Block):
-    """Rows of a table whose columns have types: numbers, and everything else."""
-
-    def __init__(self, table: TableFile, first_row: int, batch: Any) -> None:
-        super().__init__(table, first_row, n_rows=batch.num_rows)
-        self._batch = batch
-
-    def cells(self, name: str) -> Sequence[str]:
-        return _texts_of(self._column(name))
-
-    def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
-        return [_parsed(self._column(name)) for name in names]
-
-    def csv_rows(self) -> Any:
-        return csv_rows_of(zip(*map(self.cells, self.names), strict=True))
-
-    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        return pa.Table.from_batches([self._batch]).rename_columns(list(self.names))
-
-    def _column(self, name: str) -> Any:
-        column = self._batch.column(self.index[name])
-        return column.dictionary_decode() if types.is_dictionary(column.type) else column
-
-
-def _is_number(kind: Any) -> bool:
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return bool(numeric or types.is_null(kind))
-
-
-def _parsed(column: Any) -> ParsedColumn:
-    if not _is_number(column.type):
-        present = column.is_valid().to_numpy(zero_copy_only=False)
-        return ParsedColumn(np.full(len(column), np.nan), np.flatnonzero(present))
-    # Not safe, because whole numbers beyond 2**53 lose digits, as they do everywhere.
-    floats = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-    return ParsedColumn(np.asarray(floats, dtype=np.float64), no_places())
-
-
-def _texts_of(column: Any) -> list[str]:
-    """Cells as text: numbers with the digits of their own precision, dates as in ISO 8601."""
-    if types.is_float16(column.type) or types.is_float32(column.type):
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        pairs = zip(column.to_numpy(zero_copy_only=False), missing, strict=True)
-        return ["" if absent else str(value) for value, absent in pairs]
-    if types.is_timestamp(column.type) and column.type.unit == "ns":
-        # Python's dates have no nanoseconds.
-        texts = column.cast("string").to_pylist()
-        return ["" if text is None else text.replace(" ", "T", 1) for text in texts]
-    try:
-        return [_text_of(value) for value in column.to_pylist()]
-    except (ValueError, OverflowError):
-        # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
-        numbers = column.view("int64" if column.type.bit_width == 64 else "int32")
-        return [_text_of(value) for value in numbers.to_pylist()]
-
-
-def _text_of(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, bytes):
-        return value.hex()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 class ArrowTable(TableFile):
@@ -129,18 +61,17 @@ class ArrowTable(TableFile):
                 whole.validate(full=True)  # what is wrong inside would else end the process
                 for start in range(0, whole.num_rows, rows):
                     batch = whole.slice(start, rows)
-                    yield ArrowBlock(self, first_row, batch)
+                    yield Block(self, first_row, batch)
                     first_row += batch.num_rows
 
     def _hash(self) -> str:
         if self._paths:
             return hash_of(*self._paths)
-        with self._open() as (schema, batches):
-            sink = _Hashing()
-            with pa.ipc.new_stream(pa.PythonFile(sink, "w"), schema) as stream:
-                for batch, _ in batches(_MOST_ROWS):
-                    stream.write_batch(batch)
-        return sink.digest.hexdigest()
+        digest = hashlib.sha256()
+        with self._open() as (_, batches):
+            for batch, _ in batches(_MOST_ROWS):
+                digest.update(batch.serialize())
+        return digest.hexdigest()
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -155,19 +86,6 @@ class ArrowTable(TableFile):
                 f"{self.name} is no whole {self.format} file ({reason}). It is cut off, or of "
                 "another kind: get it again, or name its format with format=."
             ) from error
-
-
-class _Hashing:
-    """A stream that keeps nothing but the hash of what is written to it."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.digest = hashlib.sha256()
-        self.write = self.digest.update
-
-    def flush(self) -> None:
-        """Nothing waits to be written."""
 
 
 def _counted(batches: Iterator[Any], n_rows: int) -> Iterator[tuple[Any, float]]:

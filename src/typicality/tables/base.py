@@ -2,19 +2,28 @@
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import numpy as np
+import pyarrow as pa
+from pyarrow import types
 
 from typicality._typing import Places
 from typicality._words import listed
 from typicality.exceptions import TableError
-from typicality.tables.cells import ParsedColumn, look_of, shown
+from typicality.tables.cells import (
+    ParsedColumn,
+    csv_rows_of,
+    look_of,
+    parse_texts,
+    parse_typed,
+    shown,
+    texts_of,
+)
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
 
@@ -27,7 +36,7 @@ class Place(NamedTuple):
     column: str
 
 
-class Block(ABC):
+class Block:
     """Some consecutive rows of a table.
 
     Attributes
@@ -36,8 +45,6 @@ class Block(ABC):
         The table, as messages call it.
     names : tuple of str
         The columns of the table.
-    index : dict of str to int
-        The position of each column.
     first_row : int
         The number of the first row in the table, from 0.
     n_rows : int
@@ -47,26 +54,39 @@ class Block(ABC):
     """
 
     def __init__(
-        self, table: "TableFile", first_row: int, *, n_rows: int, lines: Places | None = None
+        self, table: "TableFile", first_row: int, columns: Any, *, lines: Places | None = None
     ) -> None:
-        self.source, self.names, self.index = table.name, table.names, table.index
-        self.first_row, self.n_rows, self.lines = first_row, n_rows, lines
+        self.source, self.names, self._index = table.name, table.names, table.index
+        self.first_row, self.lines = first_row, lines
+        self.n_rows = columns.num_rows if lines is None else len(lines)
+        self._table = columns
 
-    @abstractmethod
+    def columns(self, names: Sequence[str]) -> list[Any]:
+        """Some columns as Arrow arrays; text where the file is text."""
+        columns = [self._table.column(self._index[name]) for name in names]
+        return [c.dictionary_decode() if types.is_dictionary(c.type) else c for c in columns]
+
     def cells(self, name: str) -> Sequence[str]:
         """The text of a column as it stands in the file; the empty text where it is missing."""
+        texts: list[str] = texts_of(self.columns([name])[0]).to_pylist()
+        return texts
 
-    @abstractmethod
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         """The numbers of some columns, and the rows in which they have none."""
+        parse = parse_typed if self.lines is None else parse_texts
+        return [parse(column) for column in self.columns(names)]
 
-    @abstractmethod
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes: a line feed before each row, none after it."""
+        return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
 
-    @abstractmethod
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
         """The rows as an Arrow table; columns of text files are text, but for those named."""
+        columns = dict(zip(self.names, self.columns(self.names), strict=True))
+        if self.lines is not None:
+            numbers = (pa.array(column.numbers, from_pandas=True) for column in self.parse(numeric))
+            columns |= dict(zip(numeric, numbers, strict=True))
+        return pa.table(columns)
 
     def line_of(self, row: int) -> int | None:
         """The line of a row of this block; None where a format has no lines."""
@@ -99,7 +119,7 @@ class Block(ABC):
         return TableError(f"{where}: {reason}. {remedy}", line=self.line_of(row), column=name)
 
 
-class TableFile(ABC):
+class TableFile(AbstractContextManager["TableFile"]):
     """A table that can be read again and again, block by block; a context manager.
 
     Attributes
@@ -131,15 +151,7 @@ class TableFile(ABC):
         self.fingerprint: str | None = None
         self._temporary = temporary
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -204,8 +216,3 @@ def hash_of(*paths: str | os.PathLike[str]) -> str:
             while some := file.read(2**20):
                 digest.update(some)
     return digest.hexdigest()
-
-
-def no_places() -> Places:
-    """No rows."""
-    return np.empty(0, dtype=np.intp)

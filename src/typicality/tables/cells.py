@@ -1,6 +1,5 @@
-"""Cells of text: which are missing, which are numbers, and what the others look like."""
+"""Cells: which are missing, which are numbers, their text, and what the others look like."""
 
-import csv
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import types
 
 from typicality._typing import Doubles, Places
 
@@ -92,20 +92,81 @@ def floats_of(column: Any) -> Doubles | None:
     return numbers if n_finite == len(column) - column.null_count else None
 
 
-def csv_rows_of(rows: Iterable[Sequence[str]]) -> Any:
-    """Rows as an Arrow array of csv, with a line feed before each; quoted only where needed."""
-    collector = _Collector()
-    # The writer quotes the characters of its ends of lines: with both, any of them is quoted.
-    csv.writer(collector, lineterminator="\r\n").writerows(rows)
-    return pa.array([f"\n{line[:-2]}".encode() for line in collector.lines], pa.binary())
+def parse_typed(column: Any) -> ParsedColumn:
+    """The numbers of a column whose type says whether it has any."""
+    kind = column.type
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if not numeric and not types.is_null(kind):
+        present = column.is_valid().to_numpy(zero_copy_only=False)
+        return ParsedColumn(np.full(len(column), np.nan), np.flatnonzero(present))
+    # Not safe, because whole numbers beyond 2**53 lose digits, as they do everywhere.
+    floats = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    return ParsedColumn(np.asarray(floats, dtype=np.float64), np.empty(0, dtype=np.intp))
 
 
-class _Collector:
-    """What a csv writer writes, row by row."""
+def texts_of(column: Any) -> Any:
+    """Cells as text: numbers with the digits of their own precision, dates as in ISO 8601."""
+    kind = column.type
+    if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return column.cast("string").fill_null("")
+    if types.is_float64(kind):
+        return _texts_of_doubles(column).fill_null("")
+    if types.is_floating(kind):
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        pairs = zip(column.to_numpy(zero_copy_only=False), missing, strict=True)
+        return pa.array(["" if absent else str(value) for value, absent in pairs], pa.string())
+    if types.is_timestamp(kind) and kind.unit == "ns":  # Python's dates have no nanoseconds
+        return pc.replace_substring(column.cast("string"), " ", "T", max_replacements=1).fill_null(
+            ""
+        )
+    try:
+        values = column.to_pylist()
+        return pa.array(map(_text_of, values), pa.string())
+    except (ValueError, OverflowError):
+        # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
+        numbers = column.view("int64" if kind.bit_width == 64 else "int32")
+        return numbers.cast("string").fill_null("")
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.write = self.lines.append
+
+def _texts_of_doubles(column: Any) -> Any:
+    """The texts of Python; Arrow writes most, but not all numbers in the same way."""
+    values = column.to_numpy(zero_copy_only=False)
+    size = np.abs(values)
+    alike = (size >= 1e-4) & (size < 1e9) & (values != np.rint(values))
+    others = ~alike & column.is_valid().to_numpy(zero_copy_only=False)
+    texts = column.cast("string")
+    if others.any():
+        ours = pa.array(map(str, values[others].tolist()), pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(others), ours)
+    return texts
+
+
+def _text_of(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.hex()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def csv_rows_of(columns: Sequence[Any]) -> Any:
+    """Columns of text as an Arrow array of csv rows, with a line feed before each row."""
+    texts = [_quoted(column, alone=len(columns) == 1) for column in columns]
+    rows = pc.binary_join_element_wise(*texts, ",")
+    return pc.binary_join_element_wise("\n", rows, "").cast("binary")
+
+
+def _quoted(texts: Any, *, alone: bool) -> Any:
+    """Cells with quotation marks where csv needs them, as for an empty cell that is alone."""
+    special = pc.match_substring_regex(texts, '[,"\r\n]')
+    if alone:
+        special = pc.or_(special, pc.equal(texts, ""))
+    if not pc.any(special).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
 
 
 def look_of(cells: Iterable[str]) -> str:

@@ -18,17 +18,18 @@ from pyarrow import csv as arrow_csv
 from typicality._typing import Places
 from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables.base import Block, TableFile, no_places
-from typicality.tables.cells import MISSING, ParsedColumn, csv_rows_of, floats_of, parse_texts
+from typicality.tables.base import Block, TableFile
+from typicality.tables.cells import MISSING, ParsedColumn, floats_of
 from typicality.tables.lines import Lines
 from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
 _MISSING = sorted(MISSING)
+_TEXT = pa.string()
 _LINE_FEED = ord("\n")
 
 
 class PlainBlock(Block):
-    """Rows without quotation marks, as the bytes of their lines.
+    """Rows of one line each, as the bytes of their lines.
 
     Parameters
     ----------
@@ -41,13 +42,13 @@ class PlainBlock(Block):
     def __init__(
         self, table: "DelimitedFile", first_row: int, data: bytes, ends: Places, lines: Places
     ) -> None:
-        super().__init__(table, first_row, n_rows=len(lines), lines=lines)
+        super().__init__(table, first_row, None, lines=lines)
         self._delimiter = table.dialect.delimiter
         self._data, self._ends = data, ends
+        self._has_quotes = b'"' in data
 
-    def _columns(self, names: Sequence[str], kind: Any) -> list[Any]:
-        """Some columns, as read by Arrow under names of our own."""
-        wanted = [f"f{self.index[name]}" for name in names]
+    def columns(self, names: Sequence[str], kind: Any = _TEXT) -> list[Any]:
+        wanted = [f"f{self._index[name]}" for name in names]  # names of our own: none is special
         read = arrow_csv.read_csv(
             pa.py_buffer(self._data).slice(1),
             arrow_csv.ReadOptions(
@@ -55,7 +56,11 @@ class PlainBlock(Block):
                 block_size=len(self._data),
                 column_names=[f"f{j}" for j in range(len(self.names))],
             ),
-            arrow_csv.ParseOptions(delimiter=self._delimiter, quote_char=False, double_quote=False),
+            arrow_csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char='"' if self._has_quotes else False,
+                double_quote=False,
+            ),
             arrow_csv.ConvertOptions(
                 check_utf8=False,
                 include_columns=wanted,
@@ -65,62 +70,23 @@ class PlainBlock(Block):
         )
         return [read.column(name).combine_chunks() for name in wanted]
 
-    def cells(self, name: str) -> Sequence[str]:
-        texts: list[str] = self._columns([name], pa.string())[0].to_pylist()
-        return texts
-
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         try:
-            quick = [floats_of(column) for column in self._columns(names, pa.float64())]
+            quick = [floats_of(column) for column in self.columns(names, pa.float64())]
         except pa.ArrowInvalid:
             quick = [None]
         numbers = [column for column in quick if column is not None]
-        if len(numbers) == len(names):
-            return [ParsedColumn(column, no_places()) for column in numbers]
-        return [parse_texts(column) for column in self._columns(names, pa.string())]
+        if len(numbers) < len(names):
+            return super().parse(names)
+        return [ParsedColumn(column, np.empty(0, dtype=np.intp)) for column in numbers]
 
     def csv_rows(self) -> Any:
         delimiter = self._delimiter.encode()
-        if delimiter != b"," and b"," in self._data:
-            return csv_rows_of(zip(*map(self.cells, self.names), strict=True))
+        if self._has_quotes or (delimiter != b"," and b"," in self._data):
+            return super().csv_rows()
         data = self._data.replace(delimiter, b",")
         buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.binary(), self.n_rows, buffers)
-
-    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        others = [name for name in self.names if name not in numeric]
-        columns = dict(zip(others, self._columns(others, pa.string()), strict=True))
-        return _arrow_table(self, columns, numeric)
-
-
-class QuotedBlock(Block):
-    """Rows that were cut into cells, because some are quoted."""
-
-    def __init__(
-        self, table: "DelimitedFile", first_row: int, rows: list[list[str]], lines: Places
-    ) -> None:
-        super().__init__(table, first_row, n_rows=len(rows), lines=lines)
-        self._rows = rows
-
-    def cells(self, name: str) -> Sequence[str]:
-        position = self.index[name]
-        return [row[position] for row in self._rows]
-
-    def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
-        return [parse_texts(pa.array(self.cells(name), pa.string())) for name in names]
-
-    def csv_rows(self) -> Any:
-        return csv_rows_of(self._rows)
-
-    def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
-        columns = {n: pa.array(self.cells(n), pa.string()) for n in self.names if n not in numeric}
-        return _arrow_table(self, columns, numeric)
-
-
-def _arrow_table(block: Block, texts: dict[str, Any], numeric: Sequence[str]) -> Any:
-    numbers = (pa.array(column.numbers, from_pandas=True) for column in block.parse(numeric))
-    columns = texts | dict(zip(numeric, numbers, strict=True))
-    return pa.table({name: columns[name] for name in block.names})
 
 
 class DelimitedFile(TableFile):
@@ -180,29 +146,37 @@ class DelimitedFile(TableFile):
             if b"\0" in data:
                 line = lines.number + _count_lines(data[: data.index(b"\0") + 1])
                 raise holds_zeros(self.name, line)
-            # Arrow would drop a byte order mark, and its delimiters have one byte.
-            plain = b'"' not in data and not data.startswith(codecs.BOM_UTF8)
-            plain = plain and self.dialect.delimiter.isascii()
-            block = (self._plain if plain else self._quoted)(data, lines, first_row)
+            block = self._plain(data, lines, first_row) or self._quoted(data, lines, first_row)
             if block.n_rows:
                 yield block
                 first_row += block.n_rows
 
-    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block:
-        """Lines without quotation marks: each is a row."""
+    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block | None:
+        """Rows of one line each, with no quotation marks but around cells; None where some are not.
+
+        Left to the slower way are also what Arrow cannot do: delimiters of several bytes, and a
+        byte order mark, which it drops.
+        """
+        delimiter = self.dialect.delimiter
+        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b'""' in data:
+            return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         data = b"\n" + data if data.endswith(b"\n") else b"\n" + data + b"\n"
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
+        ends = _places(data, "\n")
         numbers = np.arange(lines.number + 1, lines.number + len(ends))
-        lines.number += len(numbers)
         if b"\n\n" in data:
             numbers = numbers[np.diff(ends) > 1]
             data = re.sub(rb"\n+", b"\n", data)
-            ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_FEED)
-        is_delimiter = np.frombuffer(data, np.uint8) == ord(self.dialect.delimiter)
-        widths = np.add.reduceat(is_delimiter.view(np.uint8), ends[:-1], dtype=np.int32) + 1
-        self._refuse_ragged(widths, numbers, lines)
+        n_lines, ends = len(ends) - 1, _places(data, "\n")
+        delimiters = _places(data, delimiter)
+        if b'"' in data:
+            marks = _places(data, '"')
+            if not _surround_cells(marks, data, ends, delimiter):
+                return None
+            delimiters = delimiters[np.searchsorted(marks, delimiters) % 2 == 0]
+        lines.number += n_lines
+        self._refuse_ragged(np.diff(np.searchsorted(delimiters, ends)) + 1, numbers, lines)
         return PlainBlock(self, first_row, data, ends, numbers)
 
     def _quoted(self, data: bytes, lines: Lines, first_row: int) -> Block:
@@ -210,22 +184,14 @@ class DelimitedFile(TableFile):
         taken = io.StringIO(data.decode(), newline="").readlines()
         start = lines.number + 1
         lines.number += len(taken)
-        rows, numbers = self._whole(taken), np.arange(start, start + len(taken))
-        if rows is None:
-            records = self._records(chain(taken, lines), start, len(taken))
-            found = [(row, number) for row, number in records if row]
-            rows = [row for row, _ in found]
-            numbers = np.array([number for _, number in found], dtype=np.intp)
+        records = self._records(chain(taken, lines), start, len(taken))
+        found = [(row, number) for row, number in records if row]
+        rows = [row for row, _ in found]
+        numbers = np.array([number for _, number in found], dtype=np.intp)
         self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
-        return QuotedBlock(self, first_row, rows, numbers)
-
-    def _whole(self, taken: list[str]) -> list[list[str]] | None:
-        """The cells of lines, if each is a row of its own; it is quicker to read them at once."""
-        try:
-            rows = list(csv.reader(taken, delimiter=self.dialect.delimiter, strict=True))
-        except csv.Error:
-            return None
-        return rows if len(rows) == len(taken) and all(rows) else None
+        cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
+        table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
+        return Block(self, first_row, table, lines=numbers)
 
     def _records(
         self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize
@@ -273,6 +239,19 @@ class DelimitedFile(TableFile):
             "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8').",
             line=number,
         )
+
+
+def _places(data: bytes, character: str) -> Places:
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord(character))
+
+
+def _surround_cells(marks: Places, data: bytes, ends: Places, delimiter: str) -> bool:
+    """Whether quotation marks stand around whole cells only, and none goes over several lines."""
+    letters, limits = np.frombuffer(data, np.uint8), [_LINE_FEED, ord(delimiter)]
+    if len(marks) % 2 or (np.searchsorted(marks, ends) % 2).any():
+        return False
+    before, after = letters[marks[::2] - 1], letters[marks[1::2] + 1]
+    return bool(np.isin(before, limits).all() and np.isin(after, limits).all())
 
 
 def _count_lines(data: bytes) -> int:

@@ -27,23 +27,18 @@ from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
-_SUFFIXES = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".npy": "npy",
-    ".npz": "npz",
+_SUFFIXES_OF = {
+    "csv": [".csv", ".txt"],
+    "tsv": [".tsv", ".tab"],
+    "ndjson": [".ndjson", ".jsonl"],
+    "parquet": [".parquet", ".pq"],
+    "arrow": [".arrow", ".feather", ".ipc"],
+    "npy": [".npy"],
+    "npz": [".npz"],
 }
+_SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
 _BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz", b"{": "ndjson"}
-FORMATS = ("csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz")
+FORMATS = tuple(_SUFFIXES_OF)
 
 
 def open_table(
@@ -127,12 +122,9 @@ def _open(
             case "npy" | "npz":
                 return NumpyFile(path, **options)
             case "ndjson":
-                opener = ndjson_opener(path, name)
-            case "parquet":
-                opener = partial(open_parquet, path)
-            case _:
-                opener = partial(open_arrow, path)
-        return ArrowTable(opener, paths=[path], **options)
+                return ArrowTable(ndjson_opener(path, name), paths=[path], **options)
+        opener = open_parquet if format == "parquet" else open_arrow
+        return ArrowTable(partial(opener, path), paths=[path], **options)
     except OSError as error:
         raise TableError(
             f"{name} cannot be read: {reason_of(error)}. Check the path and your permissions."
@@ -210,7 +202,8 @@ def _open_standard_input(
         try:
             shutil.copyfileobj(sys.stdin.buffer, copy)
             copy.flush()
-            start = _first_bytes(path)
+            with open(path, "rb") as file:
+                start = file.read(8)
             by_start = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
             options = {"delimiter": delimiter, "header": header}
             format = format or next(by_start, "csv")
@@ -218,8 +211,3 @@ def _open_standard_input(
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-
-
-def _first_bytes(path: Path) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(8)

@@ -142,11 +142,18 @@ def read_rows(
     judged = [_Column(name) for name in wanted]
     n_rows = 0
     for block in table.blocks():
-        _judge(block, judged, forced=columns is not None)
+        seen = [column for column in judged if column.is_numeric or column.is_counting]
+        parsed = block.parse([column.name for column in seen]) if seen else []
+        for column, found in zip(seen, parsed, strict=True):
+            column.see(block, found)
+            if columns is not None and column.text is not None:
+                raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.is_numeric for column in judged)
         _refuse_beyond(limit, int(n_rows / table.fraction_read), n_numeric, table.name)
-    reasons = {column.name: _reason(column, table, columns is not None) for column in judged}
+    if columns is not None:
+        _refuse_empty(judged, table.name)
+    reasons = {column.name: column.reason() if columns is None else None for column in judged}
     chosen = [column for column in judged if reasons[column.name] is None]
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
     if not chosen:
@@ -156,9 +163,11 @@ def read_rows(
             raise column.endless
     missing = [column.first_missing for column in chosen if column.first_missing]
     X = np.empty((n_rows, len(chosen)))
-    for j, column in enumerate(chosen):
-        np.concatenate(column.pieces, out=X[:, j])
-        column.pieces.clear()  # there is never a second copy of all
+    end = n_rows
+    while end:  # from the last block to the first, each freed: there is never a second copy of all
+        block_rows = np.stack([column.pieces.pop() for column in chosen], axis=1)
+        X[end - len(block_rows) : end] = block_rows
+        end -= len(block_rows)
     assert table.fingerprint is not None
     return NumericTable(
         X=X,
@@ -175,17 +184,6 @@ def _default_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # not on this system
         return 4 * 2**30
-
-
-def _judge(block: Block, columns: list["_Column"], *, forced: bool) -> None:
-    """Judge the columns that may still be numbers by one more block."""
-    seen = [column for column in columns if column.is_numeric or column.is_counting]
-    parsed = block.parse([column.name for column in seen]) if seen else []
-    for column, found in zip(seen, parsed, strict=True):
-        column.see(block, found)
-    text = next((column.text for column in columns if column.text), None)
-    if forced and text is not None:
-        raise text
 
 
 def _refuse_beyond(memory: int, n_rows: int, n_columns: int, name: str) -> None:
@@ -217,17 +215,15 @@ def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
     )
 
 
-def _reason(column: "_Column", table: TableFile, forced: bool) -> str | None:
-    """Why a column is not one to work with; None where it is."""
-    if not forced:
-        return column.reason()
-    if column.n_missing == column.n_seen:
-        raise TableError(
-            f"{table.name}, column {shown(column.name)}: all values are missing. Choose other "
-            "columns.",
-            column=column.name,
-        )
-    return None
+def _refuse_empty(columns: list["_Column"], source: str) -> None:
+    """An error where a column that was chosen has no values."""
+    for column in columns:
+        if column.n_missing == column.n_seen:
+            raise TableError(
+                f"{source}, column {shown(column.name)}: all values are missing. Choose other "
+                "columns.",
+                column=column.name,
+            )
 
 
 class _Column:

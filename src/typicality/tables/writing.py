@@ -126,8 +126,8 @@ def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -
     # Each row has a line feed before it: that of the first row goes, one after the last comes.
     body = memoryview(rows.buffers()[2])[offsets[0] + 1 : offsets[1]]
     names = [*block.names, *free_names(block.names, extra)]
-    head = csv_rows_of([names])[0].as_py()[1:] + b"\n" if header else b""
-    return b"".join([head, body, b"\n"])
+    head = csv_rows_of([pa.array([name]) for name in names])[0].as_py()[1:] + b"\n"
+    return b"".join([head if header else b"", body, b"\n"])
 
 
 def arrow_rows(

@@ -1,5 +1,6 @@
 """Files of columns with types: numbers, and text that says the same."""
 
+import csv
 import datetime
 import io
 
@@ -7,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from typicality.exceptions import TableError
 from typicality.tables import LeftOut, base, open_table, read_rows, rows_of, write_table
@@ -119,6 +122,17 @@ def test_columnar_table_is_written_as_csv(tmp_path):
     with open_table(path) as table:
         write_table(stream, table, {"label": np.array([0, -1])})
     assert stream.getvalue() == b'a,b,label\n0.1,"x, ""y""",0\n,z,-1\n'
+
+
+@given(st.lists(st.floats(), min_size=1), st.lists(st.text('ab,"\n\r'), min_size=1))
+def test_columnar_cells_are_read_back(numbers, texts):
+    n = min(len(numbers), len(texts))
+    stream = io.BytesIO()
+    with open_table(pa.table({"x": numbers[:n], "t": texts[:n], "i": range(n)})) as table:
+        write_table(stream, table, {})
+    again = csv.reader(io.StringIO(stream.getvalue().decode(), newline=""), strict=True)
+    rows = zip(map(str, numbers), texts, map(str, range(n)), strict=False)
+    assert list(again) == [["x", "t", "i"], *map(list, rows)]
 
 
 @pytest.mark.parametrize("write", [as_parquet, as_arrow])
