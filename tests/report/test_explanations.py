@@ -29,7 +29,7 @@ def rows(scattered):
 def test_payload_is_the_same_when_rows_were_explained_before(name, max_rows, rows, request):
     model = request.getfixturevalue(name)
     features = FeatureTable([f"feature {j}" for j in range(3)], rows, rows)
-    explained = Explanation.of(view(model), features)
+    explained = Explanation.of(view(model, X, training=True), features)
     payload = build_payload(model, None, explanation=explained, max_rows=max_rows)
     assert payload == build_payload(model, rows, max_rows=max_rows)
 
