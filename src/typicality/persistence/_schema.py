@@ -6,7 +6,7 @@ scikit-learn, which have none, are in `_scikit_learn`.
 """
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -27,6 +27,7 @@ from typing import get_type_hints as hints_of
 import numpy as np
 from scipy.sparse import csr_array
 
+from typicality import kernels, membership
 from typicality._estimators import ESTIMATORS as TABLE
 from typicality._typing import Index
 from typicality.cluster._estimator import OPTIONAL_ATTRIBUTES
@@ -38,6 +39,11 @@ def _in(module: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{module}.{name}" for name in names)
 
 
+def _dataclasses_of(module: Any, *without: str) -> tuple[str, ...]:
+    names = [name for name in module.__all__ if is_dataclass(getattr(module, name))]
+    return tuple(f"{getattr(module, n).__module__}.{n}" for n in names if n not in without)
+
+
 # The only classes that a file may name, grouped by the interface that annotations name.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "BaseEstimator": (
@@ -45,24 +51,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.preprocessing.ColumnScaler",
         *_scikit_learn.ATTRIBUTES,
     ),
-    "Kernel": _in(
-        "typicality.kernels",
-        "Gaussian",
-        "Laplacian",
-        "Cauchy",
-        "Linear",
-        "LocalGaussian",
-        "Polynomial",
-        "Cosine",
-        "Function",
-    ),
+    "Kernel": _dataclasses_of(kernels),
     "Callable": ("typicality.kernels._FromScikitLearn",),
-    "MembershipRule": (
-        "typicality.membership.fuzzy.Fuzzy",
-        "typicality.membership.entropic.Entropic",
-        *_in("typicality.membership.possibilistic", "Possibilistic1993", "Possibilistic1996"),
-        *_in("typicality.membership.sparse", "SparsePossibilistic", "BisectedSparsePossibilistic"),
-    ),
+    "MembershipRule": _dataclasses_of(membership, "Hard"),  # the rule of no fitted model
     "Reader": _in(
         "typicality.cluster._readers",
         "Coordinates",
