@@ -29,14 +29,14 @@ def rows(scattered):
 def test_payload_is_the_same_when_rows_were_explained_before(name, max_rows, rows, request):
     model = request.getfixturevalue(name)
     features = FeatureTable([f"feature {j}" for j in range(3)], rows, rows)
-    explained = Explanation.of(view(model, X, training=True), features)
+    explained = Explanation.of(view(model, rows, training=True), features)
     payload = build_payload(model, None, explanation=explained, max_rows=max_rows)
     assert payload == build_payload(model, rows, max_rows=max_rows)
 
 
 def test_explanation_holds_the_rows_that_a_page_lists(detector, rows):
     features = FeatureTable(["x", "y", "z"], rows, rows)
-    explained = Explanation.of(view(detector), features)
+    explained = Explanation.of(view(detector, rows, training=True), features)
     listed = decode(build_payload(detector, rows)["outliers"]["index"])
     np.testing.assert_array_equal(explained.rows, listed)
     assert explained.deviations.shape == (len(listed), 3)
