@@ -53,7 +53,7 @@ def open_table(
     Parameters
     ----------
     source : str, path or data frame
-        A file; a folder of parquet or arrow files, or a pattern such as "part-*.parquet", which
+        A file; a folder of parquet or arrow files, or a pattern such as ``part-*.parquet``, which
         are one table; "-" for standard input, which is kept in a temporary file until the table is
         closed, because a table is read more than once; or a data frame of pandas, polars, duckdb or
         any other library that hands out Arrow (``__arrow_c_stream__``).
