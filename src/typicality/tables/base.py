@@ -73,6 +73,7 @@ class Block:
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         """The numbers of some columns, and the rows in which they have none."""
+        # Only text files have lines.
         parse = parse_typed if self.lines is None else parse_texts
         return [parse(column) for column in self.columns(names)]
 
