@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyarrow import types
 
 from typicality._typing import Places
 from typicality._words import listed
@@ -21,6 +20,7 @@ from typicality.tables.cells import (
     look_of,
     parse_texts,
     parse_typed,
+    plain,
     shown,
     texts_of,
 )
@@ -63,8 +63,7 @@ class Block:
 
     def columns(self, names: Sequence[str]) -> list[Any]:
         """Some columns as Arrow arrays; text where the file is text."""
-        columns = [self._table.column(self._index[name]) for name in names]
-        return [c.dictionary_decode() if types.is_dictionary(c.type) else c for c in columns]
+        return [plain(self._table.column(self._index[name])) for name in names]
 
     def cells(self, name: str) -> Sequence[str]:
         """The text of a column as it stands in the file; the empty text where it is missing."""
