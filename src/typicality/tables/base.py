@@ -130,8 +130,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         "csv", "tsv", "ndjson", "parquet", "arrow", "npy" or "npz"; "frame" for an object in memory.
     names : tuple of str
         The columns, in order.
-    has_header : bool
-        Whether the names come from the file; else they were made up.
     n_rows : int or None
         How many rows there are, once the table was read to its end.
     fingerprint : str or None
@@ -140,7 +138,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         How much of the table the pass now under way has read, in (0, 1].
     """
 
-    has_header: bool = True
     fraction_read: float = 1.0
 
     def __init__(self, *, name: str, format: str, temporary: Path | None = None) -> None:

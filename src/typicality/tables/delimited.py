@@ -117,7 +117,7 @@ class DelimitedFile(TableFile):
         super().__init__(**options)
         self._path = path
         self.dialect = sniff(path, self.name, delimiter=delimiter)
-        names, self.has_header = named_columns(self.dialect.first, self.name, header=header)
+        names, self._has_header = named_columns(self.dialect.first, self.name, header=header)
         self.names = tuple(names)
         self._fingerprint = ""
 
@@ -139,7 +139,7 @@ class DelimitedFile(TableFile):
 
     def _blocks(self, lines: Lines) -> Iterator[Block]:
         first_row = 0
-        if self.has_header and not any(row for row, _ in self._records(lines, 1)):
+        if self._has_header and not any(row for row, _ in self._records(lines, 1)):
             raise self.changed()
         while data := lines.take():
             self.fraction_read = lines.fraction_read
