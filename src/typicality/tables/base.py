@@ -54,12 +54,18 @@ class Block:
     """
 
     def __init__(
-        self, table: "TableFile", first_row: int, columns: Any, *, lines: Places | None = None
+        self,
+        table: "TableFile",
+        first_row: int,
+        columns: Any,
+        *,
+        lines: Places | None = None,
+        csv_rows: Any = None,
     ) -> None:
         self.source, self.names, self._index = table.name, table.names, table.index
         self.first_row, self.lines = first_row, lines
         self.n_rows = columns.num_rows if lines is None else len(lines)
-        self._table = columns
+        self._table, self._csv_rows = columns, csv_rows
 
     def columns(self, names: Sequence[str]) -> list[Any]:
         """Some columns as Arrow arrays; text where the file is text."""
@@ -78,6 +84,8 @@ class Block:
 
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes: a line feed before each row, none after it."""
+        if self._csv_rows is not None:
+            return self._csv_rows
         return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:

@@ -82,7 +82,7 @@ class PlainBlock(Block):
 
     def csv_rows(self) -> Any:
         delimiter = self._delimiter.encode()
-        if self._has_quotes or (delimiter != b"," and b"," in self._data):
+        if delimiter != b"," and (self._has_quotes or b"," in self._data):
             return super().csv_rows()
         data = self._data.replace(delimiter, b",")
         buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
@@ -191,7 +191,11 @@ class DelimitedFile(TableFile):
         self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
         cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
         table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
-        return Block(self, first_row, table, lines=numbers)
+        csv_rows = None
+        if len(rows) == lines.number - start + 1 and self.dialect.delimiter == ",":
+            # Each line is a row: it is written as it stands.
+            csv_rows = pa.array([f"\n{line}".rstrip("\r\n") for line in taken]).cast("binary")
+        return Block(self, first_row, table, lines=numbers, csv_rows=csv_rows)
 
     def _records(
         self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize
