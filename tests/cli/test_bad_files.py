@@ -80,6 +80,7 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
         ("rows.parquet", b"a,b\n1,2\n", "get it again, or name its format with --format."),
         ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow more with --memory."),
     ],
+    ids=["suffix", "parquet", "text", "memory"],
 )
 def test_remedies_name_options(run, folder, name, contents, remedy):
     (folder / name).write_bytes(contents)
