@@ -72,6 +72,23 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
     assert set(os.listdir(folder)) <= {"bad.csv"}
 
 
+@pytest.mark.parametrize(
+    ("name", "contents", "remedy"),
+    [
+        ("rows.xyz", b"a\n1\n", "Name the format, e.g. --format csv."),
+        ("rows.csv", b"PAR1", "Name it .parquet, or say --format parquet."),
+        ("rows.parquet", b"a,b\n1,2\n", "get it again, or name its format with --format."),
+        ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow more with --memory."),
+    ],
+    ids=["suffix", "parquet", "text", "memory"],
+)
+def test_remedies_name_options(run, folder, name, contents, remedy):
+    (folder / name).write_bytes(contents)
+    done = run("cluster", name, "--memory", 0.0001)
+    assert done.exit_code == 3
+    assert done.stderr.endswith(f"{remedy}\n")
+
+
 def test_command_ends_when_there_is_no_such_file(run, folder):
     done = run("cluster", "none.csv")
     assert done.exit_code == 3

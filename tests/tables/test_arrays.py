@@ -34,7 +34,6 @@ def test_array_of_any_kind_of_number_is_read(monkeypatch, dtype, order):
         blocks = [rows_of(block, ["x2"]) for block in table.blocks()]
     assert len(blocks) == 2
     assert rows.names == ("x1", "x2")
-    assert not table.has_header
     np.testing.assert_array_equal(rows.X, values)
     np.testing.assert_array_equal(np.concatenate(blocks)[:, 0], values[:, 1])
 

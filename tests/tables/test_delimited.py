@@ -91,7 +91,6 @@ def test_header_is_found(write, text, names, n_rows):
     with open_table(write(text)) as table:
         assert sum(block.n_rows for block in table.blocks()) == n_rows
     assert table.names == names
-    assert table.has_header == (n_rows == 1)
     assert table.n_rows == n_rows
 
 

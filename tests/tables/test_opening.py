@@ -144,7 +144,7 @@ def test_file_whose_name_looks_like_a_pattern_is_read(folder):
 
 
 FRAMES = {
-    "pandas DataFrame": pd.DataFrame(ROWS, columns=["a", "b"]),
+    "pandas DataFrame": pd.DataFrame(ROWS, columns=["a", "b"], index=np.arange(20) ** 2),
     "polars DataFrame": pl.DataFrame(ROWS, schema=["a", "b"]),
     "pyarrow Table": pa.table({"a": ROWS[:, 0], "b": ROWS[:, 1]}),
     "pyarrow RecordBatchReader": pa.table({"a": ROWS[:, 0], "b": ROWS[:, 1]}).to_reader(),
@@ -182,3 +182,13 @@ def test_arrow_table_keeps_its_types_with_new_columns():
     assert rows.schema.names == ["a", "t", "a_new"]
     assert rows.schema.types == [pa.int8(), pa.string(), pa.float64()]
     assert rows.column("a_new").to_pylist() == [0.5, None]
+
+
+def test_data_frame_of_polars_has_text_and_categories():
+    kinds = {"text": pl.String, "kind": pl.Categorical, "list": pl.Enum(["u", "v"])}
+    frame = pl.DataFrame({name: ["u", None] for name in kinds}, schema=kinds)
+    with open_table(frame) as table:
+        block = next(table.blocks())
+        assert [block.cells(name) for name in kinds] == [["u", ""]] * 3
+        rows = arrow_rows(block, {"label": np.arange(2)})
+    assert rows.column("kind").to_pylist() == ["u", None]

@@ -47,8 +47,9 @@ def score(options: Options, model: str) -> None:
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    Writes csv: all columns of FILE, then label and typicality (or typicality, score and outlier).
-    FILE may be of any size: it is read in blocks. A - as FILE is standard input.
+    Writes csv, or parquet where --output ends in .parquet: all columns of FILE, then label and
+    typicality (or typicality, score and outlier). FILE may be of any size: it is read in blocks. A
+    - as FILE is standard input.
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted

@@ -184,6 +184,8 @@ def _read_json(data: bytes, schema: Any) -> Any:
 def frame_opener(frame: Any) -> Callable[[], AbstractContextManager[Opened]]:
     """Opens a table in memory, such as a data frame."""
     table = pa.table(frame)
+    # What pandas calls an index without a name.
+    table = table.drop([name for name in table.column_names if name.startswith("__index_level_")])
 
     @contextmanager
     def open_() -> Iterator[Opened]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyarrow import types
 
 from typicality._typing import Places
 from typicality._words import listed
@@ -21,6 +20,7 @@ from typicality.tables.cells import (
     look_of,
     parse_texts,
     parse_typed,
+    plain,
     shown,
     texts_of,
 )
@@ -54,17 +54,22 @@ class Block:
     """
 
     def __init__(
-        self, table: "TableFile", first_row: int, columns: Any, *, lines: Places | None = None
+        self,
+        table: "TableFile",
+        first_row: int,
+        columns: Any,
+        *,
+        lines: Places | None = None,
+        csv_rows: Any = None,
     ) -> None:
         self.source, self.names, self._index = table.name, table.names, table.index
         self.first_row, self.lines = first_row, lines
         self.n_rows = columns.num_rows if lines is None else len(lines)
-        self._table = columns
+        self._table, self._csv_rows = columns, csv_rows
 
     def columns(self, names: Sequence[str]) -> list[Any]:
         """Some columns as Arrow arrays; text where the file is text."""
-        columns = [self._table.column(self._index[name]) for name in names]
-        return [c.dictionary_decode() if types.is_dictionary(c.type) else c for c in columns]
+        return [plain(self._table.column(self._index[name])) for name in names]
 
     def cells(self, name: str) -> Sequence[str]:
         """The text of a column as it stands in the file; the empty text where it is missing."""
@@ -73,11 +78,14 @@ class Block:
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         """The numbers of some columns, and the rows in which they have none."""
+        # Only text files have lines.
         parse = parse_typed if self.lines is None else parse_texts
         return [parse(column) for column in self.columns(names)]
 
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes: a line feed before each row, none after it."""
+        if self._csv_rows is not None:
+            return self._csv_rows
         return csv_rows_of([texts_of(column) for column in self.columns(self.names)])
 
     def to_arrow(self, numeric: Sequence[str] = ()) -> Any:
@@ -130,8 +138,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         "csv", "tsv", "ndjson", "parquet", "arrow", "npy" or "npz"; "frame" for an object in memory.
     names : tuple of str
         The columns, in order.
-    has_header : bool
-        Whether the names come from the file; else they were made up.
     n_rows : int or None
         How many rows there are, once the table was read to its end.
     fingerprint : str or None
@@ -140,7 +146,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         How much of the table the pass now under way has read, in (0, 1].
     """
 
-    has_header: bool = True
     fraction_read: float = 1.0
 
     def __init__(self, *, name: str, format: str, temporary: Path | None = None) -> None:

@@ -92,6 +92,13 @@ def floats_of(column: Any) -> Doubles | None:
     return numbers if n_finite == len(column) - column.null_count else None
 
 
+def plain(column: Any) -> Any:
+    """A column without categories, and with the kind of text that all functions of Arrow take."""
+    if types.is_dictionary(column.type):
+        return plain(column.dictionary).take(column.indices)
+    return column.cast("string") if types.is_string_view(column.type) else column
+
+
 def parse_typed(column: Any) -> ParsedColumn:
     """The numbers of a column whose type says whether it has any."""
     kind = column.type

@@ -81,10 +81,11 @@ class PlainBlock(Block):
         return [ParsedColumn(column, np.empty(0, dtype=np.intp)) for column in numbers]
 
     def csv_rows(self) -> Any:
-        delimiter = self._delimiter.encode()
-        if self._has_quotes or (delimiter != b"," and b"," in self._data):
-            return super().csv_rows()
-        data = self._data.replace(delimiter, b",")
+        data = self._data
+        if self._delimiter != ",":
+            if self._has_quotes or b"," in data:
+                return super().csv_rows()
+            data = data.replace(self._delimiter.encode(), b",")
         buffers = [None, pa.py_buffer(self._ends.astype(np.int32)), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.binary(), self.n_rows, buffers)
 
@@ -117,7 +118,7 @@ class DelimitedFile(TableFile):
         super().__init__(**options)
         self._path = path
         self.dialect = sniff(path, self.name, delimiter=delimiter)
-        names, self.has_header = named_columns(self.dialect.first, self.name, header=header)
+        names, self._has_header = named_columns(self.dialect.first, self.name, header=header)
         self.names = tuple(names)
         self._fingerprint = ""
 
@@ -139,7 +140,7 @@ class DelimitedFile(TableFile):
 
     def _blocks(self, lines: Lines) -> Iterator[Block]:
         first_row = 0
-        if self.has_header and not any(row for row, _ in self._records(lines, 1)):
+        if self._has_header and not any(row for row, _ in self._records(lines, 1)):
             raise self.changed()
         while data := lines.take():
             self.fraction_read = lines.fraction_read
@@ -158,19 +159,24 @@ class DelimitedFile(TableFile):
         byte order mark, which it drops.
         """
         delimiter = self.dialect.delimiter
-        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8) or b'""' in data:
+        has_quotes = b'"' in data
+        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8):
+            return None
+        if has_quotes and b'""' in data:
             return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         data = b"\n" + data if data.endswith(b"\n") else b"\n" + data + b"\n"
         ends = _places(data, "\n")
-        numbers = np.arange(lines.number + 1, lines.number + len(ends))
-        if b"\n\n" in data:
-            numbers = numbers[np.diff(ends) > 1]
+        n_lines = len(ends) - 1
+        numbers = np.arange(lines.number + 1, lines.number + 1 + n_lines)
+        is_blank = np.diff(ends) == 1
+        if is_blank.any():
+            numbers = numbers[~is_blank]
             data = re.sub(rb"\n+", b"\n", data)
-        n_lines, ends = len(ends) - 1, _places(data, "\n")
+            ends = _places(data, "\n")
         delimiters = _places(data, delimiter)
-        if b'"' in data:
+        if has_quotes:
             marks = _places(data, '"')
             if not _surround_cells(marks, data, ends, delimiter):
                 return None
@@ -191,7 +197,11 @@ class DelimitedFile(TableFile):
         self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
         cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
         table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
-        return Block(self, first_row, table, lines=numbers)
+        csv_rows = None
+        if len(rows) == lines.number - start + 1 and self.dialect.delimiter == ",":
+            # Each line is a row: it is written as it stands.
+            csv_rows = pa.array([f"\n{line}".rstrip("\r\n") for line in taken]).cast("binary")
+        return Block(self, first_row, table, lines=numbers, csv_rows=csv_rows)
 
     def _records(
         self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize

@@ -12,7 +12,7 @@ from typing import Any
 
 from typicality._words import counted
 from typicality.exceptions import TableError
-from typicality.tables.arrays import NumpyFile
+from typicality.tables.arrays import open_array
 from typicality.tables.arrow import (
     ArrowTable,
     frame_opener,
@@ -115,16 +115,16 @@ def _open(
     try:
         if path.stat().st_size == 0:
             raise TableError(f"{name} is empty. Choose a file with a header and rows.")
-        match format:
-            case "csv" | "tsv":
-                fixed = {"delimiter": "\t"} if format == "tsv" else {}
-                return DelimitedFile(path, **csv_options | fixed, **options)
-            case "npy" | "npz":
-                return NumpyFile(path, **options)
-            case "ndjson":
-                return ArrowTable(ndjson_opener(path, name), paths=[path], **options)
-        opener = open_parquet if format == "parquet" else open_arrow
-        return ArrowTable(partial(opener, path), paths=[path], **options)
+        if format in ("csv", "tsv"):
+            fixed = {"delimiter": "\t"} if format == "tsv" else {}
+            return DelimitedFile(path, **csv_options | fixed, **options)
+        openers: dict[str, Any] = {
+            "ndjson": ndjson_opener(path, name),
+            "parquet": partial(open_parquet, path),
+            "arrow": partial(open_arrow, path),
+        }
+        arrays = partial(open_array, path, format=format, name=name)
+        return ArrowTable(openers.get(format, arrays), paths=[path], **options)
     except OSError as error:
         raise TableError(
             f"{name} cannot be read: {reason_of(error)}. Check the path and your permissions."
