@@ -5,9 +5,12 @@ import json
 import shlex
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import typicality
+from typicality.cli.run import folder_name
 from typicality.tables import open_table, read_rows
 
 TEXT = {"encoding": "utf-8"}
@@ -341,3 +344,30 @@ def test_jobs_and_memory_change_nothing_but_the_machine(run, groups, clustered, 
     assert (tmp_path / "o" / "labels.csv").read_bytes() == (
         clustered[1] / "labels.csv"
     ).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("file", "folder"),
+    [
+        ("some/rows.csv", "rows-clusters"),
+        ("rows.v2.csv", "rows.v2-clusters"),
+        ("rows.csv.gz", "rows-clusters"),
+        ("parts/", "parts-clusters"),
+        ("parts/part-*.parquet", "part-clusters"),
+        ("parts/*.parquet", "clusters"),
+        ("-", "clusters"),
+    ],
+)
+def test_folder_is_named_after_the_file(file, folder):
+    assert folder_name(file, "clusters") == folder
+
+
+def test_files_of_a_pattern_are_clustered_and_reported_on_as_one(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for part in (0, 1):
+        x = np.linspace(part * 9, part * 9 + 1, 20)
+        pq.write_table(pa.table({"x": x, "y": x[::-1]}), f"part-{part}.parquet")
+    done = run("cluster", "part-*.parquet", "-m", "fcm", "-k", 2)
+    assert done.exit_code == 0, done.stderr
+    assert "part-*.parquet: 40 rows" in done.stdout
+    assert run("report", "part-clusters", "--force").exit_code == 0

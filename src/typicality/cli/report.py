@@ -1,5 +1,6 @@
 """`typicality report`: the page of a run, drawn anew."""
 
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def _reading(record: dict[str, Any], file: str) -> Options:
             "The rows of this run came from standard input; give a file with the same rows: "
             "typicality report MODEL FILE."
         )
-    if not file and not Path(path).exists():
+    if not file and not Path(path).exists() and not has_magic(path):
         raise UnusableError(
             f"{path}, the file of this run, is gone; say where it is now: typicality report MODEL "
             "FILE."

@@ -175,8 +175,7 @@ def run_to_folder(
         How many of the least typical rows to show.
     """
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    named = folder if options.file == "-" else f"{Path(options.file).stem}-{folder}"
-    path = Path(options.output or named)
+    path = Path(options.output or folder_name(options.file, folder))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
     began = time.perf_counter()
@@ -214,6 +213,13 @@ def run_to_folder(
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
         terminal.say_path("Open the report: ", path / REPORT)
+
+
+def folder_name(file: str, ending: str) -> str:
+    """The folder for the results of a file, a folder or a pattern that stands for several files."""
+    name = re.sub(r"\.(gz|bz2|zst)$", "", Path(file).name, flags=re.IGNORECASE)
+    stem = re.sub(r"[*?[\]]+", "", Path(name).stem).strip("-_. ")
+    return f"{stem}-{ending}" if stem else ending
 
 
 def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
