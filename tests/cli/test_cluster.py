@@ -358,7 +358,7 @@ def test_jobs_and_memory_change_nothing_but_the_machine(run, groups, clustered, 
         ("-", "clusters"),
     ],
 )
-def test_folder_is_named_after_the_file(file, folder):
+def test_folder_of_any_source_has_a_plain_name(file, folder):
     assert folder_name(file, "clusters") == folder
 
 
