@@ -120,7 +120,9 @@ COPY: dict[str, Callable[[str, str], object]] = {
 def perform(task: str, path: str, out: str) -> None:
     """Do one task in this process, and print what it took."""
     library = task.split()[0].rstrip(",")
-    modules = ["cli.run_folder", "cluster", "fitted", "tables"] if library == "typicality" else []
+    modules = (
+        ["cli.folder", "cli.rows", "cluster", "fitted", "tables"] if library == "typicality" else []
+    )
     for name in (library, *(f"{library}.{module}" for module in modules)):
         import_module(name)  # imports are not part of a task
     with ResidentPeak(0.01) as resident:
