@@ -4,11 +4,13 @@ import dataclasses
 import json
 import os
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from numpy.typing import NDArray
 from safetensors.numpy import load_file
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -326,3 +328,12 @@ def test_an_older_model_is_replaced_only_when_asked(tmp_path):
     (tmp_path / "m" / "notes.txt").touch()
     with pytest.raises(FileExistsError, match=r"notes\.txt"):
         save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [NDArray[np.float64], np.ndarray[Any, np.dtype[np.float64]], list[np.float64]],
+    ids=["NDArray", "ndarray", "alias with one argument, as NDArray is with newer NumPy"],
+)
+def test_annotations_of_arrays_are_read_with_any_numpy(annotation):
+    assert _schema._scalar_of(annotation) is np.float64

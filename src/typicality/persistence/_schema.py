@@ -261,11 +261,17 @@ def _is_array_of(value: Any, base: Any) -> bool:
         return False
     if base is np.ndarray:  # of anything
         return True
-    scalar = np.floating if base is Any else get_args(get_args(base)[1])[0]
-    scalar = get_origin(scalar) or scalar
+    scalar = np.floating if base is Any else _scalar_of(base)
     if scalar is np.object_:
         return value.dtype == object and all(type(entry) is str for entry in value.flat)
     return any(issubclass(scalar, f) and issubclass(value.dtype.type, f) for f in _FAMILIES)
+
+
+def _scalar_of(base: Any) -> Any:
+    """The type of the entries; `NDArray` is an ndarray of a dtype, or an alias with a name."""
+    last = get_args(base)[-1]
+    scalar = get_args(last)[0] if get_origin(last) is np.dtype else last
+    return get_origin(scalar) or scalar
 
 
 def _is_within(value: Any, bound: Index, context: Context) -> bool:
