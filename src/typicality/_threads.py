@@ -20,6 +20,7 @@ from typicality._compat import effective_n_threads
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
 
 
@@ -83,7 +84,7 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
     items : iterable
         What it is called with.
     """
-    n_threads = effective_n_threads()
+    n_threads = min(effective_n_threads(), _MOST_STREAMING)
     if n_threads == 1:
         yield from map(task, items)
         return

@@ -84,7 +84,7 @@ def test_wide_table_is_refused_before_all_is_read(folder):
         assert read_rows(table, columns=["c0", "c9"], memory=10_000_000).X.shape == (400, 2)
 
 
-def test_large_table_is_refused_at_the_first_block(folder, monkeypatch):
+def test_large_table_is_refused_after_the_first_blocks(folder, monkeypatch):
     wide(folder, 400)
     taken = []
     with open_table("wide.csv") as table:
@@ -92,7 +92,7 @@ def test_large_table_is_refused_at_the_first_block(folder, monkeypatch):
         monkeypatch.setattr(table, "blocks", lambda: (taken.append(b) or b for b in original()))
         with pytest.raises(TableError, match="too large"):
             read_rows(table, memory=10_000_000)
-    assert len(taken) == 1
+    assert len(taken) <= 5  # four threads may be ahead; there are more blocks than that
 
 
 def test_missing_file_is_named():

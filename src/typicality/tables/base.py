@@ -51,7 +51,11 @@ class Block:
         How many rows there are.
     lines : array of shape (n_rows,) or None
         The line of the file in which each row begins, from 1; None where a format has no lines.
+    fraction_read : float
+        How much of the table the blocks up to this one are, in (0, 1].
     """
+
+    fraction_read: float = 1.0
 
     def __init__(
         self,
@@ -175,6 +179,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         n_rows = 0
         try:
             for block in self._read():
+                block.fraction_read = self.fraction_read
                 n_rows += block.n_rows
                 yield block
             fingerprint = f"sha256:{self._hash()}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import listed
 from typicality.exceptions import TableError
@@ -141,16 +142,16 @@ def read_rows(
     limit = _default_memory() if memory is None else memory
     judged = [_Column(name) for name in wanted]
     n_rows = 0
-    for block in table.blocks():
-        seen = [column for column in judged if column.is_numeric or column.is_counting]
-        parsed = block.parse([column.name for column in seen]) if seen else []
+    blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
+    for block, seen, parsed in stream_in_threads(_parsed, blocks):
         for column, found in zip(seen, parsed, strict=True):
-            column.see(block, found)
+            if column.is_candidate:  # still: blocks are parsed ahead
+                column.see(block, found)
             if columns is not None and column.text is not None:
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.is_numeric for column in judged)
-        _refuse_beyond(limit, int(n_rows / table.fraction_read), n_numeric, table.name)
+        _refuse_beyond(limit, int(n_rows / block.fraction_read), n_numeric, table.name)
     if columns is not None:
         _refuse_empty(judged, table.name)
     reasons = {column.name: column.reason() if columns is None else None for column in judged}
@@ -177,6 +178,13 @@ def read_rows(
         first_missing=min(missing, key=lambda place: place.row, default=None),
         fingerprint=table.fingerprint,
     )
+
+
+def _parsed(
+    item: tuple[Block, list["_Column"]],
+) -> tuple[Block, list["_Column"], list[ParsedColumn]]:
+    block, columns = item
+    return block, columns, block.parse([column.name for column in columns]) if columns else []
 
 
 def _default_memory() -> int:
@@ -256,6 +264,11 @@ class _Column:
     def is_numeric(self) -> bool:
         """All cells so far are numbers, or missing."""
         return self._n_strangers == 0
+
+    @property
+    def is_candidate(self) -> bool:
+        """It is a column of numbers, or nearly so: further blocks matter."""
+        return self.is_numeric or self.is_counting
 
     @property
     def is_counting(self) -> bool:
