@@ -21,7 +21,6 @@ from typicality.cli.options import (
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
     from typicality.stability import Comparison
-    from typicality.stability.wording import TextTable
 
 _FILES = ("comparison.json", "comparison.csv", "labels.csv")
 _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
@@ -134,13 +133,13 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    for text, about in _tables(found):
+    for title, (header, *lines), about in _tables(found):
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(text.header):
+        for place, heading in enumerate(header):
             table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=True)
-        for cells in text.rows:
+        for cells in lines:
             table.add_row(*map(Text, cells))
-        terminal.say(Text(f"\n{text.title}", style="bold"))
+        terminal.say(Text(f"\n{title}", style="bold"))
         terminal.say(table)
         if about:
             terminal.say(about)
@@ -151,23 +150,25 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
 
 
-def _tables(found: "Comparison") -> Iterator[tuple["TextTable", str]]:
-    """Each table, and a line below it."""
+def _tables(found: "Comparison") -> Iterator[tuple[str, list[tuple[str, ...]], str]]:
+    """The title and the lines of each table, and a sentence below it."""
     from typicality.stability.wording import agreement_table, clusterer_table, detector_table
 
     if found.clusterers:
-        yield clusterer_table(found.clusterers), ""
+        yield "Clusters", clusterer_table(found.clusterers), ""
     if len(found.labels) > 1:
         yield (
-            agreement_table("Agreement of clusters", found.label_agreement, found.placed_agreement),
+            "Agreement of clusters",
+            agreement_table(found.label_agreement, found.placed_agreement),
             "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
             "put in a cluster.",
         )
     if found.detectors:
-        yield detector_table(found.detectors), ""
+        yield "Outliers", detector_table(found.detectors), ""
     if len(found.flagged) > 1:
         yield (
-            agreement_table("Agreement on outliers", found.rank_agreement, found.flag_agreement),
+            "Agreement on outliers",
+            agreement_table(found.rank_agreement, found.flag_agreement),
             "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
             "the rows flagged.",
         )

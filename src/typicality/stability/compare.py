@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -170,14 +170,11 @@ class Comparison:
 
     def __repr__(self) -> str:
         size = f"Comparison of {len(self.rows):,} rows, {self.n_features} features"
-        tables = [
-            text_table(table.header, table.rows, left={0})
-            for table in (
-                wording.clusterer_table(self.clusterers),
-                wording.detector_table(self.detectors),
-            )
-            if table.rows
-        ]
+        tables = []
+        if self.clusterers:
+            tables.append(text_table(wording.clusterer_table(self.clusterers), left=0))
+        if self.detectors:
+            tables.append(text_table(wording.detector_table(self.detectors), left=0))
         sentences = "\n".join(f"- {sentence}" for sentence in self.findings)
         return "\n\n".join([size, *tables, sentences])
 
@@ -313,22 +310,13 @@ def compare_methods(
 # ---- one method ----------------------------------------------------------------------------------
 
 
-class _Fit(NamedTuple):
-    """What a fit says about rows: `found` are labels, or flags of a detector."""
-
-    found: NDArray[Any]
-    scores: Doubles | None
-    n_fitted: int
-    held_out: float | None = None
-
-
 def _first_fit(
     method: Method, X: Doubles, *, n_clusters: int | None, rate: float, seed: int
 ) -> tuple[Method, Result]:
     """The method with all its settings, and its timed fit on all rows."""
     method = method.configured(rate=rate, n_clusters=n_clusters)
-    number_from = "found" if method.number_parameter is None else "given"
-    choice: resample.Attempt[int] = resample.Attempt(None, None, 0.0, ())
+    number_from = "found" if method.number_rule is None else "given"
+    choice: resample.Attempt[int] = resample.Attempt()
     if method.number_rule is not None and n_clusters is None:
         number_from = method.number_rule
         sample = _at_most(CHOICE_ROWS, X, seed)
@@ -337,21 +325,21 @@ def _first_fit(
                 partial(choose_number, method, sample, seed=seed), catch=_FIT_ERRORS
             )
         method = method.configured(rate=rate, n_clusters=choice.value)
-    fit: resample.Attempt[_Fit] = resample.Attempt(None, choice.failure, 0.0, ())
+    fit: resample.Attempt[Any] = resample.Attempt(failure=choice.failure)
     if choice.failure is None:
         # The first fit compiles code of ours, which depends on the number of rows, or loads that of
         # others: it is not counted.
-        warm_up = X if method.compiles else X[:_WARM_UP_ROWS]
+        compiles = type(method.estimator).__module__.startswith("typicality.")
+        warm_up = X if compiles else X[:_WARM_UP_ROWS]
         resample.attempt(lambda: _fit(method, warm_up, seed), catch=_FIT_ERRORS)
-        fit = resample.attempt(lambda: _fit(method, X, seed)[1], catch=_FIT_ERRORS)
+        fit = resample.attempt(lambda: _fit(method, X, seed)[1:], catch=_FIT_ERRORS)
+    found, scores = fit.value or (None, None)
     remarks = [
         resample.first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)
     ]
     if choice.value == MOST_CLUSTERS:
-        remarks = [
-            f"{MOST_CLUSTERS} clusters are the most that were tried; there may be more.",
-            *remarks,
-        ]
+        most = f"{MOST_CLUSTERS} clusters are the most that were tried; there may be more."
+        remarks = [most, *remarks]
     about: dict[str, Any] = {
         "name": method.name,
         "estimator": words_of(resample.seeded_clone(method.estimator, seed)),
@@ -359,43 +347,41 @@ def _first_fit(
         "warnings": tuple(dict.fromkeys(remarks)),
         "failure": fit.failure,
     }
-    if method.is_detector:
-        return method, DetectorResult(
-            scores=None if fit.value is None else fit.value.scores,
-            flagged=None if fit.value is None else fit.value.found,
-            rate=None if method.rate_parameter is None else rate,
-            n_fitted=0 if fit.value is None else fit.value.n_fitted,
-            **about,
+    if not method.is_detector:
+        return method, ClustererResult(
+            labels=found, number_from=number_from, seconds_choosing=choice.seconds, **about
         )
-    return method, ClustererResult(
-        labels=None if fit.value is None else fit.value.found,
-        number_from=number_from,
-        seconds_choosing=choice.seconds,
+    return method, DetectorResult(
+        scores=scores,
+        flagged=found,
+        rate=None if method.rate_parameter is None else rate,
+        n_fitted=0 if found is None else min(len(X), method.most_rows or len(X)),
         **about,
     )
 
 
-def _refit(method: Method, X: Doubles, rows: Places, seed: int) -> _Fit:
-    """Fit on some of the rows; a detector also judges the others."""
-    model, fit = _fit(method, X[rows], seed)
+def _refit(
+    method: Method, X: Doubles, rows: Places, seed: int
+) -> tuple[NDArray[Any], float | None]:
+    """Labels or flags of some rows by a fit on them, and the share flagged of the others."""
+    model, found, _ = _fit(method, X[rows], seed)
     unseen = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
-    share = None
-    if method.is_detector and len(unseen) and hasattr(model, "predict"):
-        share = float(np.mean(model.predict(X[unseen]) == -1))
-    return fit._replace(scores=None, held_out=share)
+    if not (method.is_detector and len(unseen) and hasattr(model, "predict")):
+        return found, None
+    return found, float(np.mean(model.predict(X[unseen]) == -1))
 
 
-def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, _Fit]:
-    rows = _at_most(method.most_rows, X, seed)
-    model = resample.seeded_clone(method.estimator, seed).fit(rows)
+def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, NDArray[Any], Doubles | None]:
+    """A fitted model, labels or flags of the rows, and the scores of a detector."""
+    model = resample.seeded_clone(method.estimator, seed).fit(_at_most(method.most_rows, X, seed))
     if not method.is_detector:
-        return model, _Fit(labels_of(model, X), None, len(rows))
+        return model, labels_of(model, X), None
     if hasattr(model, "negative_outlier_factor_"):
         # Local outlier factors of training rows leave the row out; score_samples would not.
         scores = np.asarray(model.negative_outlier_factor_) - model.offset_
     else:
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    return model, _Fit(scores < 0, scores, len(rows))
+    return model, scores < 0, scores
 
 
 def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
@@ -406,12 +392,12 @@ def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
 
 
 def _with_refits(
-    result: Result, drawn: Sequence[Places], refits: Sequence[resample.Attempt[_Fit]]
+    result: Result, drawn: Sequence[Places], refits: Sequence[resample.Attempt[Any]]
 ) -> Result:
     """The result of a method with what its refits say."""
     pairs = zip(drawn, refits, strict=True)
-    fits = [(rows, refit.value) for rows, refit in pairs if refit.value is not None]
-    found = [(rows, fit.found) for rows, fit in fits]
+    fits = [(rows, *refit.value) for rows, refit in pairs if refit.value is not None]
+    found = [(rows, labels_or_flags) for rows, labels_or_flags, _ in fits]
     failures = [refit.failure for refit in refits if refit.failure is not None]
     remarks = result.warnings
     if failures:
@@ -423,11 +409,10 @@ def _with_refits(
             refit_n_clusters=tuple(count_clusters(labels) for _, labels in found),
             warnings=remarks,
         )
-    shares = tuple(fit.held_out for _, fit in fits if fit.held_out is not None)
     return replace(
         result,
         reproducibility=agreement_of_refits(found, measure=jaccard_score),
-        held_out=Repeats(shares),
+        held_out=Repeats(tuple(share for *_, share in fits if share is not None)),
         warnings=remarks,
     )
 

@@ -1,8 +1,8 @@
 """The methods of a comparison: by name, their numbers of clusters, and their results."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,18 @@ from typicality.geometry.rows import count_distinct_rows
 from typicality.metrics.partitions import count_clusters
 from typicality.stability.agreement import Repeats
 from typicality.stability.resample import seeded_clone
-from typicality.stability.results import as_json
+from typicality.stability.results import as_json, words_of
 
 MOST_CLUSTERS = 20
 CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
 _SILHOUETTE_ROWS = 2_000  # its cost grows with the square
 _ROWS_A_CLUSTER = 5
+_NUMBER_PARAMETERS = {"silhouette": "n_clusters", "BIC": "n_components"}
 _NOT_MEASURED = Repeats()
 
 
-@dataclass(frozen=True)
-class Method:
-    """An estimator with the names of the parameters that a comparison sets.
+class Method(NamedTuple):
+    """An estimator, and what a comparison sets of its parameters.
 
     Parameters
     ----------
@@ -46,12 +46,8 @@ class Method:
         What it is called in tables.
     estimator : estimator
         Not fitted; it is cloned, never changed.
-    is_detector : bool, default=False
-        Whether it flags outliers; else it makes clusters.
-    number_parameter : str, optional
-        The parameter for the number of clusters, where it must be told.
     number_rule : {"silhouette", "BIC"}, optional
-        How the number is chosen where it is not given.
+        How the number of clusters is chosen where it must be told and is not given.
     rate_parameter : str, optional
         The parameter for the nominal rate of outliers.
     most_rows : int, optional
@@ -60,63 +56,48 @@ class Method:
 
     name: str
     estimator: Any
-    is_detector: bool = False
-    number_parameter: str | None = None
     number_rule: str | None = None
     rate_parameter: str | None = None
     most_rows: int | None = None
 
     @property
-    def compiles(self) -> bool:
-        """Whether its first fit compiles code, which later ones find on disk."""
-        return type(self.estimator).__module__.startswith("typicality.")
+    def is_detector(self) -> bool:
+        """Whether it flags outliers; else it makes clusters."""
+        return bool(is_outlier_detector(self.estimator))
 
-    def configured(self, *, rate: float, n_clusters: int | None) -> "Method":
+    def configured(self, *, rate: float | None, n_clusters: int | None) -> "Method":
         """The method with its rate and number of clusters set, where it has such parameters."""
         settings: dict[str, Any] = {}
         if self.rate_parameter is not None:
             settings[self.rate_parameter] = rate
-        if self.number_parameter is not None and n_clusters is not None:
-            settings[self.number_parameter] = n_clusters
-        return replace(self, estimator=clone(self.estimator).set_params(**settings))
+        if self.number_rule is not None and n_clusters is not None:
+            settings[_NUMBER_PARAMETERS[self.number_rule]] = n_clusters
+        return self._replace(estimator=clone(self.estimator).set_params(**settings))
 
 
 def _ours(estimator: Any, **settings: Any) -> Method:
     return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
 
 
-CLUSTERERS = (
-    _ours(AutoClustering()),
-    _ours(AlphaCutClustering()),
-    _ours(SequentialPCM()),
-    _ours(FuzzyCMeans(), number_parameter="n_clusters", number_rule="silhouette"),
-    Method("k-means", KMeans(), number_parameter="n_clusters", number_rule="silhouette"),
-    Method(
-        "gaussian mixture",
-        GaussianMixture(),
-        number_parameter="n_components",
-        number_rule="BIC",
-    ),
-    Method("hdbscan", HDBSCAN(copy=True)),
+_LOF = Method(
+    "local outlier factor", LocalOutlierFactor(novelty=True), rate_parameter="contamination"
 )
-DETECTORS = (
-    _ours(OneClusterPCM(), is_detector=True, rate_parameter="contamination"),
-    Method("one-class svm", OneClassSVM(), is_detector=True, rate_parameter="nu", most_rows=10_000),
-    Method(
-        "isolation forest",
-        IsolationForest(),
-        is_detector=True,
-        rate_parameter="contamination",
-    ),
-    Method(
-        "local outlier factor",
-        LocalOutlierFactor(novelty=True),
-        is_detector=True,
-        rate_parameter="contamination",
-    ),
-)
-_BY_NAME = {method.name: method for method in (*CLUSTERERS, *DETECTORS)}
-_SHORT = {"lof": "local outlier factor"}
+METHODS = {
+    method.name: method
+    for method in (
+        _ours(AutoClustering()),
+        _ours(AlphaCutClustering()),
+        _ours(SequentialPCM()),
+        _ours(FuzzyCMeans(), number_rule="silhouette"),
+        Method("k-means", KMeans(), number_rule="silhouette"),
+        Method("gaussian mixture", GaussianMixture(), number_rule="BIC"),
+        Method("hdbscan", HDBSCAN(copy=True)),
+        _ours(OneClusterPCM(), rate_parameter="contamination"),
+        Method("one-class svm", OneClassSVM(), rate_parameter="nu", most_rows=10_000),
+        Method("isolation forest", IsolationForest(), rate_parameter="contamination"),
+        _LOF,
+    )
+}
 
 
 def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
@@ -133,12 +114,12 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
     tuple of Method
     """
     if methods is None:
-        return tuple(_BY_NAME.values())
+        return tuple(METHODS.values())
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
     chosen = tuple(_named(m) if isinstance(m, str) else _own(m) for m in methods)
     if not chosen:
-        raise ValueError(f"methods is empty: name one or more of {', '.join(_BY_NAME)}.")
+        raise ValueError(f"methods is empty: name one or more of {', '.join(METHODS)}.")
     names = [method.name for method in chosen]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -147,18 +128,16 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
 
 
 def _named(name: str) -> Method:
-    spelled = {_plain(known): method for known, method in _BY_NAME.items()}
-    spelled |= {short: _BY_NAME[name] for short, name in _SHORT.items()}
-    if _plain(name) not in spelled:
+    def plain(text: str) -> str:
+        return "".join(letter for letter in text.lower() if letter.isalnum())
+
+    spelled = {plain(known): method for known, method in METHODS.items()} | {"lof": _LOF}
+    if plain(name) not in spelled:
         raise ValueError(
-            f"methods has {name!r}, which is not known. Choose from {', '.join(_BY_NAME)}, or pass "
+            f"methods has {name!r}, which is not known. Choose from {', '.join(METHODS)}, or pass "
             "an estimator."
         )
-    return spelled[_plain(name)]
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return spelled[plain(name)]
 
 
 def _own(estimator: Any) -> Method:
@@ -168,10 +147,9 @@ def _own(estimator: Any) -> Method:
             f"methods has {estimator!r}, which is neither a name nor an estimator. Pass an object, "
             "e.g. KMeans(3)."
         )
-    name = " ".join(repr(estimator).split())
-    if is_outlier_detector(estimator):
-        return Method(name, estimator, is_detector=True)
-    if not (is_clusterer(estimator) or hasattr(estimator, "fit_predict")):
+    name = words_of(estimator)
+    makes_clusters = is_clusterer(estimator) or hasattr(estimator, "fit_predict")
+    if not (makes_clusters or is_outlier_detector(estimator)):
         raise ValueError(
             f"methods has {name}, which neither makes clusters nor flags outliers. Leave it out."
         )
@@ -208,20 +186,16 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     rows = np.random.RandomState(seed).permutation(len(X))[:_SILHOUETTE_ROWS]
     losses = []
     for number in numbers:
-        told = method.configured(rate=0.0, n_clusters=number)
+        told = method.configured(rate=None, n_clusters=number)
         model = seeded_clone(told.estimator, seed).fit(X)
-        if by_silhouette:
-            losses.append(-_silhouette(X[rows], labels_of(model, X)[rows], number))
-        else:
+        if not by_silhouette:
             losses.append(model.bic(X))
+            continue
+        labels = labels_of(model, X)[rows]
+        n_labels = len(np.unique(labels))
+        is_defined = n_labels == number and n_labels < len(rows)
+        losses.append(-silhouette_score(X[rows], labels) if is_defined else 1.0)
     return numbers[int(np.argmin(losses))]
-
-
-def _silhouette(X: Doubles, labels: NDArray[Any], number: int) -> float:
-    n_labels = len(np.unique(labels))
-    if n_labels != number or n_labels == len(X):
-        return -1.0
-    return float(silhouette_score(X, labels))
 
 
 def labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
@@ -297,24 +271,21 @@ class ClustererResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, ready for JSON."""
-        plain: dict[str, Any] = as_json(
-            {
-                "kind": "clusterer",
-                "method": self.name,
-                "estimator": self.estimator,
-                "n_clusters": self.n_clusters,
-                "number_from": self.number_from,
-                "left_out": self.left_out,
-                "reproducibility": self.reproducibility.mean,
-                "reproducibility_deviation": self.reproducibility.deviation,
-                "refit_n_clusters": list(self.refit_n_clusters),
-                "seconds": None if self.failure else self.seconds,
-                "seconds_choosing": self.seconds_choosing,
-                "warnings": list(self.warnings),
-                "failure": self.failure,
-            }
+        return as_json(
+            kind="clusterer",
+            method=self.name,
+            estimator=self.estimator,
+            n_clusters=self.n_clusters,
+            number_from=self.number_from,
+            left_out=self.left_out,
+            reproducibility=self.reproducibility.mean,
+            reproducibility_deviation=self.reproducibility.deviation,
+            refit_n_clusters=self.refit_n_clusters,
+            seconds=None if self.failure else self.seconds,
+            seconds_choosing=self.seconds_choosing,
+            warnings=self.warnings,
+            failure=self.failure,
         )
-        return plain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -361,20 +332,17 @@ class DetectorResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but scores and flags, ready for JSON."""
-        plain: dict[str, Any] = as_json(
-            {
-                "kind": "detector",
-                "method": self.name,
-                "estimator": self.estimator,
-                "rate": self.rate,
-                "flagged": self.flagged_share,
-                "held_out": self.held_out.mean,
-                "reproducibility": self.reproducibility.mean,
-                "reproducibility_deviation": self.reproducibility.deviation,
-                "n_fitted": self.n_fitted,
-                "seconds": None if self.failure else self.seconds,
-                "warnings": list(self.warnings),
-                "failure": self.failure,
-            }
+        return as_json(
+            kind="detector",
+            method=self.name,
+            estimator=self.estimator,
+            rate=self.rate,
+            flagged=self.flagged_share,
+            held_out=self.held_out.mean,
+            reproducibility=self.reproducibility.mean,
+            reproducibility_deviation=self.reproducibility.deviation,
+            n_fitted=self.n_fitted,
+            seconds=None if self.failure else self.seconds,
+            warnings=self.warnings,
+            failure=self.failure,
         )
-        return plain

@@ -1,7 +1,7 @@
 """Scores of many repetitions: their summary, as text, as a table and as JSON."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -124,40 +124,39 @@ class RepeatedScores(ABC):
     def to_dict(self) -> dict[str, Any]:
         """All there is, the single scores among it, ready for JSON."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain: dict[str, Any] = as_json(told | {"summary": self.summary()})
-        return plain
+        return as_json(**told, summary=self.summary())
 
     def __repr__(self) -> str:
         (name, settings), *numbers = self.summary().items()
-        header = [name, *(name for name, _ in numbers)]
-        columns = [map(str, settings), *([f"{x:.3f}" for x in values] for _, values in numbers)]
-        table = text_table(header, list(zip(*columns, strict=True)))
-        return f"{self.title}\n\n{table}"
+        columns = [[name, *map(str, settings)]]
+        columns += [[name, *(f"{x:.3f}" for x in values)] for name, values in numbers]
+        return f"{self.title}\n\n{text_table(list(zip(*columns, strict=True)))}"
 
 
-def text_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = ()
-) -> str:
-    """Cells in columns of equal width, to the right but for the columns numbered in `left`."""
-    lines = [header, *rows]
+def text_table(lines: Sequence[Sequence[str]], *, left: int | None = None) -> str:
+    """A header and rows in columns of equal width, to the right but for the column `left`."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
+            cell.ljust(width) if place == left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
         for line in lines
     )
 
 
-def as_json(value: Any) -> Any:
-    """Lists, dicts and numbers; None for numbers that JSON does not have."""
+def as_json(**entries: Any) -> dict[str, Any]:
+    """Entries as lists, dicts and numbers; None for numbers that JSON does not have."""
+    return {name: _plain(entry) for name, entry in entries.items()}
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: as_json(part) for name, part in value.items()}
+        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
-        return as_json(value.tolist())
+        return _plain(value.tolist())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [as_json(part) for part in value]
+        return [_plain(part) for part in value]
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
