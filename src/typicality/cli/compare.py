@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality.cli.console import Terminal
+from typicality.cli.console import Terminal, text_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -130,17 +130,11 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    for title, (header, *lines), about in _tables(found):
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(header):
-            table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=True)
-        for cells in lines:
-            table.add_row(*map(Text, cells))
+    for title, lines, about in _tables(found):
         terminal.say(Text(f"\n{title}", style="bold"))
-        terminal.say(table)
+        terminal.say(text_table(lines))
         if about:
             terminal.say(about)
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from typicality._words import counted
-from typicality.cli.console import Terminal
+from typicality.cli.console import Terminal, text_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -232,18 +232,15 @@ def _say(terminal: Terminal, study: "OutlierStudy") -> None:
 
 def _table(study: "OutlierStudy", detector: str) -> Any:
     """A line for each bandwidth, a column for each rate."""
-    from rich.table import Table
     from rich.text import Text
 
     header, *lines = study.cells(detector)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in header:
-        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
-    for line in lines:
-        cells = [Text(cell) for cell in line]
-        cells[1].highlight_words([", default"], "bold")
-        table.add_row(*cells)
-    return table
+    rows = []
+    for sigma, rule, *figures in lines:
+        words = Text(rule)
+        words.highlight_words([", default"], "bold")
+        rows.append((sigma, words, *figures))
+    return text_table([header, *rows], left=1)
 
 
 def _notes(study: "OutlierStudy") -> Iterator[str]:

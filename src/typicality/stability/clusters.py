@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import is_outlier_detector
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
@@ -240,17 +241,10 @@ def labelling_distance(first: Labels, second: Labels) -> float:
     float
         In [0, 1].
     """
-    return 1.0 - _agreeing(_shared_rows(first, second)) / len(first)
-
-
-def _shared_rows(first: Labels, second: Labels) -> NDArray[np.int_]:
-    """How many rows each two clusters share; the first row and column are "nowhere"."""
-    names, places = zip(
-        *(np.unique(np.append(a, -1), return_inverse=True) for a in (first, second)), strict=True
-    )
-    table = np.zeros([len(name) for name in names], np.int_)
-    np.add.at(table, (places[0][:-1], places[1][:-1]), 1)
-    return table
+    # A row of -1 more in each, so that the first row and column of the table are "nowhere".
+    table = contingency_matrix(np.append(first, -1), np.append(second, -1))
+    table[0, 0] -= 1
+    return 1.0 - _agreeing(table) / len(first)
 
 
 def _agreeing(table: NDArray[np.int_]) -> int:

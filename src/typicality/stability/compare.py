@@ -265,9 +265,7 @@ def compare_methods(
         X, _FEWEST_ROWS, what="a comparison", why="fits each method again on subsamples"
     )
     seed = resample.seed_of(random_state)
-    rows = np.arange(len(every_row))
-    if len(rows) > max_rows:
-        rows = resample.draw_rows(len(rows), max_rows, np.random.RandomState(seed))
+    rows = resample.draw_rows(len(every_row), max_rows, np.random.RandomState(seed))
     compared = every_row[rows]
     number = _check_n_clusters(n_clusters, compared)
     drawn = resample.draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
@@ -402,19 +400,14 @@ def _with_refits(
     remarks = result.warnings
     if failures:
         remarks += (f"{len(failures)} of {len(refits)} refits failed: {failures[0]}",)
+    told: dict[str, Any] = {"warnings": remarks}
     if isinstance(result, ClustererResult):
-        return replace(
-            result,
-            reproducibility=agreement_of_refits(found, measure=adjusted_rand_score),
-            refit_n_clusters=tuple(count_clusters(labels) for _, labels in found),
-            warnings=remarks,
-        )
-    return replace(
-        result,
-        reproducibility=agreement_of_refits(found, measure=jaccard_score),
-        held_out=Repeats(tuple(share for *_, share in fits if share is not None)),
-        warnings=remarks,
-    )
+        told["reproducibility"] = agreement_of_refits(found, measure=adjusted_rand_score)
+        told["refit_n_clusters"] = tuple(count_clusters(labels) for _, labels in found)
+    else:
+        told["reproducibility"] = agreement_of_refits(found, measure=jaccard_score)
+        told["held_out"] = Repeats(tuple(share for *_, share in fits if share is not None))
+    return replace(result, **told)
 
 
 # ---- what is refused -----------------------------------------------------------------------------

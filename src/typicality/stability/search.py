@@ -64,91 +64,12 @@ def _handed_on(name: str, words: str, *, columns: str = "") -> Any:
         answer: NDArray[Any] = getattr(self.best_estimator_, name)(X)
         return answer
 
-    ask.__name__, ask.__qualname__ = name, f"ChosenEstimator.{name}"
+    ask.__name__, ask.__qualname__ = name, f"StabilitySearch.{name}"
     ask.__doc__ = _DOCSTRING.format(words=words, shape=f"n_samples, {columns}".rstrip())
     return _if_chosen_has(name)(ask)
 
 
-class ChosenEstimator:
-    """The methods of `best_estimator_`, those that it has."""
-
-    best_estimator_: Any
-    fit: Any
-
-    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
-    predict_memberships = _handed_on(
-        "predict_memberships", "The memberships of rows.", columns="n_clusters"
-    )
-    predict_proba = _handed_on(
-        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
-    )
-    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
-    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
-    decision_function = _handed_on(
-        "decision_function", "The decision on rows, negative for outliers."
-    )
-
-    @_if_chosen_has("predict")
-    def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Search, and say what the chosen estimator says of the same rows.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-
-        Returns
-        -------
-        array of int of shape (n_samples,)
-        """
-        self.fit(X)
-        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
-        return labels
-
-    @_if_chosen_has("transform")
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
-        """Search, and transform the same rows as the chosen estimator does.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-        """
-        return self.fit(X).transform(X)
-
-    @_if_chosen_has("score")
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """The score of the chosen estimator on rows. It is not the stability.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : array-like, optional
-            Handed on.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        return float(self.best_estimator_.score(X, y))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
-            return getattr(self.best_estimator_, name)
-        raise AttributeError(
-            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
-        )
-
-
-class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
+class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
     """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.
 
     Every setting of the grid is judged by :func:`clustering_stability` or, for detectors, by the
@@ -338,6 +259,78 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         self.best_score_ = float(means[best])
         self.n_splits_ = self.n_repeats
         return self
+
+    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
+    predict_memberships = _handed_on(
+        "predict_memberships", "The memberships of rows.", columns="n_clusters"
+    )
+    predict_proba = _handed_on(
+        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
+    )
+    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
+    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
+    decision_function = _handed_on(
+        "decision_function", "The decision on rows, negative for outliers."
+    )
+
+    @_if_chosen_has("predict")
+    def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Search, and say what the chosen estimator says of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of int of shape (n_samples,)
+        """
+        self.fit(X)
+        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        return labels
+
+    @_if_chosen_has("transform")
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+        """Search, and transform the same rows as the chosen estimator does.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self.fit(X).transform(X)
+
+    @_if_chosen_has("score")
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """The score of the chosen estimator on rows. It is not the stability.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : array-like, optional
+            Handed on.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        return float(self.best_estimator_.score(X, y))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
+            return getattr(self.best_estimator_, name)
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+        )
 
     def _judge(self, X: Any, candidate: Any, kind: str, *, seed: int, progress: Any) -> Any:
         """The stability of a candidate, on the splits of a seed."""

@@ -32,6 +32,7 @@ OURS, SVM = "one-cluster", "one-class svm"
 _FEWEST_ROWS = 20
 _MOST_WITH_ERRORS = 3  # rates; more would not fit a line of eighty
 _DIGITS = 4  # so many are printed, and typed again
+_N_SIGMAS = 7
 _APART = 1.1  # the rules count as one where they are closer than this
 
 
@@ -356,20 +357,18 @@ def _chosen_sigmas(X: Doubles, sigmas: Any, default: float) -> tuple[NamedSigma,
     return tuple(NamedSigma(sigma, chosen[sigma]) for sigma in sorted(chosen))
 
 
-def named_sigmas(X: Doubles, *, n_values: int = 7) -> tuple[NamedSigma, ...]:
+def named_sigmas(X: Doubles) -> tuple[NamedSigma, ...]:
     """Bandwidths from h / 2 to M, with h the neighbour distance and M the median distance.
 
     Among them are those of the rules "knn" (h), "auto" (M / 2, what
     :class:`typicality.OneClusterPCM` takes by itself) and "median" (M). In many dimensions h comes
-    near M: then they begin at M / 4. The widest gaps between them are halved until there are
-    `n_values`. All but that of "auto" have four digits.
+    near M: then they begin at M / 4. The widest gaps between them are halved until there are seven.
+    All but that of "auto" have four digits.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The rows; they must not all be equal.
-    n_values : int, default=7
-        How many; four at the least.
 
     Returns
     -------
@@ -385,7 +384,7 @@ def named_sigmas(X: Doubles, *, n_values: int = 7) -> tuple[NamedSigma, ...]:
     stands_apart = all(max(neighbour / s, s / neighbour) > _APART for s in chosen)
     if neighbour < median and stands_apart:
         chosen[rounded(neighbour)] = "knn (h)"
-    while len(chosen) < n_values:
+    while len(chosen) < _N_SIGMAS:
         logs = np.log(sorted(chosen))
         widest = int(np.argmax(np.diff(logs)))
         chosen[rounded(float(np.exp(logs[widest : widest + 2].mean())))] = ""
