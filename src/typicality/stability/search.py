@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.ma import MaskedArray
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.base import (
     BaseEstimator,
@@ -41,32 +41,6 @@ def _if_chosen_has(name: str) -> Any:
             search.refit and hasattr(getattr(search, "best_estimator_", search.estimator), name)
         )
     )
-
-
-_DOCSTRING = """{words} By the chosen estimator.
-
-Parameters
-----------
-X : array-like or dataframe of shape (n_samples, n_features)
-    The rows.
-
-Returns
--------
-array of shape ({shape})
-"""
-
-
-def _handed_on(name: str, words: str, *, columns: str = "") -> Any:
-    """A method of rows alone that the chosen estimator answers."""
-
-    def ask(self: Any, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
-        answer: NDArray[Any] = getattr(self.best_estimator_, name)(X)
-        return answer
-
-    ask.__name__, ask.__qualname__ = name, f"StabilitySearch.{name}"
-    ask.__doc__ = _DOCSTRING.format(words=words, shape=f"n_samples, {columns}".rstrip())
-    return _if_chosen_has(name)(ask)
 
 
 class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
@@ -260,21 +234,98 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         self.n_splits_ = self.n_repeats
         return self
 
-    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
-    predict_memberships = _handed_on(
-        "predict_memberships", "The memberships of rows.", columns="n_clusters"
-    )
-    predict_proba = _handed_on(
-        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
-    )
-    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
-    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
-    decision_function = _handed_on(
-        "decision_function", "The decision on rows, negative for outliers."
-    )
+    @_if_chosen_has("predict")
+    def predict(self, X: ArrayLike) -> Any:
+        """The clusters of rows; or 1, and -1 for outliers. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().predict(X)
+
+    @_if_chosen_has("predict_memberships")
+    def predict_memberships(self, X: ArrayLike) -> Any:
+        """The memberships of rows. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_clusters)
+        """
+        return self._fitted().predict_memberships(X)
+
+    @_if_chosen_has("predict_proba")
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """The probabilities of components, for rows. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self._fitted().predict_proba(X)
+
+    @_if_chosen_has("transform")
+    def transform(self, X: ArrayLike) -> Any:
+        """The rows, transformed. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self._fitted().transform(X)
+
+    @_if_chosen_has("score_samples")
+    def score_samples(self, X: ArrayLike) -> Any:
+        """The scores of rows, larger for normal ones. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().score_samples(X)
+
+    @_if_chosen_has("decision_function")
+    def decision_function(self, X: ArrayLike) -> Any:
+        """The decision on rows, negative for outliers. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().decision_function(X)
 
     @_if_chosen_has("predict")
-    def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+    def fit_predict(self, X: ArrayLike, y: Any = None) -> Any:
         """Search, and say what the chosen estimator says of the same rows.
 
         Parameters
@@ -288,8 +339,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         array of int of shape (n_samples,)
         """
         self.fit(X)
-        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
-        return labels
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     @_if_chosen_has("transform")
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
@@ -322,8 +372,11 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         -------
         float
         """
+        return float(self._fitted().score(X, y))
+
+    def _fitted(self) -> Any:
         check_is_fitted(self)
-        return float(self.best_estimator_.score(X, y))
+        return self.best_estimator_
 
     def __getattr__(self, name: str) -> Any:
         if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
