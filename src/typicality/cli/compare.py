@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality.cli.console import Terminal, text_table
+from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -81,7 +81,7 @@ def compare(
     local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
     other rows, and how long a fit takes. All run with their defaults.
     """
-    from typicality.cli.folder import new_folder
+    from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.rows import open_file, read_file, within
     from typicality.stability import compare_methods
     from typicality.stability.methods import chosen_methods
@@ -115,7 +115,7 @@ def compare(
         except ValueError as error:
             about_file = re.sub(r"\bX\b", lambda _: table.name, str(error))
             raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
-        record = _record(found, rows)
+        record = record_of_result(rows, found.to_dict())
         if folder is not None:
             _write(folder, found, rows, record)
     if options.as_json:
@@ -134,7 +134,7 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
 
     for title, lines, about in _tables(found):
         terminal.say(Text(f"\n{title}", style="bold"))
-        terminal.say(text_table(lines))
+        terminal.say(rich_table(lines))
         if about:
             terminal.say(about)
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
@@ -169,19 +169,6 @@ def _tables(found: "Comparison") -> Iterator[tuple[str, list[tuple[str, ...]], s
 
 
 # ---- what is written -----------------------------------------------------------------------------
-
-
-def _record(found: "Comparison", rows: "FileRows") -> dict[str, Any]:
-    """The result, and all it takes to repeat it."""
-    from typicality.cli.folder import about_run, versions
-
-    return {
-        **about_run(),
-        "data": rows.record(),
-        "scale": rows.options.scale,
-        "versions": versions(),
-        **found.to_dict(),
-    }
 
 
 def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:

@@ -113,7 +113,7 @@ def place(row: int, line: int | None) -> str:
     return f"line {line}" if line is not None else f"row {row}"
 
 
-def text_table(lines: Sequence[Sequence[Any]], *, left: int = 0) -> Any:
+def rich_table(lines: Sequence[Sequence[Any]], *, left: int = 0) -> Any:
     """A header and rows of cells, to the right but for the column `left`; lines are not broken."""
     from rich.table import Table
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from typicality._words import counted
-from typicality.cli.console import Terminal, text_table
+from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -24,7 +24,6 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
     from typicality.stability import OutlierStudy
 
 _PICTURE = "stability.png"
@@ -104,7 +103,7 @@ def validate(
     several widths of the kernel and several rates. Says which to take, and what the next command
     is. It writes nothing unless --output names a folder.
     """
-    from typicality.cli.folder import new_folder
+    from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
     from typicality.stability import outlier_study
@@ -142,7 +141,8 @@ def validate(
         if chosen.sigma != study.default_sigma:
             next_command += ["--sigma", f"{chosen.sigma!r}"]
         next_command += ["--rate", f"{chosen.rate:g}"]
-        record = _record(study, rows, next_command)
+        record = record_of_result(rows, study.to_dict())
+        record["recommendation"]["next_command"] = shlex.join(next_command)
         written = () if folder is None else _write(folder, study, record)
     if options.as_json:
         terminal.json(record)
@@ -240,7 +240,7 @@ def _table(study: "OutlierStudy", detector: str) -> Any:
         words = Text(rule)
         words.highlight_words([", default"], "bold")
         rows.append((sigma, words, *figures))
-    return text_table([header, *rows], left=1)
+    return rich_table([header, *rows], left=1)
 
 
 def _notes(study: "OutlierStudy") -> Iterator[str]:
@@ -262,21 +262,6 @@ def _notes(study: "OutlierStudy") -> Iterator[str]:
 
 
 # ---- what is written -----------------------------------------------------------------------------
-
-
-def _record(study: "OutlierStudy", rows: "FileRows", next_command: Sequence[str]) -> dict[str, Any]:
-    """The result, and all it takes to repeat it."""
-    from typicality.cli.folder import about_run, versions
-
-    found = study.to_dict()
-    found["recommendation"]["next_command"] = shlex.join(next_command)
-    return {
-        **about_run(),
-        "data": rows.record(),
-        "scale": rows.options.scale,
-        "versions": versions(),
-        **found,
-    }
 
 
 def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:

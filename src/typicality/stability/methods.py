@@ -1,7 +1,8 @@
-"""The methods of a comparison: by name, their numbers of clusters, and their results."""
+"""One method of a comparison: by name, its number of clusters, its fits, and its result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_clusterer, is_outlier_detector
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.ensemble import IsolationForest
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality.cluster import (
     AlphaCutClustering,
     AutoClustering,
@@ -24,17 +25,29 @@ from typicality.cluster import (
     SequentialPCM,
 )
 from typicality.geometry.rows import count_distinct_rows
+from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
-from typicality.stability.agreement import Repeats
-from typicality.stability.resample import seeded_clone
+from typicality.stability.agreement import Repeats, agreement_of_refits
+from typicality.stability.resample import (
+    Attempt,
+    attempt,
+    draw_rows,
+    first_line,
+    one_thread,
+    seeded_clone,
+)
 from typicality.stability.results import as_json, words_of
 
-MOST_CLUSTERS = 20
-CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
+_MOST_CLUSTERS = 20
+_CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
 _SILHOUETTE_ROWS = 2_000  # its cost grows with the square
 _ROWS_A_CLUSTER = 5
 _NUMBER_PARAMETERS = {"silhouette": "n_clusters", "BIC": "n_components"}
 _NOT_MEASURED = Repeats()
+_WARM_UP_ROWS = 100
+# What estimators raise on data they cannot use; anything else is a mistake, and is not hidden.
+FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
 
 class Method(NamedTuple):
@@ -159,7 +172,7 @@ def _own(estimator: Any) -> Method:
 # ---- the number of clusters for methods that must be told ----------------------------------------
 
 
-def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
+def _choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     """The number of clusters with the best silhouette, or with the smallest BIC.
 
     Tried are 2 (1 for the BIC, which knows of it) to 20, and no more than a fifth of the rows. The
@@ -179,7 +192,7 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     -------
     int
     """
-    most = min(MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
+    most = min(_MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
     most = min(most, count_distinct_rows(X, None, most))
     by_silhouette = method.number_rule == "silhouette"
     numbers = range(2 if by_silhouette else 1, most + 1)
@@ -191,14 +204,14 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
         if not by_silhouette:
             losses.append(model.bic(X))
             continue
-        labels = labels_of(model, X)[rows]
+        labels = _labels_of(model, X)[rows]
         n_labels = len(np.unique(labels))
         is_defined = n_labels == number and n_labels < len(rows)
         losses.append(-silhouette_score(X[rows], labels) if is_defined else 1.0)
     return numbers[int(np.argmin(losses))]
 
 
-def labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
+def _labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
     """The labels of the rows a model was fitted on."""
     labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
     return np.asarray(labels, dtype=np.int64)
@@ -346,3 +359,103 @@ class DetectorResult(_MethodResult):
             warnings=self.warnings,
             failure=self.failure,
         )
+
+
+Result = ClustererResult | DetectorResult
+
+
+# ---- fits of a method ----------------------------------------------------------------------------
+
+
+def first_fit(
+    method: Method, X: Doubles, *, n_clusters: int | None, rate: float, seed: int
+) -> tuple[Method, Result]:
+    """The method with all its settings, and its timed fit on all rows."""
+    method = method.configured(rate=rate, n_clusters=n_clusters)
+    number_from = "found" if method.number_rule is None else "given"
+    choice: Attempt[int] = Attempt()
+    if method.number_rule is not None and n_clusters is None:
+        number_from = method.number_rule
+        sample = _at_most(_CHOICE_ROWS, X, seed)
+        with one_thread():  # small products of matrices lose more to threads than they win
+            choice = attempt(partial(_choose_number, method, sample, seed=seed), catch=FIT_ERRORS)
+        method = method.configured(rate=rate, n_clusters=choice.value)
+    fit: Attempt[Any] = Attempt(failure=choice.failure)
+    if choice.failure is None:
+        # The first fit compiles code of ours, which depends on the number of rows, or loads that of
+        # others: it is not counted.
+        compiles = type(method.estimator).__module__.startswith("typicality.")
+        warm_up = X if compiles else X[:_WARM_UP_ROWS]
+        attempt(lambda: _fit(method, warm_up, seed), catch=FIT_ERRORS)
+        fit = attempt(lambda: _fit(method, X, seed)[1:], catch=FIT_ERRORS)
+    found, scores = fit.value or (None, None)
+    remarks = [first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)]
+    if choice.value == _MOST_CLUSTERS:
+        most = f"{_MOST_CLUSTERS} clusters are the most that were tried; there may be more."
+        remarks = [most, *remarks]
+    about: dict[str, Any] = {
+        "name": method.name,
+        "estimator": words_of(seeded_clone(method.estimator, seed)),
+        "seconds": fit.seconds,
+        "warnings": tuple(dict.fromkeys(remarks)),
+        "failure": fit.failure,
+    }
+    if not method.is_detector:
+        return method, ClustererResult(
+            labels=found, number_from=number_from, seconds_choosing=choice.seconds, **about
+        )
+    return method, DetectorResult(
+        scores=scores,
+        flagged=found,
+        rate=None if method.rate_parameter is None else rate,
+        n_fitted=0 if found is None else min(len(X), method.most_rows or len(X)),
+        **about,
+    )
+
+
+def refit(method: Method, X: Doubles, rows: Places, seed: int) -> tuple[NDArray[Any], float | None]:
+    """Labels or flags of some rows by a fit on them, and the share flagged of the others."""
+    model, found, _ = _fit(method, X[rows], seed)
+    unseen = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
+    if not (method.is_detector and len(unseen) and hasattr(model, "predict")):
+        return found, None
+    return found, float(np.mean(model.predict(X[unseen]) == -1))
+
+
+def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, NDArray[Any], Doubles | None]:
+    """A fitted model, labels or flags of the rows, and the scores of a detector."""
+    model = seeded_clone(method.estimator, seed).fit(_at_most(method.most_rows, X, seed))
+    if not method.is_detector:
+        return model, _labels_of(model, X), None
+    if hasattr(model, "negative_outlier_factor_"):
+        # Local outlier factors of training rows leave the row out; score_samples would not.
+        scores = np.asarray(model.negative_outlier_factor_) - model.offset_
+    else:
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    return model, scores < 0, scores
+
+
+def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
+    if most is None or len(X) <= most:
+        return X
+    rows: Doubles = X[draw_rows(len(X), most, np.random.RandomState(seed))]
+    return rows
+
+
+def with_refits(result: Result, drawn: Sequence[Places], refits: Sequence[Attempt[Any]]) -> Result:
+    """The result of a method with what its refits say."""
+    pairs = zip(drawn, refits, strict=True)
+    fits = [(rows, *one.value) for rows, one in pairs if one.value is not None]
+    found = [(rows, labels_or_flags) for rows, labels_or_flags, _ in fits]
+    failures = [one.failure for one in refits if one.failure is not None]
+    remarks = result.warnings
+    if failures:
+        remarks += (f"{len(failures)} of {len(refits)} refits failed: {failures[0]}",)
+    told: dict[str, Any] = {"warnings": remarks}
+    if isinstance(result, ClustererResult):
+        told["reproducibility"] = agreement_of_refits(found, measure=adjusted_rand_score)
+        told["refit_n_clusters"] = tuple(count_clusters(labels) for _, labels in found)
+    else:
+        told["reproducibility"] = agreement_of_refits(found, measure=jaccard_score)
+        told["held_out"] = Repeats(tuple(share for *_, share in fits if share is not None))
+    return replace(result, **told)
