@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from typicality.cli import main
 from typicality.cli.compare import compare
-from typicality.stability.methods import CLUSTERERS, DETECTORS
+from typicality.stability.methods import METHODS
 
 QUICK = ["--methods", "k-means,hdbscan", "--methods", "one-cluster,LOF", "--repeats", "2"]
 
@@ -175,5 +175,5 @@ def test_too_few_rows_are_explained(tmp_path):
 
 def test_help_names_every_method():
     (option,) = [p for p in compare.params if p.name == "methods"]
-    names = [method.name.replace(" ", "-") for method in (*CLUSTERERS, *DETECTORS)]
+    names = [name.replace(" ", "-") for name in METHODS]
     assert [name for name in names if name not in option.help] == []

@@ -1,7 +1,6 @@
 """All methods on the same rows."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -214,8 +213,8 @@ def test_comparison_samples_many_rows(apart):
 
 
 def test_a_method_of_quadratic_cost_is_fitted_on_fewer_rows(apart, monkeypatch):
-    capped = tuple(replace(method, most_rows=50) for method in methods.DETECTORS[1:2])
-    monkeypatch.setattr(methods, "_BY_NAME", {"one-class svm": capped[0]})
+    capped = methods.METHODS["one-class svm"]._replace(most_rows=50)
+    monkeypatch.setattr(methods, "METHODS", {"one-class svm": capped})
     found = compare_methods(apart, n_repeats=2, random_state=0)
     assert found.detectors[0].n_fitted == 50
     assert len(found.flagged["one-class svm"]) == 150

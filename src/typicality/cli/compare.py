@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality.cli.console import Terminal
+from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -21,7 +21,6 @@ from typicality.cli.options import (
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
     from typicality.stability import Comparison
-    from typicality.stability.wording import TextTable
 
 _FILES = ("comparison.json", "comparison.csv", "labels.csv")
 _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer than the fits
@@ -82,7 +81,7 @@ def compare(
     local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
     other rows, and how long a fit takes. All run with their defaults.
     """
-    from typicality.cli.folder import new_folder
+    from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.rows import open_file, read_file, within
     from typicality.stability import compare_methods
     from typicality.stability.methods import chosen_methods
@@ -116,7 +115,7 @@ def compare(
         except ValueError as error:
             about_file = re.sub(r"\bX\b", lambda _: table.name, str(error))
             raise UnusableError(re.sub(r"\bn_clusters\b", "--clusters", about_file)) from error
-        record = _record(found, rows)
+        record = record_of_result(rows, found.to_dict())
         if folder is not None:
             _write(folder, found, rows, record)
     if options.as_json:
@@ -131,17 +130,11 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    for text, about in _tables(found):
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for place, heading in enumerate(text.header):
-            table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=True)
-        for cells in text.rows:
-            table.add_row(*map(Text, cells))
-        terminal.say(Text(f"\n{text.title}", style="bold"))
-        terminal.say(table)
+    for title, lines, about in _tables(found):
+        terminal.say(Text(f"\n{title}", style="bold"))
+        terminal.say(rich_table(lines))
         if about:
             terminal.say(about)
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
@@ -151,42 +144,31 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
 
 
-def _tables(found: "Comparison") -> Iterator[tuple["TextTable", str]]:
-    """Each table, and a line below it."""
+def _tables(found: "Comparison") -> Iterator[tuple[str, list[tuple[str, ...]], str]]:
+    """The title and the lines of each table, and a sentence below it."""
     from typicality.stability.wording import agreement_table, clusterer_table, detector_table
 
     if found.clusterers:
-        yield clusterer_table(found.clusterers), ""
+        yield "Clusters", clusterer_table(found.clusterers), ""
     if len(found.labels) > 1:
         yield (
-            agreement_table("Agreement of clusters", found.label_agreement, found.placed_agreement),
+            "Agreement of clusters",
+            agreement_table(found.label_agreement, found.placed_agreement),
             "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
             "put in a cluster.",
         )
     if found.detectors:
-        yield detector_table(found.detectors), ""
+        yield "Outliers", detector_table(found.detectors), ""
     if len(found.flagged) > 1:
         yield (
-            agreement_table("Agreement on outliers", found.rank_agreement, found.flag_agreement),
+            "Agreement on outliers",
+            agreement_table(found.rank_agreement, found.flag_agreement),
             "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
             "the rows flagged.",
         )
 
 
 # ---- what is written -----------------------------------------------------------------------------
-
-
-def _record(found: "Comparison", rows: "FileRows") -> dict[str, Any]:
-    """The result, and all it takes to repeat it."""
-    from typicality.cli.folder import about_run, versions
-
-    return {
-        **about_run(),
-        "data": rows.record(),
-        "scale": rows.options.scale,
-        "versions": versions(),
-        **found.to_dict(),
-    }
 
 
 def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:

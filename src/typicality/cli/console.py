@@ -111,3 +111,15 @@ def numbers(values: Sequence[float]) -> list[str]:
 def place(row: int, line: int | None) -> str:
     """Where a row is: its line, or its number where the file has no lines."""
     return f"line {line}" if line is not None else f"row {row}"
+
+
+def rich_table(lines: Sequence[Sequence[Any]], *, left: int = 0) -> Any:
+    """A header and rows of cells, to the right but for the column `left`; lines are not broken."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for place, heading in enumerate(lines[0]):
+        table.add_column(heading, justify="left" if place == left else "right", no_wrap=True)
+    for cells in lines[1:]:
+        table.add_row(*cells)
+    return table

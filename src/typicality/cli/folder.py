@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from typicality import __version__
 from typicality._files import atomic_folder
 from typicality.cli.options import command_line
 from typicality.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from typicality.cli.rows import FileRows
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
 OURS = (
@@ -121,6 +124,17 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:  # at hand without being installed
             continue
     return found
+
+
+def record_of_result(rows: "FileRows", result: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a result that keeps no model, and all it takes to repeat it."""
+    return {
+        **about_run(),
+        "data": rows.record(),
+        "scale": rows.options.scale,
+        "versions": versions(),
+        **result,
+    }
 
 
 def read_record(path: Path) -> dict[str, Any]:

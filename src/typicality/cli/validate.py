@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from typicality._words import counted
-from typicality.cli.console import Terminal
+from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
@@ -24,7 +24,6 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import FileRows
     from typicality.stability import OutlierStudy
 
 _PICTURE = "stability.png"
@@ -104,7 +103,7 @@ def validate(
     several widths of the kernel and several rates. Says which to take, and what the next command
     is. It writes nothing unless --output names a folder.
     """
-    from typicality.cli.folder import new_folder
+    from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
     from typicality.stability import outlier_study
@@ -142,7 +141,8 @@ def validate(
         if chosen.sigma != study.default_sigma:
             next_command += ["--sigma", f"{chosen.sigma!r}"]
         next_command += ["--rate", f"{chosen.rate:g}"]
-        record = _record(study, rows, next_command)
+        record = record_of_result(rows, study.to_dict())
+        record["recommendation"]["next_command"] = shlex.join(next_command)
         written = () if folder is None else _write(folder, study, record)
     if options.as_json:
         terminal.json(record)
@@ -232,18 +232,15 @@ def _say(terminal: Terminal, study: "OutlierStudy") -> None:
 
 def _table(study: "OutlierStudy", detector: str) -> Any:
     """A line for each bandwidth, a column for each rate."""
-    from rich.table import Table
     from rich.text import Text
 
     header, *lines = study.cells(detector)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in header:
-        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
-    for line in lines:
-        cells = [Text(cell) for cell in line]
-        cells[1].highlight_words([", default"], "bold")
-        table.add_row(*cells)
-    return table
+    rows = []
+    for sigma, rule, *figures in lines:
+        words = Text(rule)
+        words.highlight_words([", default"], "bold")
+        rows.append((sigma, words, *figures))
+    return rich_table([header, *rows], left=1)
 
 
 def _notes(study: "OutlierStudy") -> Iterator[str]:
@@ -265,21 +262,6 @@ def _notes(study: "OutlierStudy") -> Iterator[str]:
 
 
 # ---- what is written -----------------------------------------------------------------------------
-
-
-def _record(study: "OutlierStudy", rows: "FileRows", next_command: Sequence[str]) -> dict[str, Any]:
-    """The result, and all it takes to repeat it."""
-    from typicality.cli.folder import about_run, versions
-
-    found = study.to_dict()
-    found["recommendation"]["next_command"] = shlex.join(next_command)
-    return {
-        **about_run(),
-        "data": rows.record(),
-        "scale": rows.options.scale,
-        "versions": versions(),
-        **found,
-    }
 
 
 def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:

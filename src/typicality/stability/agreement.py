@@ -53,11 +53,7 @@ class AgreementMatrix:
 
     def to_dict(self) -> dict[str, Any]:
         """The matrix, ready for JSON; None where two methods cannot be compared."""
-        return {
-            "measure": self.measure,
-            "names": list(self.names),
-            "values": as_json(self.values),
-        }
+        return as_json(measure=self.measure, names=self.names, values=self.values)
 
 
 def agreement_matrix(

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import is_outlier_detector
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
-from typicality._arguments import check_whole
-from typicality._compat import n_rows_of
 from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
@@ -165,7 +164,6 @@ def clustering_stability(
     """
     check_clusterer(clusterer)
     X, n_rows = resample.check_rows_to_split(X, clusterer)
-    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     work = partial(_split_once, clusterer, X)
     outcomes = resample.repeat(
         work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
@@ -191,15 +189,12 @@ def clustering_stability(
 def _split_once(clusterer: Any, X: Any, seed: int) -> tuple[float, ...]:
     """The distance of two labellings of the second half, that of random ones, and their sizes."""
     rng = check_random_state(seed)
-    first, second = resample.halves(n_rows_of(X), rng)
-    one, two = (resample.seeded_clone(clusterer, rng) for _ in range(2))
-    one.fit(resample.rows_of(one, X, first, trained_on=first))
-    two.fit(resample.rows_of(two, X, second, trained_on=second))
-    transferred = one.predict(resample.rows_of(one, X, second, trained_on=first))
-    if hasattr(two, "labels_"):
-        own = two.labels_
-    else:  # a pipeline, or a mixture
-        own = two.predict(resample.rows_of(two, X, second, trained_on=second))
+    one, two, rows_1, rows_2, unseen = resample.halves(clusterer, X, rng)
+    one.fit(rows_1)
+    two.fit(rows_2)
+    transferred = one.predict(unseen)
+    # A pipeline or a mixture has no labels_.
+    own = two.labels_ if hasattr(two, "labels_") else two.predict(rows_2)
     # scikit-learn's HDBSCAN has other negative labels than -1, for rows it cannot use.
     transferred, own = (np.maximum(np.asarray(labels), -1) for labels in (transferred, own))
     n_clusters = count_clusters(transferred), count_clusters(own)
@@ -246,17 +241,10 @@ def labelling_distance(first: Labels, second: Labels) -> float:
     float
         In [0, 1].
     """
-    return 1.0 - _agreeing(_shared_rows(first, second)) / len(first)
-
-
-def _shared_rows(first: Labels, second: Labels) -> NDArray[np.int_]:
-    """How many rows each two clusters share; the first row and column are "nowhere"."""
-    names, places = zip(
-        *(np.unique(np.append(a, -1), return_inverse=True) for a in (first, second)), strict=True
-    )
-    table = np.zeros([len(name) for name in names], np.int_)
-    np.add.at(table, (places[0][:-1], places[1][:-1]), 1)
-    return table
+    # A row of -1 more in each, so that the first row and column of the table are "nowhere".
+    table = contingency_matrix(np.append(first, -1), np.append(second, -1))
+    table[0, 0] -= 1
+    return 1.0 - _agreeing(table) / len(first)
 
 
 def _agreeing(table: NDArray[np.int_]) -> int:

@@ -1,11 +1,11 @@
 """Our methods next to others on the same rows: agreement, reproducibility, time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,38 +15,29 @@ from typicality._arguments import check_whole
 from typicality._typing import Doubles, Places
 from typicality.geometry.checks import check_distinct_rows
 from typicality.metrics import jaccard_score
-from typicality.metrics.partitions import count_clusters
 from typicality.stability import resample, wording
 from typicality.stability.agreement import (
     AgreementMatrix,
-    Repeats,
     agreement_matrix,
-    agreement_of_refits,
     placed_rows_agreement,
     rank_agreement,
 )
 from typicality.stability.methods import (
-    CHOICE_ROWS,
-    MOST_CLUSTERS,
+    FIT_ERRORS,
     ClustererResult,
     DetectorResult,
-    Method,
-    choose_number,
+    Result,
     chosen_methods,
-    labels_of,
+    first_fit,
+    refit,
+    with_refits,
 )
-from typicality.stability.results import text_table, words_of
-
-Result = ClustererResult | DetectorResult
+from typicality.stability.results import text_table
 
 _NOMINAL_RATE = 0.05
 _FEWEST_ROWS = 10
 _SHARE = 0.8
 _SEEDS = 2**32
-_WARM_UP_ROWS = 100
-# What estimators raise on data they cannot use; anything else is a mistake, and is not hidden.
-_FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
-_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,14 +161,11 @@ class Comparison:
 
     def __repr__(self) -> str:
         size = f"Comparison of {len(self.rows):,} rows, {self.n_features} features"
-        tables = [
-            text_table(table.header, table.rows, left={0})
-            for table in (
-                wording.clusterer_table(self.clusterers),
-                wording.detector_table(self.detectors),
-            )
-            if table.rows
-        ]
+        tables = []
+        if self.clusterers:
+            tables.append(text_table(wording.clusterer_table(self.clusterers), left=0))
+        if self.detectors:
+            tables.append(text_table(wording.detector_table(self.detectors), left=0))
         sentences = "\n".join(f"- {sentence}" for sentence in self.findings)
         return "\n\n".join([size, *tables, sentences])
 
@@ -268,9 +256,7 @@ def compare_methods(
         X, _FEWEST_ROWS, what="a comparison", why="fits each method again on subsamples"
     )
     seed = resample.seed_of(random_state)
-    rows = np.arange(len(every_row))
-    if len(rows) > max_rows:
-        rows = resample.draw_rows(len(rows), max_rows, np.random.RandomState(seed))
+    rows = resample.draw_rows(len(every_row), max_rows, np.random.RandomState(seed))
     compared = every_row[rows]
     number = _check_n_clusters(n_clusters, compared)
     drawn = resample.draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
@@ -280,15 +266,15 @@ def compare_methods(
         fitted = []
         for method in chosen:
             report(next(steps), n_steps, f"Fitting {method.name}")
-            fitted.append(_first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
+            fitted.append(first_fit(method, compared, n_clusters=number, rate=rate, seed=seed))
         works = (
-            partial(_refit, method, compared, subsample, (seed + repeat) % _SEEDS)
+            partial(refit, method, compared, subsample, (seed + repeat) % _SEEDS)
             for method, result in fitted
             if result.failure is None
             for repeat, subsample in enumerate(drawn, 1)
         )
         results = [result for _, result in fitted]
-        with resample.run_parallel(works, n_jobs, catch=_FIT_ERRORS) as attempts:
+        with resample.run_parallel(works, n_jobs, catch=FIT_ERRORS) as attempts:
             for place, result in enumerate(results):
                 if result.failure is not None:
                     continue
@@ -297,7 +283,7 @@ def compare_methods(
                     words = f"Refitting {result.name}, {repeat} of {n_repeats}"
                     report(next(steps), n_steps, words)
                     refits.append(next(attempts))
-                results[place] = _with_refits(result, drawn, refits)
+                results[place] = with_refits(result, drawn, refits)
     return Comparison(
         n_rows=len(every_row),
         n_features=every_row.shape[1],
@@ -307,128 +293,6 @@ def compare_methods(
         n_repeats=n_repeats,
         clusterers=tuple(r for r in results if isinstance(r, ClustererResult)),
         detectors=tuple(r for r in results if isinstance(r, DetectorResult)),
-    )
-
-
-# ---- one method ----------------------------------------------------------------------------------
-
-
-class _Fit(NamedTuple):
-    """What a fit says about rows: `found` are labels, or flags of a detector."""
-
-    found: NDArray[Any]
-    scores: Doubles | None
-    n_fitted: int
-    held_out: float | None = None
-
-
-def _first_fit(
-    method: Method, X: Doubles, *, n_clusters: int | None, rate: float, seed: int
-) -> tuple[Method, Result]:
-    """The method with all its settings, and its timed fit on all rows."""
-    method = method.configured(rate=rate, n_clusters=n_clusters)
-    number_from = "found" if method.number_parameter is None else "given"
-    choice: resample.Attempt[int] = resample.Attempt(None, None, 0.0, ())
-    if method.number_rule is not None and n_clusters is None:
-        number_from = method.number_rule
-        sample = _at_most(CHOICE_ROWS, X, seed)
-        with resample.one_thread():  # small products of matrices lose more to threads than they win
-            choice = resample.attempt(
-                partial(choose_number, method, sample, seed=seed), catch=_FIT_ERRORS
-            )
-        method = method.configured(rate=rate, n_clusters=choice.value)
-    fit: resample.Attempt[_Fit] = resample.Attempt(None, choice.failure, 0.0, ())
-    if choice.failure is None:
-        # The first fit compiles code of ours, which depends on the number of rows, or loads that of
-        # others: it is not counted.
-        warm_up = X if method.compiles else X[:_WARM_UP_ROWS]
-        resample.attempt(lambda: _fit(method, warm_up, seed), catch=_FIT_ERRORS)
-        fit = resample.attempt(lambda: _fit(method, X, seed)[1], catch=_FIT_ERRORS)
-    remarks = [
-        resample.first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)
-    ]
-    if choice.value == MOST_CLUSTERS:
-        remarks = [
-            f"{MOST_CLUSTERS} clusters are the most that were tried; there may be more.",
-            *remarks,
-        ]
-    about: dict[str, Any] = {
-        "name": method.name,
-        "estimator": words_of(resample.seeded_clone(method.estimator, seed)),
-        "seconds": fit.seconds,
-        "warnings": tuple(dict.fromkeys(remarks)),
-        "failure": fit.failure,
-    }
-    if method.is_detector:
-        return method, DetectorResult(
-            scores=None if fit.value is None else fit.value.scores,
-            flagged=None if fit.value is None else fit.value.found,
-            rate=None if method.rate_parameter is None else rate,
-            n_fitted=0 if fit.value is None else fit.value.n_fitted,
-            **about,
-        )
-    return method, ClustererResult(
-        labels=None if fit.value is None else fit.value.found,
-        number_from=number_from,
-        seconds_choosing=choice.seconds,
-        **about,
-    )
-
-
-def _refit(method: Method, X: Doubles, rows: Places, seed: int) -> _Fit:
-    """Fit on some of the rows; a detector also judges the others."""
-    model, fit = _fit(method, X[rows], seed)
-    unseen = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
-    share = None
-    if method.is_detector and len(unseen) and hasattr(model, "predict"):
-        share = float(np.mean(model.predict(X[unseen]) == -1))
-    return fit._replace(scores=None, held_out=share)
-
-
-def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, _Fit]:
-    rows = _at_most(method.most_rows, X, seed)
-    model = resample.seeded_clone(method.estimator, seed).fit(rows)
-    if not method.is_detector:
-        return model, _Fit(labels_of(model, X), None, len(rows))
-    if hasattr(model, "negative_outlier_factor_"):
-        # Local outlier factors of training rows leave the row out; score_samples would not.
-        scores = np.asarray(model.negative_outlier_factor_) - model.offset_
-    else:
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    return model, _Fit(scores < 0, scores, len(rows))
-
-
-def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
-    if most is None or len(X) <= most:
-        return X
-    rows: Doubles = X[resample.draw_rows(len(X), most, np.random.RandomState(seed))]
-    return rows
-
-
-def _with_refits(
-    result: Result, drawn: Sequence[Places], refits: Sequence[resample.Attempt[_Fit]]
-) -> Result:
-    """The result of a method with what its refits say."""
-    pairs = zip(drawn, refits, strict=True)
-    fits = [(rows, refit.value) for rows, refit in pairs if refit.value is not None]
-    found = [(rows, fit.found) for rows, fit in fits]
-    failures = [refit.failure for refit in refits if refit.failure is not None]
-    remarks = result.warnings
-    if failures:
-        remarks += (f"{len(failures)} of {len(refits)} refits failed: {failures[0]}",)
-    if isinstance(result, ClustererResult):
-        return replace(
-            result,
-            reproducibility=agreement_of_refits(found, measure=adjusted_rand_score),
-            refit_n_clusters=tuple(count_clusters(labels) for _, labels in found),
-            warnings=remarks,
-        )
-    shares = tuple(fit.held_out for _, fit in fits if fit.held_out is not None)
-    return replace(
-        result,
-        reproducibility=agreement_of_refits(found, measure=jaccard_score),
-        held_out=Repeats(shares),
-        warnings=remarks,
     )
 
 

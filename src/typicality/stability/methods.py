@@ -1,21 +1,22 @@
-"""The methods of a comparison: by name, their numbers of clusters, and their results."""
+"""One method of a comparison: by name, its number of clusters, its fits, and its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_clusterer, is_outlier_detector
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.ensemble import IsolationForest
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality.cluster import (
     AlphaCutClustering,
     AutoClustering,
@@ -24,21 +25,33 @@ from typicality.cluster import (
     SequentialPCM,
 )
 from typicality.geometry.rows import count_distinct_rows
+from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
-from typicality.stability.agreement import Repeats
-from typicality.stability.resample import seeded_clone
-from typicality.stability.results import as_json
+from typicality.stability.agreement import Repeats, agreement_of_refits
+from typicality.stability.resample import (
+    Attempt,
+    attempt,
+    draw_rows,
+    first_line,
+    one_thread,
+    seeded_clone,
+)
+from typicality.stability.results import as_json, words_of
 
-MOST_CLUSTERS = 20
-CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
+_MOST_CLUSTERS = 20
+_CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
 _SILHOUETTE_ROWS = 2_000  # its cost grows with the square
 _ROWS_A_CLUSTER = 5
+_NUMBER_PARAMETERS = {"silhouette": "n_clusters", "BIC": "n_components"}
 _NOT_MEASURED = Repeats()
+_WARM_UP_ROWS = 100
+# What estimators raise on data they cannot use; anything else is a mistake, and is not hidden.
+FIT_ERRORS = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+_FOR_DEVELOPERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning)
 
 
-@dataclass(frozen=True)
-class Method:
-    """An estimator with the names of the parameters that a comparison sets.
+class Method(NamedTuple):
+    """An estimator, and what a comparison sets of its parameters.
 
     Parameters
     ----------
@@ -46,12 +59,8 @@ class Method:
         What it is called in tables.
     estimator : estimator
         Not fitted; it is cloned, never changed.
-    is_detector : bool, default=False
-        Whether it flags outliers; else it makes clusters.
-    number_parameter : str, optional
-        The parameter for the number of clusters, where it must be told.
     number_rule : {"silhouette", "BIC"}, optional
-        How the number is chosen where it is not given.
+        How the number of clusters is chosen where it must be told and is not given.
     rate_parameter : str, optional
         The parameter for the nominal rate of outliers.
     most_rows : int, optional
@@ -60,63 +69,48 @@ class Method:
 
     name: str
     estimator: Any
-    is_detector: bool = False
-    number_parameter: str | None = None
     number_rule: str | None = None
     rate_parameter: str | None = None
     most_rows: int | None = None
 
     @property
-    def compiles(self) -> bool:
-        """Whether its first fit compiles code, which later ones find on disk."""
-        return type(self.estimator).__module__.startswith("typicality.")
+    def is_detector(self) -> bool:
+        """Whether it flags outliers; else it makes clusters."""
+        return bool(is_outlier_detector(self.estimator))
 
-    def configured(self, *, rate: float, n_clusters: int | None) -> "Method":
+    def configured(self, *, rate: float | None, n_clusters: int | None) -> "Method":
         """The method with its rate and number of clusters set, where it has such parameters."""
         settings: dict[str, Any] = {}
         if self.rate_parameter is not None:
             settings[self.rate_parameter] = rate
-        if self.number_parameter is not None and n_clusters is not None:
-            settings[self.number_parameter] = n_clusters
-        return replace(self, estimator=clone(self.estimator).set_params(**settings))
+        if self.number_rule is not None and n_clusters is not None:
+            settings[_NUMBER_PARAMETERS[self.number_rule]] = n_clusters
+        return self._replace(estimator=clone(self.estimator).set_params(**settings))
 
 
 def _ours(estimator: Any, **settings: Any) -> Method:
     return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
 
 
-CLUSTERERS = (
-    _ours(AutoClustering()),
-    _ours(AlphaCutClustering()),
-    _ours(SequentialPCM()),
-    _ours(FuzzyCMeans(), number_parameter="n_clusters", number_rule="silhouette"),
-    Method("k-means", KMeans(), number_parameter="n_clusters", number_rule="silhouette"),
-    Method(
-        "gaussian mixture",
-        GaussianMixture(),
-        number_parameter="n_components",
-        number_rule="BIC",
-    ),
-    Method("hdbscan", HDBSCAN(copy=True)),
+_LOF = Method(
+    "local outlier factor", LocalOutlierFactor(novelty=True), rate_parameter="contamination"
 )
-DETECTORS = (
-    _ours(OneClusterPCM(), is_detector=True, rate_parameter="contamination"),
-    Method("one-class svm", OneClassSVM(), is_detector=True, rate_parameter="nu", most_rows=10_000),
-    Method(
-        "isolation forest",
-        IsolationForest(),
-        is_detector=True,
-        rate_parameter="contamination",
-    ),
-    Method(
-        "local outlier factor",
-        LocalOutlierFactor(novelty=True),
-        is_detector=True,
-        rate_parameter="contamination",
-    ),
-)
-_BY_NAME = {method.name: method for method in (*CLUSTERERS, *DETECTORS)}
-_SHORT = {"lof": "local outlier factor"}
+METHODS = {
+    method.name: method
+    for method in (
+        _ours(AutoClustering()),
+        _ours(AlphaCutClustering()),
+        _ours(SequentialPCM()),
+        _ours(FuzzyCMeans(), number_rule="silhouette"),
+        Method("k-means", KMeans(), number_rule="silhouette"),
+        Method("gaussian mixture", GaussianMixture(), number_rule="BIC"),
+        Method("hdbscan", HDBSCAN(copy=True)),
+        _ours(OneClusterPCM(), rate_parameter="contamination"),
+        Method("one-class svm", OneClassSVM(), rate_parameter="nu", most_rows=10_000),
+        Method("isolation forest", IsolationForest(), rate_parameter="contamination"),
+        _LOF,
+    )
+}
 
 
 def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
@@ -133,12 +127,12 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
     tuple of Method
     """
     if methods is None:
-        return tuple(_BY_NAME.values())
+        return tuple(METHODS.values())
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
     chosen = tuple(_named(m) if isinstance(m, str) else _own(m) for m in methods)
     if not chosen:
-        raise ValueError(f"methods is empty: name one or more of {', '.join(_BY_NAME)}.")
+        raise ValueError(f"methods is empty: name one or more of {', '.join(METHODS)}.")
     names = [method.name for method in chosen]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -147,18 +141,16 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
 
 
 def _named(name: str) -> Method:
-    spelled = {_plain(known): method for known, method in _BY_NAME.items()}
-    spelled |= {short: _BY_NAME[name] for short, name in _SHORT.items()}
-    if _plain(name) not in spelled:
+    def plain(text: str) -> str:
+        return "".join(letter for letter in text.lower() if letter.isalnum())
+
+    spelled = {plain(known): method for known, method in METHODS.items()} | {"lof": _LOF}
+    if plain(name) not in spelled:
         raise ValueError(
-            f"methods has {name!r}, which is not known. Choose from {', '.join(_BY_NAME)}, or pass "
+            f"methods has {name!r}, which is not known. Choose from {', '.join(METHODS)}, or pass "
             "an estimator."
         )
-    return spelled[_plain(name)]
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return spelled[plain(name)]
 
 
 def _own(estimator: Any) -> Method:
@@ -168,10 +160,9 @@ def _own(estimator: Any) -> Method:
             f"methods has {estimator!r}, which is neither a name nor an estimator. Pass an object, "
             "e.g. KMeans(3)."
         )
-    name = " ".join(repr(estimator).split())
-    if is_outlier_detector(estimator):
-        return Method(name, estimator, is_detector=True)
-    if not (is_clusterer(estimator) or hasattr(estimator, "fit_predict")):
+    name = words_of(estimator)
+    makes_clusters = is_clusterer(estimator) or hasattr(estimator, "fit_predict")
+    if not (makes_clusters or is_outlier_detector(estimator)):
         raise ValueError(
             f"methods has {name}, which neither makes clusters nor flags outliers. Leave it out."
         )
@@ -181,7 +172,7 @@ def _own(estimator: Any) -> Method:
 # ---- the number of clusters for methods that must be told ----------------------------------------
 
 
-def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
+def _choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     """The number of clusters with the best silhouette, or with the smallest BIC.
 
     Tried are 2 (1 for the BIC, which knows of it) to 20, and no more than a fifth of the rows. The
@@ -201,30 +192,26 @@ def choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     -------
     int
     """
-    most = min(MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
+    most = min(_MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
     most = min(most, count_distinct_rows(X, None, most))
     by_silhouette = method.number_rule == "silhouette"
     numbers = range(2 if by_silhouette else 1, most + 1)
     rows = np.random.RandomState(seed).permutation(len(X))[:_SILHOUETTE_ROWS]
     losses = []
     for number in numbers:
-        told = method.configured(rate=0.0, n_clusters=number)
+        told = method.configured(rate=None, n_clusters=number)
         model = seeded_clone(told.estimator, seed).fit(X)
-        if by_silhouette:
-            losses.append(-_silhouette(X[rows], labels_of(model, X)[rows], number))
-        else:
+        if not by_silhouette:
             losses.append(model.bic(X))
+            continue
+        labels = _labels_of(model, X)[rows]
+        n_labels = len(np.unique(labels))
+        is_defined = n_labels == number and n_labels < len(rows)
+        losses.append(-silhouette_score(X[rows], labels) if is_defined else 1.0)
     return numbers[int(np.argmin(losses))]
 
 
-def _silhouette(X: Doubles, labels: NDArray[Any], number: int) -> float:
-    n_labels = len(np.unique(labels))
-    if n_labels != number or n_labels == len(X):
-        return -1.0
-    return float(silhouette_score(X, labels))
-
-
-def labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
+def _labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
     """The labels of the rows a model was fitted on."""
     labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
     return np.asarray(labels, dtype=np.int64)
@@ -297,24 +284,21 @@ class ClustererResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, ready for JSON."""
-        plain: dict[str, Any] = as_json(
-            {
-                "kind": "clusterer",
-                "method": self.name,
-                "estimator": self.estimator,
-                "n_clusters": self.n_clusters,
-                "number_from": self.number_from,
-                "left_out": self.left_out,
-                "reproducibility": self.reproducibility.mean,
-                "reproducibility_deviation": self.reproducibility.deviation,
-                "refit_n_clusters": list(self.refit_n_clusters),
-                "seconds": None if self.failure else self.seconds,
-                "seconds_choosing": self.seconds_choosing,
-                "warnings": list(self.warnings),
-                "failure": self.failure,
-            }
+        return as_json(
+            kind="clusterer",
+            method=self.name,
+            estimator=self.estimator,
+            n_clusters=self.n_clusters,
+            number_from=self.number_from,
+            left_out=self.left_out,
+            reproducibility=self.reproducibility.mean,
+            reproducibility_deviation=self.reproducibility.deviation,
+            refit_n_clusters=self.refit_n_clusters,
+            seconds=None if self.failure else self.seconds,
+            seconds_choosing=self.seconds_choosing,
+            warnings=self.warnings,
+            failure=self.failure,
         )
-        return plain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -361,20 +345,117 @@ class DetectorResult(_MethodResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All but scores and flags, ready for JSON."""
-        plain: dict[str, Any] = as_json(
-            {
-                "kind": "detector",
-                "method": self.name,
-                "estimator": self.estimator,
-                "rate": self.rate,
-                "flagged": self.flagged_share,
-                "held_out": self.held_out.mean,
-                "reproducibility": self.reproducibility.mean,
-                "reproducibility_deviation": self.reproducibility.deviation,
-                "n_fitted": self.n_fitted,
-                "seconds": None if self.failure else self.seconds,
-                "warnings": list(self.warnings),
-                "failure": self.failure,
-            }
+        return as_json(
+            kind="detector",
+            method=self.name,
+            estimator=self.estimator,
+            rate=self.rate,
+            flagged=self.flagged_share,
+            held_out=self.held_out.mean,
+            reproducibility=self.reproducibility.mean,
+            reproducibility_deviation=self.reproducibility.deviation,
+            n_fitted=self.n_fitted,
+            seconds=None if self.failure else self.seconds,
+            warnings=self.warnings,
+            failure=self.failure,
         )
-        return plain
+
+
+Result = ClustererResult | DetectorResult
+
+
+# ---- fits of a method ----------------------------------------------------------------------------
+
+
+def first_fit(
+    method: Method, X: Doubles, *, n_clusters: int | None, rate: float, seed: int
+) -> tuple[Method, Result]:
+    """The method with all its settings, and its timed fit on all rows."""
+    method = method.configured(rate=rate, n_clusters=n_clusters)
+    number_from = "found" if method.number_rule is None else "given"
+    choice: Attempt[int] = Attempt()
+    if method.number_rule is not None and n_clusters is None:
+        number_from = method.number_rule
+        sample = _at_most(_CHOICE_ROWS, X, seed)
+        with one_thread():  # small products of matrices lose more to threads than they win
+            choice = attempt(partial(_choose_number, method, sample, seed=seed), catch=FIT_ERRORS)
+        method = method.configured(rate=rate, n_clusters=choice.value)
+    fit: Attempt[Any] = Attempt(failure=choice.failure)
+    if choice.failure is None:
+        # The first fit compiles code of ours, which depends on the number of rows, or loads that of
+        # others: it is not counted.
+        compiles = type(method.estimator).__module__.startswith("typicality.")
+        warm_up = X if compiles else X[:_WARM_UP_ROWS]
+        attempt(lambda: _fit(method, warm_up, seed), catch=FIT_ERRORS)
+        fit = attempt(lambda: _fit(method, X, seed)[1:], catch=FIT_ERRORS)
+    found, scores = fit.value or (None, None)
+    remarks = [first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)]
+    if choice.value == _MOST_CLUSTERS:
+        most = f"{_MOST_CLUSTERS} clusters are the most that were tried; there may be more."
+        remarks = [most, *remarks]
+    about: dict[str, Any] = {
+        "name": method.name,
+        "estimator": words_of(seeded_clone(method.estimator, seed)),
+        "seconds": fit.seconds,
+        "warnings": tuple(dict.fromkeys(remarks)),
+        "failure": fit.failure,
+    }
+    if not method.is_detector:
+        return method, ClustererResult(
+            labels=found, number_from=number_from, seconds_choosing=choice.seconds, **about
+        )
+    return method, DetectorResult(
+        scores=scores,
+        flagged=found,
+        rate=None if method.rate_parameter is None else rate,
+        n_fitted=0 if found is None else min(len(X), method.most_rows or len(X)),
+        **about,
+    )
+
+
+def refit(method: Method, X: Doubles, rows: Places, seed: int) -> tuple[NDArray[Any], float | None]:
+    """Labels or flags of some rows by a fit on them, and the share flagged of the others."""
+    model, found, _ = _fit(method, X[rows], seed)
+    unseen = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
+    if not (method.is_detector and len(unseen) and hasattr(model, "predict")):
+        return found, None
+    return found, float(np.mean(model.predict(X[unseen]) == -1))
+
+
+def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, NDArray[Any], Doubles | None]:
+    """A fitted model, labels or flags of the rows, and the scores of a detector."""
+    model = seeded_clone(method.estimator, seed).fit(_at_most(method.most_rows, X, seed))
+    if not method.is_detector:
+        return model, _labels_of(model, X), None
+    if hasattr(model, "negative_outlier_factor_"):
+        # Local outlier factors of training rows leave the row out; score_samples would not.
+        scores = np.asarray(model.negative_outlier_factor_) - model.offset_
+    else:
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    return model, scores < 0, scores
+
+
+def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
+    if most is None or len(X) <= most:
+        return X
+    rows: Doubles = X[draw_rows(len(X), most, np.random.RandomState(seed))]
+    return rows
+
+
+def with_refits(result: Result, drawn: Sequence[Places], refits: Sequence[Attempt[Any]]) -> Result:
+    """The result of a method with what its refits say."""
+    pairs = zip(drawn, refits, strict=True)
+    fits = [(rows, *one.value) for rows, one in pairs if one.value is not None]
+    found = [(rows, labels_or_flags) for rows, labels_or_flags, _ in fits]
+    failures = [one.failure for one in refits if one.failure is not None]
+    remarks = result.warnings
+    if failures:
+        remarks += (f"{len(failures)} of {len(refits)} refits failed: {failures[0]}",)
+    told: dict[str, Any] = {"warnings": remarks}
+    if isinstance(result, ClustererResult):
+        told["reproducibility"] = agreement_of_refits(found, measure=adjusted_rand_score)
+        told["refit_n_clusters"] = tuple(count_clusters(labels) for _, labels in found)
+    else:
+        told["reproducibility"] = agreement_of_refits(found, measure=jaccard_score)
+        told["held_out"] = Repeats(tuple(share for *_, share in fits if share is not None))
+    return replace(result, **told)

@@ -117,7 +117,13 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         rows = validate_data(self, X, accept_sparse="csr")
         # As given: the clusterer may choose columns by name.
         self.clusterer_ = clone(self.clusterer).fit(X)
-        labels = _check_labels(self.clusterer_, rows.shape[0])
+        labels = np.asarray(getattr(self.clusterer_, "labels_", None))
+        if labels.shape != (rows.shape[0],):
+            raise ValueError(
+                f"{self.clusterer_!r} has no labels_ of the {rows.shape[0]} rows it was fitted on. "
+                "Wrap a clusterer of rows; of a Pipeline its last step alone: "
+                "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
+            )
         nowhere = labels < 0
         fills = self.assign == "all" and bool(nowhere.any()) and not bool(nowhere.all())
         voters = np.flatnonzero(~nowhere) if fills else np.arange(len(labels))
@@ -182,15 +188,3 @@ def _check_distances_or_rows(clusterer: Any, metric: Any) -> None:
             "metric='precomputed' takes X for a square matrix of distances, and the clusterer "
             "takes it for rows. Set both, or neither."
         )
-
-
-def _check_labels(clusterer: Any, n_rows: int) -> Labels:
-    """The labels that a fitted clusterer gives the rows it was fitted on."""
-    labels = np.asarray(getattr(clusterer, "labels_", None))
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"{clusterer!r} has no labels_ of the {n_rows} rows it was fitted on. Wrap a clusterer "
-            "of rows; of a Pipeline its last step alone: "
-            "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
-        )
-    return labels

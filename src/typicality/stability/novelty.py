@@ -1,6 +1,6 @@
 """Accuracy of outlier detection where the truth is known: trained on normal rows alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_outlier_detector
 from sklearn.utils import check_random_state
 
-from typicality._arguments import check_same_length, check_whole
-from typicality._typing import Doubles
+from typicality._arguments import check_same_length
 from typicality._words import counted
 from typicality.metrics import jaccard_score
 from typicality.metrics.flags import check_flags
@@ -148,7 +147,6 @@ def novelty_accuracy(
     if not truth.any():
         raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
     sizes = _check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
-    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     work = partial(_train_once, detector, X, truth, sizes, rate, matched_to, score)
     scores = resample.repeat(
         work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
@@ -190,16 +188,13 @@ def _train_once(
         if rate is None:
             rejected = model.predict(unseen) == -1
         else:
-            threshold = _quantile(scores_of(model, rows, score), rate)
+            scores = scores_of(model, rows, score)
+            # Logarithms of densities may be -inf, and there is no way half from there.
+            method: Any = "linear" if np.isfinite(scores).all() else "lower"
+            threshold = np.quantile(scores, rate, method=method)
             rejected = scores_of(model, unseen, score) <= threshold
         accuracies.append(jaccard_score(rejected, is_outlier[others]))
     return accuracies
-
-
-def _quantile(scores: Doubles, rate: float) -> float:
-    # Logarithms of densities may be -inf, and there is no way half from there.
-    method: Any = "linear" if np.isfinite(scores).all() else "lower"
-    return float(np.quantile(scores, rate, method=method))
 
 
 def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
@@ -222,7 +217,7 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
 
 def _check_sizes(sizes: Any, n_normal: int) -> tuple[int, ...]:
     """One number of training rows or several, fewer than there are normal rows."""
-    given = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else (sizes,)
+    given = resample.one_or_several(sizes)
     for size in given:
         whole = isinstance(size, Integral) and not isinstance(size, bool)
         if not whole or not 2 <= size < n_normal:

@@ -1,6 +1,6 @@
 """Stability of outlier detection: do two halves of the rows agree on who is an outlier."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from typicality._arguments import check_choice, check_whole
+from typicality._arguments import check_choice
 from typicality._compat import n_rows_of
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles
 from typicality._words import counted, listed
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics import jaccard_score
@@ -144,7 +144,6 @@ def outlier_stability(
     rates = check_rates(rates)
     _check_parameter_name(detector, rate_parameter)
     check_choice(transfer, "transfer", TRANSFERS)
-    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     work = partial(_split_once, detector, X, rates, rate_parameter, transfer, score)
     scores = resample.repeat(
         work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
@@ -163,53 +162,25 @@ def _split_once(
 ) -> list[float]:
     """The agreement at each rate, for one split."""
     rng = check_random_state(seed)
-    split = resample.halves(n_rows_of(X), rng)
-    detectors = [resample.seeded_clone(detector, rng) for _ in split]
-    if rate_parameter is None:
-        scores = _fit_and_score(detectors, X, split, score)
-        return [_agreement(*scores, rate, transfer, rng) for rate in rates]
+    one, two, rows_1, rows_2, unseen = resample.halves(detector, X, rng)
     agreements = []
-    for rate in rates:
-        for one in detectors:
+    for number, rate in enumerate(rates):
+        if rate_parameter is not None:
             one.set_params(**{rate_parameter: rate})
-        scores = _fit_and_score(detectors, X, split, score)
-        agreements.append(_agreement(*scores, rate, transfer, rng))
+            two.set_params(**{rate_parameter: rate})
+        if rate_parameter is not None or number == 0:
+            one.fit(rows_1)
+            two.fit(rows_2)
+            training, transferred = scores_of(one, rows_1, score), scores_of(one, unseen, score)
+            own = scores_of(two, rows_2, score)
+        found = _lowest_rows(own, n_rejected(rate, len(own)), rng)
+        if transfer == "rank":
+            said = _lowest_rows(transferred, n_rejected(rate, len(own)), rng)
+        else:
+            nth = n_rejected(rate, len(training)) - 1
+            said = transferred <= np.partition(training, nth)[nth]
+        agreements.append(jaccard_score(found, said))
     return agreements
-
-
-def _fit_and_score(
-    detectors: Sequence[Any], X: Any, split: tuple[Places, Places], score: Score
-) -> tuple[Doubles, Doubles, Doubles]:
-    """Scores of both halves by the detector of the first, and of the second by its own."""
-    (one, two), (first, second) = detectors, split
-    rows_1 = resample.rows_of(one, X, first, trained_on=first)
-    rows_2 = resample.rows_of(two, X, second, trained_on=second)
-    unseen = resample.rows_of(one, X, second, trained_on=first)
-    one.fit(rows_1)
-    two.fit(rows_2)
-    return (
-        scores_of(one, rows_1, score),
-        scores_of(one, unseen, score),
-        scores_of(two, rows_2, score),
-    )
-
-
-def _agreement(
-    training: Doubles,
-    transferred: Doubles,
-    own: Doubles,
-    rate: float,
-    transfer: str,
-    rng: np.random.RandomState,
-) -> float:
-    """The Jaccard index of the outliers found in the second half, and of those transferred."""
-    found = lowest_rows(own, n_rejected(rate, len(own)), rng)
-    if transfer == "rank":
-        said = lowest_rows(transferred, n_rejected(rate, len(own)), rng)
-    else:
-        nth = n_rejected(rate, len(training)) - 1
-        said = transferred <= np.partition(training, nth)[nth]
-    return jaccard_score(found, said)
 
 
 def n_rejected(rate: float, n_rows: int) -> int:
@@ -248,7 +219,7 @@ def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
     return scores
 
 
-def lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
+def _lowest_rows(scores: Doubles, n_lowest: int, rng: np.random.RandomState) -> NDArray[np.bool_]:
     """Flags of the rows with the lowest scores, so many exactly; ties are broken at random."""
     flags = np.zeros(len(scores), dtype=bool)
     # By the order of the rows, a detector without any scores to speak of would seem stable.
@@ -281,7 +252,7 @@ def check_detector(detector: Any, score: Any) -> None:
 
 def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     """One share of rows to reject, or several."""
-    given = tuple(rates) if isinstance(rates, Iterable) and not isinstance(rates, str) else (rates,)
+    given = resample.one_or_several(rates)
     for rate in given:
         is_number = isinstance(rate, Real) and not isinstance(rate, bool)
         if not is_number or not 0 < float(rate) <= 0.5:

@@ -164,7 +164,11 @@ def recommend(
     -------
     Recommendation
     """
-    of_setting = _by_setting(sigmas, rates, np.asarray(scores, dtype=np.float64), n_flagged)
+    of_setting: dict[Setting, Doubles] = {}
+    for sigma, of_sigma in zip(sigmas, np.asarray(scores, dtype=np.float64), strict=True):
+        for rate, n_rows, values in zip(rates, n_flagged, of_sigma.T, strict=True):
+            mean, error = float(values.mean()), _standard_error(values)
+            of_setting[Setting(sigma, rate, n_rows, mean, error)] = values
     usual_rate = min(rates, key=lambda rate: abs(np.log(rate / default_rate)))
     (default,) = (s for s in of_setting if (s.sigma, s.rate) == (default_sigma, usual_rate))
     candidates = [
@@ -178,7 +182,13 @@ def recommend(
     if default not in equal:
         # What is hardly more stable than the default is no reason to leave it, either.
         equal = [s for s in equal if not is_noise(of_setting[s] - of_setting[default])]
-    chosen = min(equal, key=lambda s: _how_far(s, default))
+
+    def how_far(s: Setting) -> tuple[float, float, float]:
+        """First by rate, then by bandwidth, then the narrower."""
+        by_rate = abs(float(np.log(s.rate / default.rate)))
+        return by_rate, abs(float(np.log(s.sigma / default.sigma))), s.sigma
+
+    chosen = min(equal, key=how_far)
     gains = of_setting[chosen] - of_setting[default]
     return Recommendation(
         chosen=chosen,
@@ -189,18 +199,6 @@ def recommend(
     )
 
 
-def _by_setting(
-    sigmas: Sequence[float], rates: Sequence[float], scores: Doubles, n_flagged: Sequence[int]
-) -> dict[Setting, Doubles]:
-    """The scores of each setting."""
-    of_setting = {}
-    for sigma, of_sigma in zip(sigmas, scores, strict=True):
-        for rate, n_rows, values in zip(rates, n_flagged, of_sigma.T, strict=True):
-            mean, error = float(values.mean()), _standard_error(values)
-            of_setting[Setting(sigma, rate, n_rows, mean, error)] = values
-    return of_setting
-
-
 def _standard_error(values: Doubles) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values)))
 
@@ -209,15 +207,6 @@ def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
     mean, error = float(differences.mean()), _standard_error(differences)
     n_errors = stdtrit(len(differences) - 1, 1 - _BY_LUCK / n_rivals)
     return mean < _MATTERS or mean <= n_errors * error
-
-
-def _how_far(setting: Setting, default: Setting) -> tuple[float, float, float]:
-    """First by rate, then by bandwidth, then the narrower."""
-    return (
-        abs(float(np.log(setting.rate / default.rate))),
-        abs(float(np.log(setting.sigma / default.sigma))),
-        setting.sigma,
-    )
 
 
 # ---- in words ------------------------------------------------------------------------------------

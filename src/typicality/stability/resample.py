@@ -9,7 +9,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache, partial
 from numbers import Integral
@@ -25,6 +25,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags, indexable
 from threadpoolctl import ThreadpoolController
 
+from typicality._arguments import check_whole
 from typicality._compat import n_rows_of, safe_split
 from typicality._typing import Doubles, Places
 from typicality.exceptions import RepetitionError, warn
@@ -51,12 +52,6 @@ def seed_of(random_state: Any) -> int:
     """A whole number as it is; else a seed drawn from the generator, which can be reported."""
     rng = check_random_state(random_state)
     return int(random_state) if isinstance(random_state, Integral) else draw_seed(rng)
-
-
-def halves(n_rows: int, rng: np.random.RandomState) -> tuple[Places, Places]:
-    """The numbers of the rows of two random halves; the second has one more where n is odd."""
-    order = rng.permutation(n_rows)
-    return order[: n_rows // 2], order[n_rows // 2 :]
 
 
 def draw_rows(n_rows: int, size: int, rng: np.random.RandomState) -> Places:
@@ -112,6 +107,25 @@ def seeded_clone(estimator: Any, seed: np.random.RandomState | int) -> Any:
 def rows_of(estimator: Any, X: Any, rows: Places, *, trained_on: Places) -> Any:
     """Some rows of X, as the estimator takes them; of a square matrix also the columns."""
     return safe_split(estimator, X, None, rows, trained_on)[0]
+
+
+def halves(estimator: Any, X: Any, rng: np.random.RandomState) -> tuple[Any, Any, Any, Any, Any]:
+    """Two unfitted copies, the random half of the rows for each, and the second half for the first.
+
+    The second half has one row more where their number is odd.
+    """
+    order = rng.permutation(n_rows_of(X))
+    first, second = order[: len(order) // 2], order[len(order) // 2 :]
+    one, two = (seeded_clone(estimator, rng) for _ in range(2))
+    rows_1 = rows_of(one, X, first, trained_on=first)
+    rows_2 = rows_of(two, X, second, trained_on=second)
+    return one, two, rows_1, rows_2, rows_of(one, X, second, trained_on=first)
+
+
+def one_or_several(values: Any) -> tuple[Any, ...]:
+    """A tuple of values, also where there is one alone."""
+    is_one = isinstance(values, str) or not isinstance(values, Iterable)
+    return (values,) if is_one else tuple(values)
 
 
 def check_estimator(estimator: Any, name: str) -> None:
@@ -171,10 +185,10 @@ def check_numbers(X: Any, at_least: int, *, what: str, why: str) -> Doubles:
 class Attempt(NamedTuple, Generic[Value]):
     """A piece of work: its value or why it failed, its time, and its warnings, each once."""
 
-    value: Value | None
-    failure: str | None
-    seconds: float
-    warnings: tuple[Caught, ...]
+    value: Value | None = None
+    failure: str | None = None
+    seconds: float = 0.0
+    warnings: tuple[Caught, ...] = ()
 
 
 def attempt(
@@ -277,6 +291,7 @@ def repeat(
         As soon as a piece of work fails. The rest is not done then, nor after an interrupt or an
         error of `progress`.
     """
+    n_repeats = check_whole(n_repeats, "n_repeats", least=1)
     seeds = check_random_state(random_state).randint(_LARGEST_SEED, size=n_repeats).tolist()
     works = (
         partial(_named_work, work, seed, f"Repetition {number:,} of {n_repeats:,} (seed {seed})")
@@ -322,10 +337,28 @@ def progress_reporter(progress: bool | Progress, total: int) -> Iterator[Progres
             )
 
 
-def part_of_progress(
-    report: Progress, before: int, total: int, words: str, size: int = 1
-) -> Progress:
-    """Progress of a part, told as steps of the whole: `before` steps are done, a step is `size`."""
+def repeat_each(
+    works: Sequence[tuple[str, int, Callable[..., Value]]],
+    n_repeats: int,
+    progress: bool | Progress,
+) -> list[tuple[Value, list[Caught]]]:
+    """What several pieces of repeated work return and warn of; their progress is told as one.
+
+    Each comes with words and with the number of steps that a repetition is, and is called with
+    ``progress=``.
+    """
+    done, total = 0, n_repeats * sum(size for _, size, _ in works)
+    found = []
+    with progress_reporter(progress, total) as report:
+        for words, size, work in works:
+            part = _part_of_progress(report, done, total, words, size)
+            with capture_warnings() as caught:
+                found.append((work(progress=part), caught))
+            done += n_repeats * size
+    return found
+
+
+def _part_of_progress(report: Progress, before: int, total: int, words: str, size: int) -> Progress:
     return lambda done, _, __: report(before + size * done, total, words)
 
 

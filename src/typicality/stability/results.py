@@ -1,7 +1,7 @@
 """Scores of many repetitions: their summary, as text, as a table and as JSON."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -55,18 +55,18 @@ class RepeatedScores(ABC):
     @property
     def mean(self) -> Doubles:
         """The mean of each setting."""
-        return self._of_known(lambda scores: scores.mean(axis=0))
+        return np.asarray(self._known.mean(axis=0))
 
     @property
     def quartiles(self) -> Doubles:
         """The lower quartile, the median and the upper quartile of each, of shape (3, n)."""
-        found = self._of_known(lambda scores: np.percentile(scores, (25, 50, 75), axis=0))
-        return np.broadcast_to(found, (3, len(self.settings)))
+        return np.percentile(self._known, (25, 50, 75), axis=0)
 
     @property
     def deviation(self) -> Doubles:
         """The standard deviation of each setting over the repetitions; NaN where there is one."""
-        return self._of_known(lambda scores: scores.std(axis=0, ddof=1), at_least=2)
+        known = self._known
+        return known.std(axis=0, ddof=1) if len(known) > 1 else np.full(known.shape[1], np.nan)
 
     @property
     def standard_error(self) -> Doubles:
@@ -75,17 +75,14 @@ class RepeatedScores(ABC):
         Of the choice of halves or subsets alone: all repetitions share the same rows, and other
         rows from the same source may give a mean that is farther away.
         """
-        return np.asarray(self.deviation / np.sqrt(max(len(self._known), 1)))
+        return np.asarray(self.deviation / np.sqrt(len(self._known)))
 
     @property
     def _known(self) -> Doubles:
-        """The repetitions that say something (not NaN); none where most say nothing."""
+        """The repetitions that say something (not NaN); one of NaN where most say nothing."""
         known = self.scores[~np.isnan(self.scores).any(axis=1)]
-        return known if 2 * len(known) >= self.n_repeats else known[:0]
-
-    def _of_known(self, measure: Callable[[Doubles], Any], *, at_least: int = 1) -> Doubles:
-        enough = len(self._known) >= at_least
-        return np.asarray(measure(self._known) if enough else np.full(len(self.settings), np.nan))
+        says_enough = len(known) > 0 and 2 * len(known) >= self.n_repeats
+        return known if says_enough else np.full((1, self.scores.shape[1]), np.nan)
 
     def plot(self, *, ax: Any = None) -> Any:
         """A box of scores for each setting.
@@ -124,40 +121,39 @@ class RepeatedScores(ABC):
     def to_dict(self) -> dict[str, Any]:
         """All there is, the single scores among it, ready for JSON."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain: dict[str, Any] = as_json(told | {"summary": self.summary()})
-        return plain
+        return as_json(**told, summary=self.summary())
 
     def __repr__(self) -> str:
         (name, settings), *numbers = self.summary().items()
-        header = [name, *(name for name, _ in numbers)]
-        columns = [map(str, settings), *([f"{x:.3f}" for x in values] for _, values in numbers)]
-        table = text_table(header, list(zip(*columns, strict=True)))
-        return f"{self.title}\n\n{table}"
+        columns = [[name, *map(str, settings)]]
+        columns += [[name, *(f"{x:.3f}" for x in values)] for name, values in numbers]
+        return f"{self.title}\n\n{text_table(list(zip(*columns, strict=True)))}"
 
 
-def text_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = ()
-) -> str:
-    """Cells in columns of equal width, to the right but for the columns numbered in `left`."""
-    lines = [header, *rows]
+def text_table(lines: Sequence[Sequence[str]], *, left: int | None = None) -> str:
+    """A header and rows in columns of equal width, to the right but for the column `left`."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
+            cell.ljust(width) if place == left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
         for line in lines
     )
 
 
-def as_json(value: Any) -> Any:
-    """Lists, dicts and numbers; None for numbers that JSON does not have."""
+def as_json(**entries: Any) -> dict[str, Any]:
+    """Entries as lists, dicts and numbers; None for numbers that JSON does not have."""
+    return {name: _plain(entry) for name, entry in entries.items()}
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: as_json(part) for name, part in value.items()}
+        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
-        return as_json(value.tolist())
+        return _plain(value.tolist())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [as_json(part) for part in value]
+        return [_plain(part) for part in value]
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.ma import MaskedArray
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.base import (
     BaseEstimator,
@@ -34,124 +34,16 @@ from typicality.stability.results import words_of
 _FITTED_ATTRIBUTES = ("labels_", "offset_", "n_features_in_", "feature_names_in_")
 
 
-def _chosen_has(name: str) -> Any:
-    """Whether the chosen estimator, or before the fit the one given, has a method."""
-
-    def check(search: Any) -> bool:
-        if not search.refit:
-            raise AttributeError(f"{name} needs refit=True: nothing was fitted on all rows.")
-        getattr(getattr(search, "best_estimator_", search.estimator), name)
-        return True
-
-    return check
-
-
-_DOCSTRING = """{words} By the chosen estimator.
-
-Parameters
-----------
-X : array-like or dataframe of shape (n_samples, n_features)
-    The rows.
-
-Returns
--------
-array of shape ({shape})
-"""
-
-
-def _handed_on(name: str, words: str, *, columns: str = "") -> Any:
-    """A method of rows alone that the chosen estimator answers."""
-
-    def ask(self: Any, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
-        answer: NDArray[Any] = getattr(self.best_estimator_, name)(X)
-        return answer
-
-    ask.__name__, ask.__qualname__ = name, f"ChosenEstimator.{name}"
-    ask.__doc__ = _DOCSTRING.format(words=words, shape=f"n_samples, {columns}".rstrip())
-    return available_if(_chosen_has(name))(ask)
-
-
-class ChosenEstimator:
-    """The methods of `best_estimator_`, those that it has."""
-
-    best_estimator_: Any
-    fit: Any
-
-    predict = _handed_on("predict", "The clusters of rows; or 1, and -1 for outliers.")
-    predict_memberships = _handed_on(
-        "predict_memberships", "The memberships of rows.", columns="n_clusters"
-    )
-    predict_proba = _handed_on(
-        "predict_proba", "The probabilities of components, for rows.", columns="n_components"
-    )
-    transform = _handed_on("transform", "The rows, transformed.", columns="n_columns")
-    score_samples = _handed_on("score_samples", "The scores of rows, larger for normal ones.")
-    decision_function = _handed_on(
-        "decision_function", "The decision on rows, negative for outliers."
-    )
-
-    @available_if(_chosen_has("predict"))
-    def fit_predict(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Search, and say what the chosen estimator says of the same rows.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-
-        Returns
-        -------
-        array of int of shape (n_samples,)
-        """
-        self.fit(X)
-        labels: NDArray[Any] = self.labels_ if hasattr(self, "labels_") else self.predict(X)
-        return labels
-
-    @available_if(_chosen_has("transform"))
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
-        """Search, and transform the same rows as the chosen estimator does.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-        """
-        return self.fit(X).transform(X)
-
-    @available_if(_chosen_has("score"))
-    def score(self, X: ArrayLike, y: Any = None) -> float:
-        """The score of the chosen estimator on rows. It is not the stability.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows.
-        y : array-like, optional
-            Handed on.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        return float(self.best_estimator_.score(X, y))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
-            return getattr(self.best_estimator_, name)
-        raise AttributeError(
-            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+def _if_chosen_has(name: str) -> Any:
+    """For methods that the chosen estimator has, or before the fit the one given."""
+    return available_if(
+        lambda search: (
+            search.refit and hasattr(getattr(search, "best_estimator_", search.estimator), name)
         )
+    )
 
 
-class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
+class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
     """The most stable setting of a clusterer or of a detector of outliers, fitted on all rows.
 
     Every setting of the grid is judged by :func:`clustering_stability` or, for detectors, by the
@@ -315,55 +207,194 @@ class StabilitySearch(ChosenEstimator, MetaEstimatorMixin, BaseEstimator):
         # of, the repetitions tell.
         with resample.capture_warnings():
             resample.seeded_clone(candidates[0], rng).fit(X)
-        results = self._judge_all(X, candidates, kind, seed=seed)
+        works: Any = [
+            (words_of(candidate), 1, partial(self._judge, X, candidate, kind, seed=seed))
+            for candidate in candidates
+        ]
+        found = resample.repeat_each(works, self.n_repeats, self.progress)
+        results, caught = zip(*found, strict=True)
+        resample.warn_once(caught, len(candidates), among="settings")
         scores = np.column_stack([result.scores.mean(axis=1) for result in results])
         means = np.array([result.mean.mean() for result in results])
         n_clusters = None
         if kind == "clusters":
             n_clusters = np.array([result.typical_n_clusters for result in results])
-        choice = choose(scores, means, tolerance=self.tolerance, n_clusters=n_clusters)
+        best, tied = choose(scores, means, tolerance=self.tolerance, n_clusters=n_clusters)
         if self.refit:
-            chosen = resample.seeded_clone(candidates[choice.chosen], rng)
+            chosen = resample.seeded_clone(candidates[best], rng)
             self.best_estimator_ = chosen.fit(X)
-        self.results_ = tuple(results)
+        self.results_ = results
         self.cv_results_ = results_table(settings, scores, means)
         if n_clusters is not None:
             self.cv_results_["median_n_clusters"] = n_clusters
-        self.tied_ = choice.tied
-        self.best_index_ = choice.chosen
-        self.best_params_ = settings[choice.chosen]
-        self.best_score_ = float(means[choice.chosen])
+        self.tied_ = tied
+        self.best_index_ = best
+        self.best_params_ = settings[best]
+        self.best_score_ = float(means[best])
         self.n_splits_ = self.n_repeats
         return self
 
-    def _judge_all(self, X: Any, candidates: list[Any], kind: str, *, seed: int) -> list[Any]:
-        """The stability of every candidate on the same splits; each warning is given once."""
+    @_if_chosen_has("predict")
+    def predict(self, X: ArrayLike) -> Any:
+        """The clusters of rows; or 1, and -1 for outliers. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().predict(X)
+
+    @_if_chosen_has("predict_memberships")
+    def predict_memberships(self, X: ArrayLike) -> Any:
+        """The memberships of rows. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_clusters)
+        """
+        return self._fitted().predict_memberships(X)
+
+    @_if_chosen_has("predict_proba")
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """The probabilities of components, for rows. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self._fitted().predict_proba(X)
+
+    @_if_chosen_has("transform")
+    def transform(self, X: ArrayLike) -> Any:
+        """The rows, transformed. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self._fitted().transform(X)
+
+    @_if_chosen_has("score_samples")
+    def score_samples(self, X: ArrayLike) -> Any:
+        """The scores of rows, larger for normal ones. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().score_samples(X)
+
+    @_if_chosen_has("decision_function")
+    def decision_function(self, X: ArrayLike) -> Any:
+        """The decision on rows, negative for outliers. By the chosen estimator.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._fitted().decision_function(X)
+
+    @_if_chosen_has("predict")
+    def fit_predict(self, X: ArrayLike, y: Any = None) -> Any:
+        """Search, and say what the chosen estimator says of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of int of shape (n_samples,)
+        """
+        self.fit(X)
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
+
+    @_if_chosen_has("transform")
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+        """Search, and transform the same rows as the chosen estimator does.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+        """
+        return self.fit(X).transform(X)
+
+    @_if_chosen_has("score")
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """The score of the chosen estimator on rows. It is not the stability.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The rows.
+        y : array-like, optional
+            Handed on.
+
+        Returns
+        -------
+        float
+        """
+        return float(self._fitted().score(X, y))
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
+            return getattr(self.best_estimator_, name)
+        raise AttributeError(
+            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+        )
+
+    def _judge(self, X: Any, candidate: Any, kind: str, *, seed: int, progress: Any) -> Any:
+        """The stability of a candidate, on the splits of a seed."""
         judge: Callable[..., Any] = clustering_stability
         if kind == "outliers":
             judge = partial(outlier_stability, rates=self.rates, transfer=self.transfer)
-        results, caught_of_each = [], []
-        n_splits = len(candidates) * self.n_repeats
-        with resample.progress_reporter(self.progress, n_splits) as report:
-            for number, candidate in enumerate(candidates):
-                part = resample.part_of_progress(
-                    report, number * self.n_repeats, n_splits, words_of(candidate)
-                )
-                try:
-                    with resample.capture_warnings() as caught:
-                        result = judge(
-                            candidate,
-                            X,
-                            n_repeats=self.n_repeats,
-                            random_state=seed,
-                            n_jobs=self.n_jobs,
-                            progress=part,
-                        )
-                except RepetitionError as error:
-                    raise RepetitionError(f"{words_of(candidate)}: {error}") from error
-                results.append(result)
-                caught_of_each.append(caught)
-        resample.warn_once(caught_of_each, len(candidates), among="settings")
-        return results
+        splits = {"n_repeats": self.n_repeats, "random_state": seed, "n_jobs": self.n_jobs}
+        try:
+            return judge(candidate, X, progress=progress, **splits)
+        except RepetitionError as error:
+            raise RepetitionError(f"{words_of(candidate)}: {error}") from error
 
     def plot(self, *, ax: Any = None) -> Any:
         """A box of scores for each setting.
@@ -461,16 +492,9 @@ def _kind_of(estimator: Any) -> str:
 _ROUNDING = 1e-9
 
 
-class Choice(NamedTuple):
-    """The setting that is chosen, and all that count as equally stable."""
-
-    chosen: int
-    tied: Places
-
-
 def choose(
     scores: Doubles, means: Doubles, *, tolerance: float, n_clusters: Doubles | None = None
-) -> Choice:
+) -> tuple[int, Places]:
     """The most stable setting; among equally stable ones that with most clusters, then the first.
 
     Parameters
@@ -486,17 +510,20 @@ def choose(
 
     Returns
     -------
-    Choice
+    chosen : int
+        Its number.
+    tied : array of int
+        The numbers of all that count as equally stable.
     """
     said = np.flatnonzero(~np.isnan(means))
     if len(said) == 0:
-        return Choice(0, np.arange(len(means)))
+        return 0, np.arange(len(means))
     best = said[np.argmax(means[said])]
     allowed = [max(tolerance, _error(scores[:, best] - scores[:, j])) for j in said]
     # With one bad split of many the mean is behind by one standard error exactly: a tie.
     tied = said[means[best] - means[said] <= np.array(allowed) + _ROUNDING]
     most = tied if n_clusters is None else tied[n_clusters[tied] == n_clusters[tied].max()]
-    return Choice(int(most[0]), tied)
+    return int(most[0]), tied
 
 
 def _error(differences: Doubles) -> float:

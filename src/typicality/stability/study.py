@@ -1,7 +1,8 @@
 """The stability of outlier detection over bandwidths and rates, and which of them to use."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ OURS, SVM = "one-cluster", "one-class svm"
 _FEWEST_ROWS = 20
 _MOST_WITH_ERRORS = 3  # rates; more would not fit a line of eighty
 _DIGITS = 4  # so many are printed, and typed again
+_N_SIGMAS = 7
 _APART = 1.1  # the rules count as one where they are closer than this
 
 
@@ -113,7 +115,7 @@ class OutlierStudy:
                             "sigma": named.sigma,
                             "rule": named.rule,
                             "rate": rate,
-                            "n_flagged": n_flagged(rate, self.n_split),
+                            "n_flagged": n_rejected(rate, self.n_split - self.n_split // 2),
                             "n_repeats": result.n_repeats,
                             **{name.replace(" ", "_"): x[number] for name, x in summary.items()},
                         }
@@ -164,36 +166,30 @@ class OutlierStudy:
     def to_dict(self) -> dict[str, Any]:
         """All but the single scores, ready for JSON."""
         advice = self.recommendation
-        plain: dict[str, Any] = as_json(
-            {
-                "seed": self.seed,
-                "n_rows": self.n_rows,
-                "n_split": self.n_split,
-                "n_repeats": self.n_repeats,
-                "transfer": self.transfer,
-                "settings": self.table,
-                "recommendation": {
-                    "keeps_default": advice.keeps_default,
-                    "chosen": advice.chosen._asdict(),
-                    "default": advice.default._asdict(),
-                    "most_stable": advice.best._asdict(),
-                    "sentences": advice.sentences,
-                },
-                "warnings": self.warnings,
-                "seconds": round(self.seconds, 3),
-            }
+        return as_json(
+            seed=self.seed,
+            n_rows=self.n_rows,
+            n_split=self.n_split,
+            n_repeats=self.n_repeats,
+            transfer=self.transfer,
+            settings=self.table,
+            recommendation={
+                "keeps_default": advice.keeps_default,
+                "chosen": advice.chosen._asdict(),
+                "default": advice.default._asdict(),
+                "most_stable": advice.best._asdict(),
+                "sentences": advice.sentences,
+            },
+            warnings=self.warnings,
+            seconds=round(self.seconds, 3),
         )
-        return plain
 
     def __repr__(self) -> str:
         title = (
             f"Stability of outlier detection: {counted(self.n_repeats, 'split')} of "
             f"{counted(self.n_split, 'row')} in halves, transfer by {self.transfer}"
         )
-        tables = []
-        for detector in self.results:
-            header, *lines = self.cells(detector)
-            tables.append(f"{detector}\n{text_table(header, lines, left={1})}")
+        tables = [f"{name}\n{text_table(self.cells(name), left=1)}" for name in self.results]
         return "\n\n".join([title, *tables, "\n".join(self.recommendation.sentences)])
 
 
@@ -291,26 +287,35 @@ def outlier_study(
     if len(rows) > max_rows:
         sample = rows[np.random.RandomState(seed).permutation(len(rows))[:max_rows]]
 
-    tasks = [_Task(OURS, sigma, OneClusterPCM(sigma=sigma), None, 2) for sigma, _ in named]
-    if compare:
-        machines = [(sigma, OneClassSVM(gamma=0.5 / sigma**2)) for sigma, _ in named]
-        n_fits = 2 * len(rates)
-        tasks += [_Task(SVM, sigma, machine, "nu", n_fits) for sigma, machine in machines]
-    results, heard = _measured(
-        tasks,
-        sample,
-        progress,
+    measure = partial(
+        outlier_stability,
+        X=sample,
         rates=rates,
         transfer=transfer,
         n_repeats=n_repeats,
         random_state=seed,  # one for all, so that all see the same halves
         n_jobs=n_jobs,
     )
+    works: list[Any] = [
+        (f"Fits of {OURS}", 2, partial(measure, OneClusterPCM(sigma=sigma))) for sigma, _ in named
+    ]
+    if compare:
+        for sigma, _ in named:
+            machine = OneClassSVM(gamma=0.5 / sigma**2)
+            work = partial(measure, machine, rate_parameter="nu")
+            works.append((f"Fits of {SVM}", 2 * len(rates), work))
+    found, caught = zip(*resample.repeat_each(works, n_repeats, progress), strict=True)
+    results = {OURS: found[: len(named)]} | ({SVM: found[len(named) :]} if compare else {})
+    warned: dict[str, list[str]] = {}  # sigmas, by warning
+    for (sigma, _), of_one in zip(named * 2, caught, strict=False):
+        for text in dict.fromkeys(text for _, text in of_one):
+            warned.setdefault(text, []).append(f"{sigma:.4g}")
+    n_flagged = [n_rejected(rate, len(sample) - len(sample) // 2) for rate in rates]
     recommendation = recommend(
         [sigma for sigma, _ in named],
         rates,
         np.array([result.scores for result in results[OURS]]),
-        n_flagged=[n_flagged(rate, len(sample)) for rate in rates],
+        n_flagged=n_flagged,
         default_sigma=default,
     )
     return OutlierStudy(
@@ -320,56 +325,12 @@ def outlier_study(
         default_sigma=default,
         results=results,
         recommendation=recommendation,
-        warnings=(*recommendation.warnings, *heard),
+        warnings=(
+            *recommendation.warnings,
+            *(f"With sigma {enumerated(sigmas)}: {text}" for text, sigmas in warned.items()),
+        ),
         seconds=perf_counter() - began,
     )
-
-
-class _Task(NamedTuple):
-    """A detector, the parameter that is the rate, and the number of fits a repetition."""
-
-    name: str
-    sigma: float
-    detector: Any
-    rate_parameter: str | None
-    n_fits: int
-
-
-def _measured(
-    tasks: Sequence[_Task],
-    X: Doubles,
-    progress: bool | resample.Progress,
-    *,
-    n_repeats: int,
-    **options: Any,
-) -> tuple[dict[str, tuple[OutlierStability, ...]], list[str]]:
-    """The results of each detector, and what its fits warned of."""
-    results: dict[str, tuple[OutlierStability, ...]] = {}
-    sigmas: dict[str, list[str]] = {}  # by warning
-    done, total = 0, n_repeats * sum(task.n_fits for task in tasks)
-    with resample.progress_reporter(progress, total) as report:
-        for name, sigma, detector, rate_parameter, n_fits in tasks:
-            with resample.capture_warnings() as caught:
-                result = outlier_stability(
-                    detector,
-                    X,
-                    rate_parameter=rate_parameter,
-                    n_repeats=n_repeats,
-                    progress=resample.part_of_progress(
-                        report, done, total, f"Fits of {name}", n_fits
-                    ),
-                    **options,
-                )
-            results[name] = (*results.get(name, ()), result)
-            for text in dict.fromkeys(text for _, text in caught):
-                sigmas.setdefault(text, []).append(f"{sigma:.4g}")
-            done += n_repeats * n_fits
-    return results, [f"With sigma {enumerated(s)}: {text}" for text, s in sigmas.items()]
-
-
-def n_flagged(rate: float, n_split: int) -> int:
-    """How many rows of the second half are flagged at a rate."""
-    return n_rejected(rate, n_split - n_split // 2)
 
 
 # ---- bandwidths worth comparing ------------------------------------------------------------------
@@ -396,20 +357,18 @@ def _chosen_sigmas(X: Doubles, sigmas: Any, default: float) -> tuple[NamedSigma,
     return tuple(NamedSigma(sigma, chosen[sigma]) for sigma in sorted(chosen))
 
 
-def named_sigmas(X: Doubles, *, n_values: int = 7) -> tuple[NamedSigma, ...]:
+def named_sigmas(X: Doubles) -> tuple[NamedSigma, ...]:
     """Bandwidths from h / 2 to M, with h the neighbour distance and M the median distance.
 
     Among them are those of the rules "knn" (h), "auto" (M / 2, what
     :class:`typicality.OneClusterPCM` takes by itself) and "median" (M). In many dimensions h comes
-    near M: then they begin at M / 4. The widest gaps between them are halved until there are
-    `n_values`. All but that of "auto" have four digits.
+    near M: then they begin at M / 4. The widest gaps between them are halved until there are seven.
+    All but that of "auto" have four digits.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The rows; they must not all be equal.
-    n_values : int, default=7
-        How many; four at the least.
 
     Returns
     -------
@@ -422,21 +381,14 @@ def named_sigmas(X: Doubles, *, n_values: int = 7) -> tuple[NamedSigma, ...]:
         chosen[rounded(neighbour / 2)] = "h / 2"
     else:
         chosen[rounded(median / 4)] = "M / 4"
-    if neighbour < median and _stands_apart(neighbour, chosen):
+    stands_apart = all(max(neighbour / s, s / neighbour) > _APART for s in chosen)
+    if neighbour < median and stands_apart:
         chosen[rounded(neighbour)] = "knn (h)"
-    while len(chosen) < n_values:
-        chosen[_middle_of_widest_gap(sorted(chosen))] = ""
+    while len(chosen) < _N_SIGMAS:
+        logs = np.log(sorted(chosen))
+        widest = int(np.argmax(np.diff(logs)))
+        chosen[rounded(float(np.exp(logs[widest : widest + 2].mean())))] = ""
     return tuple(NamedSigma(sigma, chosen[sigma]) for sigma in sorted(chosen))
-
-
-def _stands_apart(sigma: float, others: Iterable[float]) -> bool:
-    return all(max(sigma / other, other / sigma) > _APART for other in others)
-
-
-def _middle_of_widest_gap(sigmas: list[float]) -> float:
-    logs = np.log(sigmas)
-    widest = int(np.argmax(np.diff(logs)))
-    return rounded(float(np.exp(logs[widest : widest + 2].mean())))
 
 
 def rounded(sigma: float) -> float:

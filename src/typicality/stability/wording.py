@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from typicality.stability.methods import ClustererResult, DetectorResult
 
 if TYPE_CHECKING:
     from typicality.stability.compare import Comparison
+
+Lines = list[tuple[str, ...]]
 
 _SAME = 0.9  # an agreement above it is called the same clusters
 _ALIKE = 0.6
@@ -75,24 +77,20 @@ def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: Agreemen
                 f"{share} find a single cluster ({names}): separate clusters are not visible to "
                 "them."
             )
+    elif len(placed.of_pairs) == 0:
+        sentence = "There are no rows that two clusterers both put in clusters: nothing to compare."
     else:
-        sentence = _partial_agreement(placed)
+        median = float(np.median(placed.of_pairs))
+        measured = f"the median adjusted Rand index of two of them is {median:.2f}"
+        sentence = f"The clusterers agree in part: {measured}."
+        if median < _ALIKE:
+            sentence = (
+                f"The clusterers disagree: {measured}. The clusters are not pronounced, or the "
+                "methods mean different things by a cluster."
+            )
     if others:
         sentence += f" {_capital(enumerated(others))} left out over half of the rows."
     return sentence
-
-
-def _partial_agreement(placed: AgreementMatrix) -> str:
-    if len(placed.of_pairs) == 0:
-        return "There are no rows that two clusterers both put in clusters: nothing to compare."
-    median = float(np.median(placed.of_pairs))
-    measured = f"the median adjusted Rand index of two of them is {median:.2f}"
-    if median >= _ALIKE:
-        return f"The clusterers agree in part: {measured}."
-    return (
-        f"The clusterers disagree: {measured}. The clusters are not pronounced, or the methods "
-        "mean different things by a cluster."
-    )
 
 
 def _largest_group(
@@ -186,56 +184,46 @@ def _capital(text: str) -> str:
 # ---- tables and notes ----------------------------------------------------------------------------
 
 
-class TextTable(NamedTuple):
-    """A table of cells as they are printed."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def clusterer_table(results: Sequence[ClustererResult]) -> TextTable:
-    """A row for each clusterer."""
-    header = ("method", "clusters", "by", "left out", "reproducibility", "seconds")
-    rows = []
+def clusterer_table(results: Sequence[ClustererResult]) -> Lines:
+    """A header, and a row for each clusterer."""
+    lines: Lines = [("method", "clusters", "by", "left out", "reproducibility", "seconds")]
     for r in results:
-        choosing = f" + {_seconds(r.seconds_choosing)}" if r.seconds_choosing else ""
+        if r.failure is not None:
+            lines.append((r.name, "failed", *[_EMPTY] * 4))
+            continue
         numbers = (r.n_clusters or 0, *r.refit_n_clusters)
         least, most = min(numbers), max(numbers)
         clusters = f"{numbers[0]}" if least == most else f"{numbers[0]} ({least}-{most})"
-        cells = (
-            *(
-                clusters,
-                r.number_from,
-                _percent(r.left_out),
-                _mean_and_deviation(r.reproducibility),
-            ),
-            _seconds(r.seconds) + choosing,
-        )
-        rows.append((r.name, *(cells if r.failure is None else ("failed", *[_EMPTY] * 4))))
-    return TextTable("Clusters", header, tuple(rows))
+        choosing = f" + {_seconds(r.seconds_choosing)}" if r.seconds_choosing else ""
+        seconds = _seconds(r.seconds) + choosing
+        refits = _mean_and_deviation(r.reproducibility)
+        lines.append((r.name, clusters, r.number_from, _percent(r.left_out), refits, seconds))
+    return lines
 
 
-def detector_table(results: Sequence[DetectorResult]) -> TextTable:
-    """A row for each detector."""
-    header = ("method", "flagged", "of unseen", "reproducibility", "seconds")
-    rows = []
+def detector_table(results: Sequence[DetectorResult]) -> Lines:
+    """A header, and a row for each detector."""
+    lines: Lines = [("method", "flagged", "of unseen", "reproducibility", "seconds")]
     for r in results:
+        if r.failure is not None:
+            lines.append((r.name, "failed", *[_EMPTY] * 3))
+            continue
         shares = _percent(r.flagged_share), _percent(r.held_out.mean)
-        cells = (*shares, _mean_and_deviation(r.reproducibility), _seconds(r.seconds))
-        rows.append((r.name, *(cells if r.failure is None else ("failed", *[_EMPTY] * 3))))
-    return TextTable("Outliers", header, tuple(rows))
+        refits = _mean_and_deviation(r.reproducibility)
+        lines.append((r.name, *shares, refits, _seconds(r.seconds)))
+    return lines
 
 
-def agreement_table(title: str, above: AgreementMatrix, below: AgreementMatrix) -> TextTable:
+def agreement_table(above: AgreementMatrix, below: AgreementMatrix) -> Lines:
     """Two measures in one square, one above the diagonal and one below it."""
-    names = above.names
+    numbers = [str(i + 1) for i in range(len(above.names))]
     square = np.triu(above.values, 1) + np.tril(below.values, -1)
-    rows = tuple(
-        (f"{i + 1} {name}", *("" if i == j else _decimal(square[i, j]) for j in range(len(names))))
-        for i, name in enumerate(names)
-    )
-    return TextTable(title, ("", *(str(i + 1) for i in range(len(names)))), rows)
+    lines: Lines = [("", *numbers)]
+    for i, name in enumerate(above.names):
+        cells = [_decimal(value) for value in square[i]]
+        cells[i] = ""
+        lines.append((f"{numbers[i]} {name}", *cells))
+    return lines
 
 
 def notes_on_run(found: "Comparison") -> tuple[str, ...]:
@@ -256,20 +244,16 @@ def notes_on_run(found: "Comparison") -> tuple[str, ...]:
         for result in found.detectors
         if 0 < result.n_fitted < n_compared
     ]
-    notes.append(
+    notes += [
         "Clusters: their number, in brackets the smallest and the largest in refits, and who chose "
-        "it: the method found it, it was given, or it has the best silhouette or the smallest BIC."
-    )
-    notes.append(
+        "it: the method found it, it was given, or it has the best silhouette or the smallest BIC.",
         f"Reproducibility: every method was fitted again on {found.n_repeats} subsamples of 80 % "
         "of the rows; the number is the mean agreement of every two of these fits on the rows they "
         "share, 1 at best, with its standard deviation. Numbers of clusters that were chosen are "
-        "kept there; a result with one cluster is trivially reproducible."
-    )
-    notes.append(
+        "kept there; a result with one cluster is trivially reproducible.",
         "Seconds: one fit with the labels or flags of all rows compared, code compiled before; "
-        "what follows a + is the choice of the number of clusters, on one thread."
-    )
+        "what follows a + is the choice of the number of clusters, on one thread.",
+    ]
     return tuple(notes)
 
 
