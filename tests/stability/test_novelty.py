@@ -120,6 +120,7 @@ def test_flags_of_either_kind_and_the_words(known):
         (OneClusterPCM(), {"sizes": 10.5}, "got 10.5"),
         (OneClusterPCM(), {"sizes": []}, "sizes is empty"),
         (OneClusterPCM(), {"rate": 0.7}, "rate: a share of rows.*got 0.7"),
+        (OneClusterPCM(), {"rate": [0.1]}, r"rate: a share of rows.*got \[0.1\]"),
         (OneClusterPCM(), {"rate": 0.1, "matched_to": SVM}, "both say how many rows to reject"),
         (OneClusterPCM(), {"matched_to": KernelDensity()}, "KernelDensity.. has no predict"),
         (OneClusterPCM(), {"matched_to": OneClassSVM}, "matched_to is the class OneClassSVM"),

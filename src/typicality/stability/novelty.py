@@ -205,7 +205,7 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
             "one of them."
         )
     if rate is not None:
-        check_rates(rate, name="rate")
+        check_rates([rate], name="rate")
         return
     judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
     resample.check_estimator(judge, name)
