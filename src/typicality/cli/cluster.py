@@ -7,14 +7,7 @@ import click
 
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import (
-    Options,
-    command,
-    model_options,
-    report_option,
-    run_options,
-    table_options,
-)
+from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import OPTIONS, configure
 
 
@@ -60,9 +53,7 @@ from typicality.cli.parameters import OPTIONS, configure
     help="Which rows get a label: those above the level of a cluster (core), those that are dense "
     "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
-@model_options
-@report_option
-@run_options
+@fit_options
 def cluster(
     options: Options,
     method: str,
@@ -90,10 +81,7 @@ def cluster(
         options,
         configure(estimator, parameters, param, seed=options.seed),
         method=method,
-        results="labels.csv",
-        folder="clusters",
         report=report,
-        n_atypical=5,
     )
 
 

@@ -1,17 +1,11 @@
 """The report of a run: the page about its model and rows, and what was run in words."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from copy import copy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from typicality._typing import Doubles
 from typicality._words import counted, listed
-from typicality.cli.notable import RowNotes
-from typicality.cli.rows import FileRows
+from typicality.cli.rows import RowTexts
 from typicality.report import Report
 from typicality.report.assembly import assemble
 from typicality.report.outliers import Explanation
@@ -35,10 +29,8 @@ def write_page(
     record: Mapping[str, Any],
     *,
     model: Any,
-    rows: FileRows,
-    scaled: Doubles,
-    notes: RowNotes,
-    explanation: Explanation | None = None,
+    explanation: Explanation,
+    texts: RowTexts,
     remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
@@ -52,35 +44,25 @@ def write_page(
         What run.json says.
     model : estimator
         The fitted estimator.
-    rows : FileRows
-        The rows that are shown.
-    scaled : array of shape (n, d)
-        The rows as the model sees them.
-    notes : RowNotes
+    explanation : Explanation
+        What the model says of the rows that are shown.
+    texts : RowTexts
         Text and lines of the rows.
-    explanation : Explanation, optional
-        What the model says of the rows, where it was asked already.
     remarks : sequence of (str, str), default=()
         What else should be said, before what the record says.
     overwrite : bool, default=False
         Whether a file that is there is replaced.
     """
-    named = copy(model)  # the page calls columns by the names the model knows
-    named.feature_names_in_ = np.asarray(rows.names, dtype=object)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        payload = build_payload(
-            named,
-            scaled,
-            explanation=explanation,
-            title=record["data"]["file"],
-            display=rows.X,
-            cells=notes.columns,
-            row_numbers=notes.numbers,
-            notes=[*remarks, *notes_of(record)],
-            warnings=record["warnings"],
-            random_state=record["seed"],
-        )
+    payload = build_payload(
+        model,
+        explanation=explanation,
+        title=record["data"]["file"],
+        cells=texts.columns,
+        row_numbers=texts.numbers,
+        notes=[*remarks, *notes_of(record)],
+        warnings=record["warnings"],
+        random_state=record["seed"],
+    )
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
 
 

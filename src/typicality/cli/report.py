@@ -31,9 +31,10 @@ def report(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import REPORT, load_run, require_free
-    from typicality.cli.notable import RowNotes
     from typicality.cli.page import write_page
-    from typicality.cli.rows import open_file, read_file
+    from typicality.cli.rows import RowTexts, open_file, read_file
+    from typicality.report.features import FeatureTable
+    from typicality.report.payload import explain
 
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
@@ -45,9 +46,10 @@ def report(options: Options, model: str) -> None:
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
-    with open_file(_reading(record, options.file)) as table:
+    reading = _reading(record, options.file)
+    with open_file(reading) as table:
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, _reading(record, options.file))
+            rows = read_file(table, reading)
             same = rows.numeric.fingerprint == record["data"]["fingerprint"]
             if not same and not options.file:
                 raise UnusableError(
@@ -55,26 +57,28 @@ def report(options: Options, model: str) -> None:
                     "name a file with the rows of the run: typicality report MODEL FILE."
                 )
             left_out = [column["name"] for column in record["data"]["columns_left_out"]]
-            notes = RowNotes(rows, text=[name for name in left_out if name in table.names])
+            texts = RowTexts(rows, [name for name in left_out if name in table.names])
             for block in table.blocks():
-                notes.take(block)
+                texts.take(block)
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        scaler = pipeline["columns"]
+        scaler, fitted = pipeline["columns"], pipeline["model"]
         del scaler.feature_names_in_  # rows are arrays, their columns taken by name
         with terminal.doing("Drawing the report"):
             try:
-                write_page(
-                    path,
-                    record,
-                    model=pipeline["model"],
-                    rows=rows,
-                    scaled=scaler.transform(rows.X),
-                    notes=notes,
-                    remarks=[] if same else [("Rows", f"{drawn} the fit.")],
-                    overwrite=options.force,
-                )
+                scaled = scaler.transform(rows.X)
+                features = FeatureTable(list(rows.names), rows.X, scaled)
+                explanation = explain(fitted, scaled, features)
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
+            write_page(
+                path,
+                record,
+                model=fitted,
+                explanation=explanation,
+                texts=texts,
+                remarks=[] if same else [("Rows", f"{drawn} the fit.")],
+                overwrite=options.force,
+            )
     terminal.say_path("Open the report: ", path)
 
 

@@ -1,6 +1,6 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import Options
 from typicality.preprocessing import ColumnScaler
-from typicality.tables import NumericTable, TableFile, open_table, read_rows
+from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
+_MOST_CELLS = 2_000_000  # of text kept in memory for the report
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,46 @@ def _count_codes(column: Doubles) -> float:
     """How many whole numbers there are in a column; infinity where it has others."""
     values = np.unique(column[~np.isnan(column)])
     return len(values) if (values == np.rint(values)).all() else np.inf
+
+
+class RowTexts:
+    """Lines and text of the rows that take part, noted in one more pass over the file.
+
+    Parameters
+    ----------
+    rows : FileRows
+        The rows.
+    names : sequence of str
+        The columns whose text is wanted.
+
+    Attributes
+    ----------
+    columns : dict of str to list of str
+        Their text, for the rows that take part: of large files only the first columns, so that at
+        most two million cells are held.
+    """
+
+    def __init__(self, rows: FileRows, names: Sequence[str]) -> None:
+        self._kept = rows.kept
+        n_columns = _MOST_CELLS // max(1, len(rows.kept))
+        self.columns: dict[str, list[str]] = {name: [] for name in names[:n_columns]}
+        self._lines: list[Places] = []
+
+    def take(self, block: Block) -> None:
+        """Note the rows of a block; the blocks of the file come in order."""
+        kept = np.flatnonzero(self._kept[block.first_row : block.first_row + block.n_rows])
+        if block.lines is not None:
+            self._lines.append(block.lines[kept])
+        for name, texts in self.columns.items():
+            cells = block.cells(name)
+            texts.extend(cells[i] for i in kept.tolist())
+
+    @property
+    def numbers(self) -> tuple[str, Places]:
+        """What the rows are called: their lines, or their numbers from 0."""
+        if self._lines:
+            return "line", np.concatenate(self._lines)
+        return "row", np.flatnonzero(self._kept)
 
 
 @contextmanager

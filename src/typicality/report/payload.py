@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 import typicality
 from typicality._arguments import check_whole
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Places
 from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.checks import check_rows
@@ -39,7 +39,7 @@ _ENDINGS = {
 
 def build_payload(
     model: Any,
-    X: Any,
+    X: Any = None,
     *,
     title: str | None = None,
     display: Any = None,
@@ -54,16 +54,15 @@ def build_payload(
     """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
 
     The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `explanation`:
-    the explanation of all rows of X, if it is known already. Then X and `display` are not read.
+    the explanation of all rows, if it is known already, in place of X and `display`.
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
-        rows = _read_rows(model, X)
-        features = FeatureTable.of(model, rows, display)
-        # A tree is drawn for its training rows.
-        found = view(model, X, training=hasattr(chosen_method(model), "tree_"))
-        explanation = Explanation.of(found, features)
+        _check_reportable(model)
+        check_is_fitted(model)
+        rows = check_rows(model, X, training=False)
+        explanation = explain(model, X, FeatureTable.of(model, rows, display))
     found, features = explanation.view, explanation.features
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
@@ -109,6 +108,17 @@ def build_payload(
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
+
+
+def explain(model: Any, X: Any, features: FeatureTable) -> Explanation:
+    """What a fitted model says of rows, and why the least typical ones are unusual.
+
+    A tree is drawn for its training rows: other rows are refused.
+    """
+    method = chosen_method(model)
+    if hasattr(method, "tree_"):
+        _check_training_rows(method, X, n_rows=len(features.shown))
+    return Explanation.of(view(model, X, training=hasattr(method, "tree_")), features)
 
 
 def _view_payload(found: FittedView, shown: Places) -> dict[str, Any]:
@@ -252,17 +262,6 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 # ---- checks --------------------------------------------------------------------------------------
-
-
-def _read_rows(model: Any, X: Any) -> Floats:
-    """The rows of X as an array, if they and the model can be reported on."""
-    _check_reportable(model)
-    check_is_fitted(model)
-    rows = check_rows(model, X, training=False)
-    method = chosen_method(model)
-    if hasattr(method, "tree_"):
-        _check_training_rows(method, X, n_rows=len(rows))
-    return rows
 
 
 def _check_reportable(model: Any) -> None:
