@@ -36,7 +36,7 @@ class FittedView:
     fitted_words : str
         How the labels were made.
     cut : float, optional
-        The level of the labels.
+        The level of the labels; of a detector the score below which a row is flagged.
     levels : array of shape (n_clusters,), optional
         The level of each cluster, if the levels differ.
     tree : AlphaTree, optional
@@ -78,18 +78,13 @@ class FittedView:
         return int(np.count_nonzero(self.labels < 0))
 
     @property
-    def threshold(self) -> float | None:
-        """The score below which a detector flags a row."""
-        return self.cut if self.kind == "detector" else None
-
-    @property
     def word(self) -> str:
         """What a membership is called."""
         return "membership" if self.shares else "typicality"
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns that a csv file gets, by the names in :func:`column_names`."""
+        """The columns that a csv file gets."""
         if self.kind == "tree" or self.memberships is None:
             return {"label": self.labels, "typicality": self.strength}
         if self.kind == "detector":
@@ -126,18 +121,6 @@ def view(model: Any, X: Any = None, *, training: bool = False) -> FittedView:
     if hasattr(model, "offset_"):
         return _of_detector(model, X, training=training)
     return _of_prototypes(model, X, training=training)
-
-
-def column_names(model: Any) -> list[str]:
-    """The names of the columns that a csv file gets, in order."""
-    model = chosen_method(model)
-    if hasattr(model, "tree_"):
-        return ["label", "typicality"]
-    if hasattr(model, "offset_"):
-        return ["typicality", "score", "outlier"]
-    word = "membership" if _has_shares(model) else "typicality"
-    n_labels = len(np.unique(model.prototype_labels_))
-    return ["label", word, *(f"{word}_{k}" for k in range(n_labels))]
 
 
 # ---- alpha-cuts ----------------------------------------------------------------------------------

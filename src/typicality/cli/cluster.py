@@ -71,21 +71,6 @@ def cluster(
     import typicality
     from typicality.cli.run import run_to_folder
 
-    _check_number(method, clusters)
-    estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
-    for name, value in parameters.items():
-        if value is not None:
-            _check_owner(name, method)
-    parameters["n_clusters"] = clusters
-    run_to_folder(
-        options,
-        configure(estimator, parameters, param, seed=options.seed),
-        method=method,
-        report=report,
-    )
-
-
-def _check_number(method: str, clusters: int | None) -> None:
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:
         raise WrongUseError(
@@ -97,21 +82,19 @@ def _check_number(method: str, clusters: int | None) -> None:
             f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
             "it out, or take --method fcm, entropy or pcm for a given number."
         )
-
-
-def _check_owner(parameter: str, method: str) -> None:
-    import typicality
-
-    owners = [
-        other
-        for other, about in CLUSTERING_METHODS.items()
-        if parameter in getattr(typicality, about.name)().get_params(deep=False)
-    ]
-    if method not in owners:
-        raise WrongUseError(
-            f"{OPTIONS[parameter]} means nothing to --method {method}; it belongs to "
-            f"{', '.join(owners)}."
-        )
+    estimators = {
+        name: getattr(typicality, info.name)() for name, info in CLUSTERING_METHODS.items()
+    }
+    for name in (name for name, value in parameters.items() if value is not None):
+        owners = [other for other, each in estimators.items() if name in each.get_params(False)]
+        if method not in owners:
+            raise WrongUseError(
+                f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
+                f"{', '.join(owners)}."
+            )
+    parameters["n_clusters"] = clusters
+    estimator = configure(estimators[method], parameters, param, seed=options.seed)
+    run_to_folder(options, estimator, method=method, report=report)
 
 
 def _listed(*numbers: str) -> str:

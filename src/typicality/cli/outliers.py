@@ -40,9 +40,5 @@ def outliers(
     from typicality.cli.run import run_to_folder
 
     parameters["contamination"] = rate
-    run_to_folder(
-        options,
-        configure(OneClusterPCM(), parameters, param, seed=options.seed),
-        method="outliers",
-        report=report,
-    )
+    estimator = configure(OneClusterPCM(), parameters, param, seed=options.seed)
+    run_to_folder(options, estimator, method="outliers", report=report)

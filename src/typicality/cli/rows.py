@@ -193,9 +193,16 @@ def read_file(table: TableFile, options: Options) -> FileRows:
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
     if kept.sum() < 2:
+        remedy = ""
+        if options.missing == "drop" and numeric.n_missing.any():
+            worst = numeric.names[int(np.argmax(numeric.n_missing))]
+            remedy = (
+                f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
+                "or fill them in with --missing median"
+            )
         raise UnusableError(
             f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
-            f"are needed{_how_to_keep_more(options, numeric)}."
+            f"are needed{remedy}."
         )
     return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
@@ -210,14 +217,4 @@ def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
         f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "
         "--missing drop, fill in medians with --missing median, or leave columns out with --ignore."
-    )
-
-
-def _how_to_keep_more(options: Options, numeric: NumericTable) -> str:
-    if options.missing != "drop" or not sum(numeric.n_missing):
-        return ""
-    worst = numeric.names[int(np.argmax(numeric.n_missing))]
-    return (
-        f"; the column {worst!r} has the most missing values: leave it out with --ignore, or fill "
-        "them in with --missing median"
     )

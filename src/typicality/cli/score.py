@@ -102,44 +102,37 @@ class _Judge:
         del self._scaler.feature_names_in_  # blocks are arrays, their columns taken by name
         self._scaler.set_params(missing="median" if missing == "median" else "error")
         self._missing, self._as_parquet = missing, as_parquet
+        self._anywhere = self._scaler.center_[None]
 
     def __call__(self, block: "Block") -> tuple[Any, dict[str, int]]:
         import numpy as np
 
-        from typicality.fitted import column_names, view
+        from typicality.fitted import view
         from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
 
         X = rows_of(block, self._names)
         missing = np.asarray(np.isnan(X).any(axis=1))
         if self._missing == "error" and missing.any():
-            raise UnusableError(self._about_missing(block, X))
+            row, column = np.argwhere(np.isnan(X))[0]
+            raise UnusableError(
+                f"{block.source}, {block.place(int(row))}, column {self._names[column]!r}: the "
+                "value is missing, and the run this model comes from had none; leave such rows "
+                "unjudged with --missing drop, or fill in medians with --missing median."
+            )
         kept = ~missing if self._missing == "drop" else np.full_like(missing, True)
-        if kept.any():
-            columns = view(self._model, self._scaler.transform(X[kept])).columns
-        else:
-            kinds = {"label": np.int32, "outlier": np.int8}
-            names = column_names(self._model)
-            columns = {name: np.empty(0, kinds.get(name, np.float64)) for name in names}
+        n_kept = int(np.count_nonzero(kept))
+        # Without a row to judge there are columns all the same: those of any row.
+        judged = view(self._model, self._scaler.transform(X[kept] if n_kept else self._anywhere))
+        columns = {name: values[:n_kept] for name, values in judged.columns.items()}
         extra = masked_columns(columns, kept)
-        flags = columns["outlier"] if "outlier" in columns else columns["label"] < 0
         counts = {
             "n_rows": len(X),
-            "n_nowhere": int(np.count_nonzero(flags)),
-            "n_left_out": int(np.count_nonzero(~kept)),
+            "n_nowhere": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
+            "n_left_out": len(X) - n_kept,
         }
         if self._as_parquet:
             return arrow_rows(block, extra, numeric=self._names), counts
         return csv_text(block, extra, header=block.first_row == 0), counts
-
-    def _about_missing(self, block: "Block", X: Any) -> str:
-        import numpy as np
-
-        row, column = np.argwhere(np.isnan(X))[0]
-        return (
-            f"{block.source}, {block.place(int(row))}, column {self._names[column]!r}: the value "
-            "is missing, and the run this model comes from had none; leave such rows unjudged with "
-            "--missing drop, or fill in medians with --missing median."
-        )
 
 
 def _is_parquet(output: str) -> bool:
