@@ -37,7 +37,7 @@ from typicality.cli.rows import FileRows, RowTexts, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation
+from typicality.report.outliers import Explanation, largest
 from typicality.tables import csv_text, masked_columns
 
 _REASONS = 3  # columns named for a row
@@ -188,16 +188,15 @@ class Run:
             nearest = np.argsort(-memberships[order], axis=1, kind="stable")[:, :2]
             return self._notable(order, rivals=nearest.tolist())
         positions, names = self.explanation.rows[:at_most], self.rows.names
-        reasons = []
-        for i, far in zip(positions, self.explanation.deviations, strict=False):
-            largest = np.argsort(-np.abs(far), kind="stable")[:_REASONS]
-            reasons.append(
-                [
-                    {"column": names[j], "value": self.rows.X[i, j], "deviations": far[j]}
-                    for j in largest
-                    if far[j] != 0
-                ]
-            )
+        columns, deviations = largest(self.explanation.deviations[:at_most], _REASONS)
+        reasons = [
+            [
+                {"column": names[j], "value": self.rows.X[i, j], "deviations": deviation}
+                for j, deviation in zip(columns[k], deviations[k], strict=True)
+                if j >= 0
+            ]
+            for k, i in enumerate(positions)
+        ]
         return self._notable(positions, reasons=reasons)
 
     def _notable(self, positions: Iterable[np.intp], **more: list[Any]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from typicality.geometry.checks import check_rows
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.clusters import ClusterTable, choose_branches, tree_payload
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation
+from typicality.report.outliers import Explanation, largest
 from typicality.report.shown import choose_axes, choose_cells, choose_rows
 
 _FORMAT = 1
@@ -70,9 +70,8 @@ def build_payload(
     clusters = ClusterTable.of(explanation)
     branches, peaks = [], []
     if found.tree is not None:
-        size = chosen_method(model).min_cluster_size
         branches = choose_branches(
-            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+            found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
         )
         peaks = [found.tree.row_of[branch["peak"]] for branch in branches]
     wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
@@ -81,6 +80,10 @@ def build_payload(
     importance = _importance(clusters.deviations, _PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
     kept, axes = choose_axes(found, features, shown, importance=importance)
+    axis, deviations = largest(outliers.deviations[:, kept], _REASONS)
+    memberships = found.memberships if found.kind == "prototypes" else None
+    if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
+        memberships = None
     notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
     if title is None:
         what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
@@ -99,11 +102,23 @@ def build_payload(
         "row_words": row_words,
         **axes,
         **choose_cells(cells, shown),
-        **_view_payload(found, shown),
+        "kind": _KINDS[found.kind],
+        "labels": encoded(found.labels[shown], "i4"),
+        "fitted_words": found.fitted_words,
+        "strength": encoded(found.strength[shown], "f8"),
+        "strength_name": found.strength_name,
+        "strength_words": found.strength_words,
+        "cut": _number(found.cut),
+        "levels": None if found.levels is None else [_number(level) for level in found.levels],
+        "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
         "tree": tree_payload(found, branches, shown),
         "clusters": _clusters_payload(clusters, found, kept, numbers),
         "separation_words": clusters.separation_words,
-        "outliers": _outliers_payload(outliers, shown, kept),
+        "outliers": {
+            "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
+            "axis": encoded(axis.ravel(), "i4"),
+            "deviations": encoded(deviations.ravel(), "f4"),
+        },
         "outlier_words": outliers.words,
         "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
@@ -121,31 +136,13 @@ def explain(model: Any, X: Any, features: FeatureTable) -> Explanation:
     return Explanation.of(view(model, X, training=hasattr(method, "tree_")), features)
 
 
-def _view_payload(found: FittedView, shown: Places) -> dict[str, Any]:
-    memberships = None
-    if found.kind == "prototypes" and found.memberships is not None:
-        some = found.memberships[shown]
-        memberships = encoded(some, "f4") if some.size <= _MOST_MEMBERSHIPS else None
-    return {
-        "kind": _KINDS[found.kind],
-        "labels": encoded(found.labels[shown], "i4"),
-        "fitted_words": found.fitted_words,
-        "strength": encoded(found.strength[shown], "f8"),
-        "strength_name": found.strength_name,
-        "strength_words": found.strength_words,
-        "cut": _number(found.cut),
-        "levels": None if found.levels is None else [_number(level) for level in found.levels],
-        "memberships": memberships,
-    }
-
-
 def _clusters_payload(
     clusters: ClusterTable, found: FittedView, features: Places, numbers: NDArray[np.int32]
 ) -> list[dict[str, Any]]:
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    best, deviations = _largest(clusters.deviations[:, features], _PROFILE_LENGTH)
+    best, deviations = largest(clusters.deviations[:, features], _PROFILE_LENGTH)
     without = [((), ())] * (len(clusters.labels) - len(best))
     profiles = [*zip(best, deviations, strict=True), *without]
     return [
@@ -169,27 +166,9 @@ def _clusters_payload(
     ]
 
 
-def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
-    axis, deviations = _largest(outliers.deviations[:, kept], _REASONS)
-    return {
-        "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
-        "axis": encoded(axis.ravel(), "i4"),
-        "deviations": encoded(deviations.ravel(), "f4"),
-    }
-
-
-def _largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
-    """The n largest deviations of each row and where they are; -1 where there are fewer."""
-    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
-    values = np.take_along_axis(deviations, order, axis=1)
-    missing = n - order.shape[1]
-    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
-    return order, np.pad(values, ((0, 0), (0, missing)))
-
-
 def _importance(deviations: Doubles, n: int) -> Doubles:
     """How often each feature is among the n largest deviations of a row, as a share of the rows."""
-    named = _largest(deviations, n)[0]
+    named = largest(deviations, n)[0]
     counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
     return np.asarray(counts / max(len(deviations), 1))
 
@@ -222,20 +201,18 @@ def _method(model: Any) -> str:
     name = type(model).__name__
     meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
     defaults = inspect.signature(type(model)).parameters
-    values = model.get_params(deep=False).items()
-    given = [f"{k}={_value(v)}" for k, v in values if not _same(v, defaults[k].default)]
+    given = []
+    for parameter, value in model.get_params(deep=False).items():
+        default = defaults[parameter].default
+        if value is default or (type(value) is type(default) and np.all(value == default)):
+            continue
+        text = repr(value)
+        if hasattr(value, "shape"):
+            text = f"an array of shape {tuple(value.shape)}"
+        elif len(text) > _LONGEST_VALUE:
+            text = f"{text[:_LONGEST_VALUE]}…"
+        given.append(f"{parameter}={text}")
     return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
-
-
-def _value(value: Any) -> str:
-    if hasattr(value, "shape"):
-        return f"an array of shape {tuple(value.shape)}"
-    text = repr(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _result(found: FittedView, n_clusters: int) -> str:
