@@ -198,7 +198,8 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
             of_prototypes = of_prototypes.toarray()
     else:
         labels, of_prototypes = model._labels_and_memberships(X)
-    shares = _has_shares(model)
+    # Without clusters there are no names, and no shares.
+    shares = list(model.get_feature_names_out()[:1]) == ["membership_0"]
     memberships = _by_label(of_prototypes, model.prototype_labels_, shares=shares)
     meaning = (
         "How surely a row belongs to its cluster rather than to another; rows between clusters"
@@ -222,11 +223,6 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
         shares=shares,
         centers=model.cluster_centers_[first] if hasattr(model, "cluster_centers_") else None,
     )
-
-
-def _has_shares(model: Any) -> bool:
-    """Whether the memberships of a row sum to one; false where all clusters have vanished."""
-    return list(model.get_feature_names_out()[:1]) == ["membership_0"]
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

@@ -66,7 +66,7 @@ def report(options: Options, model: str) -> None:
         with terminal.doing("Drawing the report"):
             try:
                 scaled = scaler.transform(rows.X)
-                features = FeatureTable(list(rows.names), rows.X, scaled)
+                features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
                 explanation = explain(fitted, scaled, features)
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error

@@ -50,11 +50,6 @@ class FileRows:
     X: Doubles
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.numeric.names
-
-    @property
     def n_dropped(self) -> int:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
@@ -84,15 +79,15 @@ class FileRows:
 
     def summary(self) -> str:
         """Which rows and columns were used, and why not the others."""
-        names, left_out = map(shown, self.names), self.numeric.left_out
-        used = f"{counted(len(self.names), 'column')} ({listed(names)})"
+        names, left_out = self.numeric.names, self.numeric.left_out
+        used = f"{counted(len(names), 'column')} ({listed(map(shown, names))})"
         sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
         if left_out:
             reasons = [f"{shown(column.name)}, {column.reason}" for column in left_out]
             more = len(reasons) - _MOST_LEFT_OUT
             others = [f"and {more:,} more"] if more > 0 else []
             sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
-        for name, column in zip(self.names, self.X.T, strict=True):
+        for name, column in zip(names, self.X.T, strict=True):
             n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
             if n_values <= _MOST_CLASSES:
                 sentences.append(

@@ -15,6 +15,7 @@ from rich.text import Text
 from sklearn.pipeline import Pipeline
 
 from typicality._estimators import ESTIMATORS
+from typicality._typing import Doubles
 from typicality._words import counted, share
 from typicality.cli.console import Terminal, numbers, place, shown
 from typicality.cli.errors import UnusableError
@@ -127,8 +128,10 @@ class Run:
         The rows, and the options.
     pipeline : Pipeline
         The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
-    explanation : Explanation
-        What the model says of the rows that take part, and why the least typical are unusual.
+    scaled : array of shape (n, d)
+        The rows as the model sees them.
+    view : FittedView
+        What the model says of the rows.
     texts : RowTexts
         Lines and text of the rows; complete when the rows were written.
     warnings : list of str
@@ -140,7 +143,8 @@ class Run:
     method: str
     rows: FileRows
     pipeline: Pipeline
-    explanation: Explanation
+    scaled: Doubles
+    view: FittedView
     texts: RowTexts
     warnings: list[str]
     seconds: dict[str, float]
@@ -151,14 +155,15 @@ class Run:
         return self.pipeline["model"]
 
     @property
-    def view(self) -> FittedView:
-        """What the model says of the rows."""
-        return self.explanation.view
-
-    @property
     def finds_outliers(self) -> bool:
         """Whether it looked for outliers instead of clusters."""
         return self.method == "outliers"
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """Why the least typical rows are unusual."""
+        features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
+        return Explanation.of(self.view, features)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -187,7 +192,7 @@ class Run:
             order = np.argsort(self.view.strength, kind="stable")[:at_most]
             nearest = np.argsort(-memberships[order], axis=1, kind="stable")[:, :2]
             return self._notable(order, rivals=nearest.tolist())
-        positions, names = self.explanation.rows[:at_most], self.rows.names
+        positions, names = self.explanation.rows[:at_most], self.rows.numeric.names
         columns, deviations = largest(self.explanation.deviations[:at_most], _REASONS)
         reasons = [
             [
@@ -278,7 +283,7 @@ def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
-    scaler = rows.scaler()
+    scaler, names = rows.scaler(), rows.numeric.names
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -286,16 +291,16 @@ def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
             scaled = scaler.fit_transform(rows.X)
             estimator.fit(scaled)
         except ValueError as error:
-            raise UnusableError(_with_names(str(error), rows.names)) from error
+            raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
-    scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
-    features = FeatureTable(list(rows.names), rows.X, scaled)
-    texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
+    scaler.feature_names_in_ = np.asarray(names, dtype=object)  # for data frames and `score`
+    texts = [_in_words(str(warning.message), names, estimator) for warning in caught]
     return Run(
         method=method,
         rows=rows,
         pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
-        explanation=Explanation.of(view(estimator, scaled, training=True), features),
+        scaled=scaled,
+        view=view(estimator, scaled, training=True),
         texts=RowTexts(rows, [column.name for column in rows.numeric.left_out]),
         warnings=list(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},
