@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from typicality._typing import Doubles, Floats, Labels
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
@@ -76,6 +76,13 @@ class FittedView:
     def n_unassigned(self) -> int:
         """The number of rows with label -1."""
         return int(np.count_nonzero(self.labels < 0))
+
+    @property
+    def most_typical(self) -> tuple[Labels, Places]:
+        """The clusters that have rows, and the most typical row of each."""
+        order = np.lexsort((-self.strength, self.labels))
+        found, first = np.unique(self.labels[order], return_index=True)
+        return found[found >= 0], order[first[found >= 0]]
 
     @property
     def word(self) -> str:

@@ -3,7 +3,7 @@
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from rich.text import Text
 from sklearn.pipeline import Pipeline
 
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality._words import counted, share
 from typicality.cli.console import Terminal, numbers, place, shown
 from typicality.cli.errors import UnusableError
@@ -176,9 +176,7 @@ class Run:
     @cached_property
     def typical_rows(self) -> list[dict[str, Any]]:
         """The most typical row of each cluster."""
-        clusters = (np.flatnonzero(self.view.labels == k) for k in range(len(self.sizes)))
-        members = [rows for rows in clusters if len(rows)]
-        return self._notable(rows[np.argmax(self.view.strength[rows])] for rows in members)
+        return self._notable(self.view.most_typical[1])
 
     @cached_property
     def atypical_rows(self) -> list[dict[str, Any]]:
@@ -204,7 +202,7 @@ class Run:
         ]
         return self._notable(positions, reasons=reasons)
 
-    def _notable(self, positions: Iterable[np.intp], **more: list[Any]) -> list[dict[str, Any]]:
+    def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
         """Rows worth a look, as run.json has them.
 
         `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the

@@ -65,9 +65,8 @@ class ClusterTable:
         sizes = np.bincount(view.labels[view.labels >= 0])
         listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         described = listed[:_MOST_DESCRIBED]
-        by_strength = np.lexsort((-view.strength, view.labels))
-        present, first = np.unique(view.labels[by_strength], return_index=True)
-        typical = by_strength[first[np.searchsorted(present, listed)]]
+        present, typical = view.most_typical
+        typical = typical[np.searchsorted(present, listed)]
         separation, words, centers = np.full(len(listed), np.nan), None, explained.centers
         if len(listed) > 1 and view.tree is not None:
             separation = _heights_over_saddles(view.tree, view.tree.node_of[typical])

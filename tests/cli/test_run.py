@@ -1,3 +1,5 @@
+"""What a run prints."""
+
 import pytest
 
 from typicality.cli.run import _reasons
