@@ -32,8 +32,8 @@ from typicality.cli.folder import (
     write_record,
 )
 from typicality.cli.options import Options
-from typicality.cli.page import write_page
 from typicality.cli.parameters import OPTIONS
+from typicality.cli.report import write_page
 from typicality.cli.rows import FileRows, RowTexts, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
@@ -95,7 +95,7 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
                     stream.write(csv_text(block, some, header=block.first_row == 0))
                     run.texts.take(block)
             save(run.pipeline, temporary / MODEL)
-        record = run.record()
+            record = run.record()
         if report:
             with terminal.doing("Drawing the report"):
                 write_page(
