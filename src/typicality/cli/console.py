@@ -82,11 +82,11 @@ def shown(text: str, at_most: int = 40) -> str:
 
 def numbers(values: Sequence[float]) -> list[str]:
     """Numbers in the same digits, the fewest from four on that tell them apart."""
-    for digits in range(4, 9):
+    for digits in range(4, 10):
         texts = [f"{value:#.{digits}g}" for value in values]
         if len(set(texts)) == len(set(values)):
-            return texts
-    return [f"{value:#.9g}" for value in values]
+            break
+    return texts
 
 
 def place(row: int, line: int | None) -> str:

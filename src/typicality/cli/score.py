@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,7 +145,7 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
             raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
         return
     require_free(Path(output), force=force)
-    with atomic_file(output, overwrite=force, binary=True) as stream:
+    with atomic_file(output, overwrite=force, binary=True) as stream, ExitStack() as to_close:
         if not _is_parquet(output):
             yield stream.write
             return
@@ -155,14 +155,11 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
 
         def write(table: Any) -> None:
             if not writers:
-                writers.append(parquet.ParquetWriter(stream, table.schema))
+                writer = parquet.ParquetWriter(stream, table.schema)
+                writers.append(to_close.enter_context(writer))
             writers[0].write_table(table)
 
-        try:
-            yield write
-        finally:
-            for writer in writers:
-                writer.close()
+        yield write
 
 
 def _summary(n_rows: int, n_nowhere: int, n_left_out: int, *, finds_outliers: bool) -> str:
