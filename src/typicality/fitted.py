@@ -4,6 +4,7 @@ This is the only module that knows which kinds of models there are.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class FittedView:
         """The number of rows with label -1."""
         return int(np.count_nonzero(self.labels < 0))
 
-    @property
+    @cached_property
     def most_typical(self) -> tuple[Labels, Places]:
         """The clusters that have rows, and the most typical row of each."""
         order = np.lexsort((-self.strength, self.labels))
