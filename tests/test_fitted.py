@@ -11,7 +11,7 @@ from sklearn.base import clone
 from instances import ADAPTIVE, AUTOMATIC, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from typicality import EntropyCMeans, FuzzyCMeans, OneClusterPCM, PossibilisticCMeans
 from typicality.exceptions import ClusteringWarning
-from typicality.fitted import chosen_method, column_names, view
+from typicality.fitted import chosen_method, view
 from typicality.plot import MembershipContourDisplay, MembershipHistogramDisplay
 from typicality.report.payload import build_payload
 
@@ -61,7 +61,7 @@ def test_view_of_a_detector_flags_what_it_predicts(estimator, blobs):
     assert_array_equal(np.where(seen.labels < 0, -1, 1), model.predict(new))
     assert_array_equal(seen.strength, model.score_samples(new))
     assert_array_equal(seen.memberships[:, 0], model.predict_typicality(new))
-    assert seen.threshold == model.offset_
+    assert seen.cut == model.offset_
 
 
 @pytest.mark.parametrize("estimator", KEEPING, ids=repr)
@@ -77,7 +77,7 @@ def test_view_of_training_rows_reads_the_fit_and_gives_the_same_columns(
     for name in ("predict", "predict_typicality", "predict_memberships"):
         monkeypatch.setattr(type(chosen_method(model)), name, refuse, raising=False)
     kept = view(model, blobs[0], training=True).columns
-    assert list(kept) == list(predicted) == column_names(model)
+    assert list(kept) == list(predicted)
     for name, column in kept.items():
         assert_array_equal(column, predicted[name], strict=True)
 
@@ -142,7 +142,6 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
         assert_array_equal(seen.memberships, expected)
         assert_array_equal(seen.strength, expected.max(axis=1))
         assert list(seen.columns)[2:] == [f"{seen.word}_{k}" for k in range(3)]
-        assert list(seen.columns) == column_names(model)
     page = build_payload(model, three_groups)
     assert_allclose(decoded(page["memberships"]).reshape(-1, 3), expected, rtol=1e-6)
     picture = MembershipContourDisplay.from_estimator(

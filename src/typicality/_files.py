@@ -81,7 +81,8 @@ def atomic_folder(
         temporary.mkdir()
         yield temporary
         for file in _files_in(temporary):
-            _bring_to_disk(temporary / file)
+            with open(temporary / file, "rb+") as stream:
+                os.fsync(stream.fileno())
         _name_folder(temporary, path, overwrite=overwrite, ours=ours)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -136,11 +137,6 @@ def _files_in(folder: Path) -> Iterator[str]:
 def _hidden_sibling(path: Path) -> Path:
     # In the same folder, so that renaming never has to copy from one disk to another.
     return path.with_name(f".typicality-{secrets.token_hex(8)}.tmp")
-
-
-def _bring_to_disk(path: Path) -> None:
-    with open(path, "rb+") as stream:
-        os.fsync(stream.fileno())
 
 
 def _name_file(temporary: Path, path: Path, *, overwrite: bool) -> None:

@@ -4,13 +4,14 @@ This is the only module that knows which kinds of models there are.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from typicality._typing import Doubles, Floats, Labels
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
@@ -36,7 +37,7 @@ class FittedView:
     fitted_words : str
         How the labels were made.
     cut : float, optional
-        The level of the labels.
+        The level of the labels; of a detector the score below which a row is flagged.
     levels : array of shape (n_clusters,), optional
         The level of each cluster, if the levels differ.
     tree : AlphaTree, optional
@@ -77,10 +78,12 @@ class FittedView:
         """The number of rows with label -1."""
         return int(np.count_nonzero(self.labels < 0))
 
-    @property
-    def threshold(self) -> float | None:
-        """The score below which a detector flags a row."""
-        return self.cut if self.kind == "detector" else None
+    @cached_property
+    def most_typical(self) -> tuple[Labels, Places]:
+        """The clusters that have rows, and the most typical row of each."""
+        order = np.lexsort((-self.strength, self.labels))
+        found, first = np.unique(self.labels[order], return_index=True)
+        return found[found >= 0], order[first[found >= 0]]
 
     @property
     def word(self) -> str:
@@ -89,7 +92,7 @@ class FittedView:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns that a csv file gets, by the names in :func:`column_names`."""
+        """The columns that a csv file gets."""
         if self.kind == "tree" or self.memberships is None:
             return {"label": self.labels, "typicality": self.strength}
         if self.kind == "detector":
@@ -126,18 +129,6 @@ def view(model: Any, X: Any = None, *, training: bool = False) -> FittedView:
     if hasattr(model, "offset_"):
         return _of_detector(model, X, training=training)
     return _of_prototypes(model, X, training=training)
-
-
-def column_names(model: Any) -> list[str]:
-    """The names of the columns that a csv file gets, in order."""
-    model = chosen_method(model)
-    if hasattr(model, "tree_"):
-        return ["label", "typicality"]
-    if hasattr(model, "offset_"):
-        return ["typicality", "score", "outlier"]
-    word = "membership" if _has_shares(model) else "typicality"
-    n_labels = len(np.unique(model.prototype_labels_))
-    return ["label", word, *(f"{word}_{k}" for k in range(n_labels))]
 
 
 # ---- alpha-cuts ----------------------------------------------------------------------------------
@@ -215,7 +206,8 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
             of_prototypes = of_prototypes.toarray()
     else:
         labels, of_prototypes = model._labels_and_memberships(X)
-    shares = _has_shares(model)
+    # Without clusters there are no names, and no shares.
+    shares = list(model.get_feature_names_out()[:1]) == ["membership_0"]
     memberships = _by_label(of_prototypes, model.prototype_labels_, shares=shares)
     meaning = (
         "How surely a row belongs to its cluster rather than to another; rows between clusters"
@@ -239,11 +231,6 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
         shares=shares,
         centers=model.cluster_centers_[first] if hasattr(model, "cluster_centers_") else None,
     )
-
-
-def _has_shares(model: Any) -> bool:
-    """Whether the memberships of a row sum to one; false where all clusters have vanished."""
-    return list(model.get_feature_names_out()[:1]) == ["membership_0"]
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

@@ -4,7 +4,7 @@ Distances add up differences of columns, so a column in grams counts a million t
 the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
 """
 
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +108,9 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        rows = self._checked(X, training=True)
+        rows = check_rows(
+            self, X, training=True, at_least=1, allow_missing=self.missing == "median"
+        )
         moments = [self._moments(column, j) for j, column in enumerate(rows.T)]
         self.fill_, self.center_, self.scale_ = np.array(moments, dtype=np.float64).T.copy()
         return self
@@ -127,14 +129,23 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The values z.
         """
         check_is_fitted(self)
-        rows = self._checked(X, training=False)
+        rows = check_rows(
+            self, X, training=False, at_least=1, allow_missing=self.missing == "median"
+        )
         scaled = np.empty_like(rows)
         with np.errstate(over="ignore"):
             for block in row_blocks(len(rows)):
                 some = rows[block].astype(np.float64)
                 some = np.where(np.isnan(some), self.fill_, some)
                 scaled[block] = (some - self.center_) / self.scale_
-        self._refuse_overflow(scaled)
+        overflown = np.argwhere(np.isinf(scaled))
+        if len(overflown):
+            row, j = overflown[0]
+            raise ValueError(
+                f"X has a value in row {row} (counted from 0) that is too large for {scaled.dtype} "
+                f"on the scale of {self._label(j)}, {self.scale_[j]:.1e}. Remove the row, or drop "
+                "the column."
+            )
         return scaled
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
@@ -159,11 +170,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return np.asarray(rows * self.scale_ + self.center_, dtype=rows.dtype)
 
-    def _checked(self, X: ArrayLike, *, training: bool) -> Floats:
-        allow_missing = self.missing == "median"
-        return check_rows(self, X, training=training, at_least=1, allow_missing=allow_missing)
-
-    def _moments(self, column: Floats, j: int) -> "_Moments":
+    def _moments(self, column: Floats, j: int) -> tuple[float, float, float]:
         """The median, the centre and the scale of a column."""
         present = column[~np.isnan(column)]
         if not len(present):
@@ -176,9 +183,9 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore"):
             low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
             if self.scale == "none":
-                return _Moments(median, 0.0, 1.0)
+                return median, 0.0, 1.0
             if values.max() - values.min() <= rounding * np.abs(values).max():
-                return _Moments(median, median, 1.0)
+                return median, median, 1.0
             # Relative to the quartiles, or one huge value would make all others look equal.
             robust = self.scale == "robust" and high - low > rounding * max(abs(low), abs(high))
             mean, deviation = _mean_and_deviation(values)
@@ -188,27 +195,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"{self._label(j)} of X has values too far apart for float64: from "
                 f"{values.min():.1e} to {values.max():.1e}. Divide the column by a large number."
             )
-        return _Moments(median, mean if self.scale == "standard" else median, scale)
-
-    def _refuse_overflow(self, scaled: Floats) -> None:
-        overflown = np.argwhere(np.isinf(scaled))
-        if len(overflown):
-            row, j = overflown[0]
-            raise ValueError(
-                f"X has a value in row {row} (counted from 0) that is too large for {scaled.dtype} "
-                f"on the scale of {self._label(j)}, {self.scale_[j]:.1e}. Remove the row, or drop "
-                "the column."
-            )
+        return median, mean if self.scale == "standard" else median, scale
 
     def _label(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
         return f"Column {j}" if names is None else f"Column {str(names[j])!r}"
-
-
-class _Moments(NamedTuple):
-    median: float
-    center: float
-    scale: float
 
 
 def _mean_and_deviation(values: Doubles) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import pytest
 
 import typicality
 from typicality._estimators import CLUSTERING_METHODS
-from typicality.cli.parameters import configure, option_for, parse_value
+from typicality.cli.parameters import configure, parse_value
 
 WRONG = {  # and what the message names
     "number is missing": (["-m", "fcm"], ["--method fcm", "--clusters"]),
@@ -77,8 +77,3 @@ def test_every_method_gets_its_number_and_seed(method):
     expected |= {"n_clusters": 3} if clusters else {}
     expected |= {"random_state": 7} if "random_state" in expected else {}
     assert model.get_params() == expected
-
-
-def test_options_are_named_where_there_is_one():
-    assert option_for("n_clusters") == "--clusters"
-    assert option_for("tol") == "--param tol=VALUE"

@@ -171,10 +171,10 @@ def test_score_refuses_a_broken_model(run, groups, clustered, tmp_path):
 
 
 def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clustered, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(score._Judge, "__call__", interrupt)
+    monkeypatch.setattr(score, "_judge", interrupt)
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; the rows were written in part.\n"

@@ -7,14 +7,7 @@ import click
 
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import (
-    Options,
-    command,
-    model_options,
-    report_option,
-    run_options,
-    table_options,
-)
+from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import OPTIONS, configure
 
 
@@ -60,9 +53,7 @@ from typicality.cli.parameters import OPTIONS, configure
     help="Which rows get a label: those above the level of a cluster (core), those that are dense "
     "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
-@model_options
-@report_option
-@run_options
+@fit_options
 def cluster(
     options: Options,
     method: str,
@@ -80,24 +71,6 @@ def cluster(
     import typicality
     from typicality.cli.run import run_to_folder
 
-    _check_number(method, clusters)
-    estimator = getattr(typicality, CLUSTERING_METHODS[method].name)()
-    for name, value in parameters.items():
-        if value is not None:
-            _check_owner(name, method)
-    parameters["n_clusters"] = clusters
-    run_to_folder(
-        options,
-        configure(estimator, parameters, param, seed=options.seed),
-        method=method,
-        results="labels.csv",
-        folder="clusters",
-        report=report,
-        n_atypical=5,
-    )
-
-
-def _check_number(method: str, clusters: int | None) -> None:
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:
         raise WrongUseError(
@@ -109,21 +82,19 @@ def _check_number(method: str, clusters: int | None) -> None:
             f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
             "it out, or take --method fcm, entropy or pcm for a given number."
         )
-
-
-def _check_owner(parameter: str, method: str) -> None:
-    import typicality
-
-    owners = [
-        other
-        for other, about in CLUSTERING_METHODS.items()
-        if parameter in getattr(typicality, about.name)().get_params(deep=False)
-    ]
-    if method not in owners:
-        raise WrongUseError(
-            f"{OPTIONS[parameter]} means nothing to --method {method}; it belongs to "
-            f"{', '.join(owners)}."
-        )
+    estimators = {
+        name: getattr(typicality, info.name)() for name, info in CLUSTERING_METHODS.items()
+    }
+    for name in (name for name, value in parameters.items() if value is not None):
+        owners = [other for other, each in estimators.items() if name in each.get_params(False)]
+        if method not in owners:
+            raise WrongUseError(
+                f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
+                f"{', '.join(owners)}."
+            )
+    parameters["n_clusters"] = clusters
+    estimator = configure(estimators[method], parameters, param, seed=options.seed)
+    run_to_folder(options, estimator, method=method, report=report)
 
 
 def _listed(*numbers: str) -> str:

@@ -23,26 +23,26 @@ class Terminal:
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
-        self._speaks = not quiet and not as_json
-        self._warns = not quiet
+        from rich.console import Console
+
+        plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
+        self._out = Console(file=sys.stdout, quiet=quiet or as_json, **plain)
+        self._err = Console(file=sys.stderr, quiet=quiet, **plain)
 
     def say(self, *things: Any) -> None:
         """Print a sentence, or a table, on stdout."""
-        if self._speaks:
-            _print(self._out, *things)
+        _print(self._out, *things)
 
     def say_path(self, words: str, path: object) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
-        if self._speaks:
-            self._out.print(f"{words}{path}", soft_wrap=True)
+        self._out.print(f"{words}{path}", soft_wrap=True)
 
     def warn(self, sentences: Sequence[str]) -> None:
         """Print each warning as a paragraph on stderr."""
         from rich.text import Text
 
-        if self._warns:
-            for sentence in sentences:
-                _print(self._err, Text.assemble(("Warning: ", "bold yellow"), sentence))
+        for sentence in sentences:
+            _print(self._err, Text.assemble(("Warning: ", "bold yellow"), sentence))
 
     def json(self, value: Any) -> None:
         """Print a value as JSON on stdout, and nothing else."""
@@ -58,27 +58,13 @@ class Terminal:
         """
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        if not (self._warns and self._err.is_terminal):
+        if self._err.quiet or not self._err.is_terminal:
             yield lambda _: None
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
         with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
             task = progress.add_task(words, total=None)
             yield lambda words: progress.update(task, description=words)
-
-    @property
-    def _out(self) -> "Console":
-        return _console(sys.stdout)
-
-    @property
-    def _err(self) -> "Console":
-        return _console(sys.stderr)
-
-
-def _console(stream: Any) -> "Console":
-    from rich.console import Console
-
-    return Console(file=stream, markup=False, highlight=False, emoji=False)
 
 
 def _print(console: "Console", *things: Any) -> None:
@@ -94,18 +80,13 @@ def shown(text: str, at_most: int = 40) -> str:
     return plain if len(plain) <= at_most else plain[: at_most - 1] + "…"
 
 
-def number(value: float) -> str:
-    """A number in six digits, as most files have them."""
-    return f"{value:.6g}"
-
-
 def numbers(values: Sequence[float]) -> list[str]:
     """Numbers in the same digits, the fewest from four on that tell them apart."""
-    for digits in range(4, 9):
+    for digits in range(4, 10):
         texts = [f"{value:#.{digits}g}" for value in values]
         if len(set(texts)) == len(set(values)):
-            return texts
-    return [f"{value:#.9g}" for value in values]
+            break
+    return texts
 
 
 def place(row: int, line: int | None) -> str:

@@ -37,21 +37,22 @@ def demo(options: Options) -> None:
         "Iris: 150 flowers of three species, four lengths each. The species is a column of text, "
         "which takes no part: let us see whether the lengths tell the species apart."
     )
-    arguments = [
-        "cluster",
-        str(file),
-        "--output",
-        str(results),
-        *(["--force"] if options.force else []),
-    ]
+    arguments = ["cluster", str(file), "--output", str(results)]
+    if options.force:
+        arguments.append("--force")
     terminal.say_path("\n$ ", f"{shlex.join(['typicality', *arguments])}\n")
     hidden = ["--debug"] if click.get_current_context().params["debug"] else []
     main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
     terminal.say()
     terminal.say(_what_to_look_at(results / "labels.csv"))
     terminal.say("\nNext, you may try:")
-    for line in _what_to_try(file, results):
-        terminal.say_path("  ", line)
+    for words in (
+        ["cluster", str(file), "--method", "sequential"],
+        ["outliers", str(file), "--rate", "0.02"],
+        ["score", str(results), str(file), "-o", "scored.csv"],
+        ["compare", str(file)],
+    ):
+        terminal.say_path("  ", shlex.join(["typicality", *words]))
     terminal.say_path("\n", (results / REPORT).resolve())
 
 
@@ -86,12 +87,3 @@ def _what_to_look_at(labels: Path) -> str:
         f"What to look at: {'; '.join(words)}. In the report, look at the rows between two "
         "clusters: there the species are mixed up."
     )
-
-
-def _what_to_try(file: Path, results: Path) -> list[str]:
-    return [
-        f"typicality cluster {shlex.quote(str(file))} --method sequential",
-        f"typicality outliers {shlex.quote(str(file))} --rate 0.02",
-        f"typicality score {shlex.quote(str(results))} {shlex.quote(str(file))} -o scored.csv",
-        f"typicality compare {shlex.quote(str(file))}",
-    ]

@@ -1,22 +1,19 @@
 """What went wrong, in one sentence, and the exit code that says so to a script."""
 
-import functools
 import io
 import os
 import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
-Result = TypeVar("Result")
-
+# Exit codes; click has 0 for success and 2 for wrong use.
+_DEFECT, _UNUSABLE, _EXISTS, _INTERRUPT = 1, 3, 4, 130
 _INTERRUPTED = "Interrupted; nothing was written."
 _NO_MEMORY = (
     "There is not enough memory for this; choose fewer columns with --columns, or fit on a file of "
@@ -28,17 +25,6 @@ _BUG = (
 )
 
 
-class ExitCode(IntEnum):
-    """The exit codes of the command line."""
-
-    DONE = 0
-    BUG = 1
-    WRONG_USE = 2
-    UNUSABLE = 3
-    EXISTS = 4
-    INTERRUPTED = 130
-
-
 class WrongUseError(ValueError):
     """The command line asks for what makes no sense; one sentence says what, and the remedy."""
 
@@ -47,49 +33,32 @@ class UnusableError(ValueError):
     """A file, its rows or a model cannot be used; one sentence says why, and the remedy."""
 
 
-class _OneSentence(click.ClickException):
-    """An error as click prints it: ``Error:`` and the sentence."""
+@contextmanager
+def explained(*, debug: bool) -> Iterator[None]:
+    """A context in which errors become one sentence on stderr and an exit code.
 
-    def __init__(self, sentence: str, code: ExitCode) -> None:
-        super().__init__(sentence)
-        self.exit_code = code  # type: ignore[misc]
-
-
-def explained(function: Callable[..., Result]) -> Callable[..., Result | None]:
-    """A command whose errors are one sentence on stderr and an exit code.
-
-    The option `debug` is taken from its keywords here: where it is true, errors come as they are,
-    with their traceback.
+    With `debug` they come as they are, with their traceback.
     """
-
-    @functools.wraps(function)
-    def call(*args: Any, debug: bool, **options: Any) -> Result | None:
-        _print_anything()
-        try:
-            with _ended_like_interrupted():
-                result = function(*args, **options)
-            sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
-            return result
-        except BrokenPipeError:
-            _leave_stdout()
-            return None
-        except (click.ClickException, click.exceptions.Exit):
-            raise
-        except WrongUseError as error:
-            raise click.UsageError(str(error)) from error
-        except (Exception, KeyboardInterrupt) as error:
-            if debug:
-                raise
-            raise _in_words(error) from error
-
-    return call
-
-
-def _print_anything() -> None:
-    """Names that the terminal cannot show are printed with escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper):  # escapes for names that it cannot show
             stream.reconfigure(errors="backslashreplace")
+    try:
+        with _ended_like_interrupted():
+            yield
+        sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
+    except BrokenPipeError:  # nobody reads on, as with `| head`: that is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except WrongUseError as error:
+        raise click.UsageError(str(error)) from error
+    except (Exception, KeyboardInterrupt) as error:
+        if debug:
+            raise
+        sentence, code = _in_words(error)
+        failure = click.ClickException(sentence)
+        failure.exit_code = code  # type: ignore[misc]
+        raise failure from error
 
 
 @contextmanager
@@ -110,29 +79,22 @@ def _end(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _leave_stdout() -> None:
-    """Nobody reads any more what is written, as with ``| head``: that is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _in_words(error: BaseException) -> click.ClickException:
+def _in_words(error: BaseException) -> tuple[str, int]:
+    """The sentence, and the exit code."""
     from typicality.exceptions import ModelFileError, TableError
 
     match error:
         case KeyboardInterrupt():
-            return _OneSentence(str(error) or _INTERRUPTED, ExitCode.INTERRUPTED)
+            return str(error) or _INTERRUPTED, _INTERRUPT
         case TableError():
-            return _OneSentence(with_options(str(error)), ExitCode.UNUSABLE)
+            return with_options(str(error)), _UNUSABLE
         case UnusableError() | ModelFileError():
-            return _OneSentence(str(error), ExitCode.UNUSABLE)
-        case FileExistsError():
-            return _OneSentence(_text_of(error), ExitCode.EXISTS)
+            return str(error), _UNUSABLE
         case OSError():
-            return _OneSentence(_text_of(error), ExitCode.UNUSABLE)
+            return _text_of(error), _EXISTS if isinstance(error, FileExistsError) else _UNUSABLE
         case MemoryError():
-            return _OneSentence(_NO_MEMORY, ExitCode.UNUSABLE)
-    kind, text = type(error).__name__, str(error).rstrip(".")
-    return _OneSentence(_BUG.format(kind=kind, text=text), ExitCode.BUG)
+            return _NO_MEMORY, _UNUSABLE
+    return _BUG.format(kind=type(error).__name__, text=str(error).rstrip(".")), _DEFECT
 
 
 def with_options(message: str) -> str:

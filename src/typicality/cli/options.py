@@ -1,5 +1,6 @@
 """Options that several commands share, gathered into one value: :class:`Options`."""
 
+import csv
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -74,12 +75,14 @@ def command(function: Command) -> click.Command:
     """
 
     @functools.wraps(function)
-    def call(**values: Any) -> Any:
+    def call(*, debug: bool, **values: Any) -> None:
         shared = {field.name for field in fields(Options)} & values.keys()
-        return function(Options(**{name: values.pop(name) for name in shared}), **values)
+        options = Options(**{name: values.pop(name) for name in shared})
+        with explained(debug=debug):
+            function(options, **values)
 
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
-    made = click.command(context_settings=settings)(explained(call))
+    made = click.command(context_settings=settings)(call)
     made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
     return made
 
@@ -106,18 +109,14 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
             continue
         value = ctx.params[name]
         if isinstance(parameter, click.Argument):
-            words.append(_no_option(str(value)))
+            # A path is not to be taken for an option; "-" alone is standard input.
+            words.append(f"./{value}" if value.startswith("-") and value != "-" else value)
         elif getattr(parameter, "is_flag", False):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
-            values = [_quoted(each) for each in value] if parameter.multiple else [value]
+            values = map(_quoted, value) if parameter.multiple else [value]
             words.extend(word for each in values for word in (parameter.opts[0], str(each)))
     return tuple(words)
-
-
-def _no_option(path: str) -> str:
-    """A path that is not taken for an option; "-" alone is standard input."""
-    return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
 def _quoted(value: str) -> str:
@@ -129,24 +128,29 @@ def _quoted(value: str) -> str:
 _TABLE_NAMES = frozenset(
     ["file", "format", "delimiter", "header", "columns", "ignore", "scale", "missing"]
 )
-file_argument = click.argument("file", metavar="FILE")
 
 
 def comma_separated(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Names that were given one by one, or several in one go."""
-    return tuple(name for value in values for name in _split(value))
+    """Names that were given one by one, or several in one go; those with commas are quoted."""
+    cells = (next(csv.reader([value], skipinitialspace=True)) for value in values)
+    return tuple(name.strip() for names in cells for name in names if name.strip())
 
 
-def _split(value: str) -> list[str]:
-    import csv
+def _adding(*options: Any) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in the order in which --help lists them."""
 
-    (names,) = csv.reader([value], skipinitialspace=True)  # names with commas may be quoted
-    return [name.strip() for name in names if name.strip()]
+    def add(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
 
 
-_FORMAT_OPTIONS = (
+file_argument = click.argument("file", metavar="FILE")
+format_options = _adding(
     click.option(
         "--format",
         type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz"]),
@@ -166,9 +170,9 @@ _FORMAT_OPTIONS = (
     ),
 )
 
-_TABLE_OPTIONS = (
+table_options = _adding(
     file_argument,
-    *_FORMAT_OPTIONS,
+    format_options,
     click.option(
         "--columns",
         "-c",
@@ -200,32 +204,12 @@ _TABLE_OPTIONS = (
     ),
 )
 
-_PRINT_OPTIONS = (
+print_options = _adding(
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
 
-_MODEL_OPTIONS = (
-    click.option(
-        "--sigma",
-        metavar="S",
-        help="The width of the kernel, in units of scaled columns, or a rule for it. "
-        "[default: auto]",
-    ),
-    click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
-    click.option(
-        "--param",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Any other parameter of the estimator; may be given several times.",
-    ),
-)
-
-report_option = click.option(
-    "--report/--no-report", default=True, help="Whether to write report.html."
-)
-
-_MACHINE_OPTIONS = (
+machine_options = _adding(
     click.option(
         "--jobs",
         type=click.IntRange(min=1),
@@ -241,7 +225,7 @@ _MACHINE_OPTIONS = (
     ),
 )
 
-_RUN_OPTIONS = (
+_work_options = _adding(
     click.option("--force", is_flag=True, help="Replace results that are there already."),
     click.option(
         "--seed",
@@ -250,34 +234,33 @@ _RUN_OPTIONS = (
         metavar="N",
         help="The seed of all that is random.",
     ),
-    *_MACHINE_OPTIONS,
-    *_PRINT_OPTIONS,
+    machine_options,
+    print_options,
 )
-
-
-def _adding(*options: Any) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, in the order in which --help lists them."""
-
-    def add(function: Command) -> Command:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
 
 
 def _output(help: str) -> Any:
     return click.option("--output", "-o", type=click.Path(), metavar="DIR", help=help)
 
 
-format_options = _adding(*_FORMAT_OPTIONS)
-table_options = _adding(*_TABLE_OPTIONS)
-model_options = _adding(*_MODEL_OPTIONS)
-machine_options = _adding(*_MACHINE_OPTIONS)
-print_options = _adding(*_PRINT_OPTIONS)
-run_options = _adding(
-    _output("The folder for the results. [default: one named after FILE]"), *_RUN_OPTIONS
+fit_options = _adding(
+    click.option(
+        "--sigma",
+        metavar="S",
+        help="The width of the kernel, in units of scaled columns, or a rule for it. "
+        "[default: auto]",
+    ),
+    click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
+    click.option(
+        "--param",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any other parameter of the estimator; may be given several times.",
+    ),
+    click.option("--report/--no-report", default=True, help="Whether to write report.html."),
+    _output("The folder for the results. [default: one named after FILE]"),
+    _work_options,
 )
 run_options_without_folder = _adding(
-    _output("A folder for the results. [default: they are only printed]"), *_RUN_OPTIONS
+    _output("A folder for the results. [default: they are only printed]"), _work_options
 )

@@ -4,14 +4,7 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import (
-    Options,
-    command,
-    model_options,
-    report_option,
-    run_options,
-    table_options,
-)
+from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import configure
 
 
@@ -29,9 +22,7 @@ from typicality.cli.parameters import configure
     is_flag=True,
     help="The rows are known to be clean; outliers are looked for in new rows, with `score`.",
 )
-@model_options
-@report_option
-@run_options
+@fit_options
 def outliers(
     options: Options,
     rate: float,
@@ -49,12 +40,5 @@ def outliers(
     from typicality.cli.run import run_to_folder
 
     parameters["contamination"] = rate
-    run_to_folder(
-        options,
-        configure(OneClusterPCM(), parameters, param, seed=options.seed),
-        method="outliers",
-        results="outliers.csv",
-        folder="outliers",
-        report=report,
-        n_atypical=10,
-    )
+    estimator = configure(OneClusterPCM(), parameters, param, seed=options.seed)
+    run_to_folder(options, estimator, method="outliers", report=report)

@@ -79,11 +79,6 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def option_for(parameter: str) -> str:
-    """How a parameter of an estimator is set on the command line."""
-    return OPTIONS.get(parameter, f"--param {parameter}=VALUE")
-
-
 def near_name(wrong: str, names: Sequence[str]) -> str:
     """A clause that suggests the name that was meant, or lists what there is."""
     near = get_close_matches(wrong, names, n=1)

@@ -1,13 +1,31 @@
-"""`typicality report`: the page of a run, drawn anew."""
+"""The page of a run; `typicality report` draws it anew."""
 
+from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from typicality._words import counted, listed
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import Options, command
+
+if TYPE_CHECKING:
+    from typicality.cli.rows import RowTexts
+    from typicality.report.outliers import Explanation
+
+_SCALES = {
+    "robust": "Each column was centred at its median and divided by IQR / 1.349, a spread that a "
+    "few far rows do not change.",
+    "standard": "Each column was centred at its mean and divided by its standard deviation.",
+    "none": "Columns were compared as they are, without scaling.",
+}
+_MISSING = {
+    "error": "There were none, and none are accepted.",
+    "drop": "Rows with missing values were left out.",
+    "median": "Missing values were replaced by the median of their column.",
+}
 
 
 @command
@@ -29,12 +47,11 @@ def report(options: Options, model: str) -> None:
 
     The rows are read from the file the run was made from, or from FILE where that has moved.
     """
-    from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import REPORT, load_run, require_free
-    from typicality.cli.notable import RowNotes
-    from typicality.cli.page import write_page
-    from typicality.cli.rows import open_file, read_file
+    from typicality.cli.rows import RowTexts, open_file, read_file
+    from typicality.report.features import FeatureTable
+    from typicality.report.payload import explain
 
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
@@ -46,9 +63,10 @@ def report(options: Options, model: str) -> None:
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
-    with open_file(_reading(record, options.file)) as table:
+    reading = _reading(record, options.file)
+    with open_file(reading) as table:
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, _reading(record, options.file))
+            rows = read_file(table, reading)
             same = rows.numeric.fingerprint == record["data"]["fingerprint"]
             if not same and not options.file:
                 raise UnusableError(
@@ -56,26 +74,28 @@ def report(options: Options, model: str) -> None:
                     "name a file with the rows of the run: typicality report MODEL FILE."
                 )
             left_out = [column["name"] for column in record["data"]["columns_left_out"]]
-            notes = RowNotes(rows, text=[name for name in left_out if name in table.names])
+            texts = RowTexts(rows, [name for name in left_out if name in table.names])
             for block in table.blocks():
-                notes.take(block)
+                texts.take(block)
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        scaler = pipeline["columns"]
+        scaler, fitted = pipeline["columns"], pipeline["model"]
         del scaler.feature_names_in_  # rows are arrays, their columns taken by name
         with terminal.doing("Drawing the report"):
             try:
-                write_page(
-                    path,
-                    record,
-                    model=pipeline["model"],
-                    rows=rows,
-                    scaled=scaler.transform(rows.X),
-                    notes=notes,
-                    remarks=[] if same else [("Rows", f"{drawn} the fit.")],
-                    overwrite=options.force,
-                )
+                scaled = scaler.transform(rows.X)
+                features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
+                explanation = explain(fitted, scaled, features)
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
+            write_page(
+                path,
+                record,
+                model=fitted,
+                explanation=explanation,
+                texts=texts,
+                remarks=[] if same else [("Rows", f"{drawn} the fit.")],
+                overwrite=options.force,
+            )
     terminal.say_path("Open the report: ", path)
 
 
@@ -102,3 +122,77 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         scale=record["preparation"]["parameters"]["scale"],
         missing=data["missing"],
     )
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def write_page(
+    path: Path,
+    record: Mapping[str, Any],
+    *,
+    model: Any,
+    explanation: "Explanation",
+    texts: "RowTexts",
+    remarks: Sequence[tuple[str, str]] = (),
+    overwrite: bool = False,
+) -> None:
+    """Draw the report of a run and write it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    record : mapping
+        What run.json says.
+    model : estimator
+        The fitted estimator.
+    explanation : Explanation
+        What the model says of the rows that are shown.
+    texts : RowTexts
+        Text and lines of the rows.
+    remarks : sequence of (str, str), default=()
+        What else should be said, before what the record says.
+    overwrite : bool, default=False
+        Whether a file that is there is replaced.
+    """
+    from typicality.report import Report
+    from typicality.report.assembly import assemble
+    from typicality.report.payload import build_payload
+
+    payload = build_payload(
+        model,
+        explanation=explanation,
+        title=record["data"]["file"],
+        cells=texts.columns,
+        row_numbers=texts.numbers,
+        notes=[*remarks, *notes_of(record)],
+        warnings=record["warnings"],
+        random_state=record["seed"],
+    )
+    Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
+
+
+def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was run on what, as headings and sentences."""
+    data, results, estimator = record["data"], record["results"], record["estimator"]
+    left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
+    missing, n_left_out = _MISSING[data["missing"]], data["n_rows_left_out"]
+    if n_left_out:
+        missing = f"{missing} These are {counted(n_left_out, 'row')}."
+    parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
+    explained = results.get("explanation")
+    versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+    return [
+        ("File", f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."),
+        ("Columns", f"{listed(data['columns'], at_most=20)}."),
+        ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
+        ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
+        ("Missing values", missing),
+        ("Method", f"{estimator['class']}, {parameters}."),
+        *([] if explained is None else [("Choice", explained)]),
+        ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
+        ("Sums", f"{results['plan']['method']}: {results['plan']['reason']}"),
+        ("Command", record["command"]),
+        ("Versions", f"{versions}."),
+    ]

@@ -1,6 +1,6 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Places
 from typicality._words import counted, listed
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError
 from typicality.cli.options import Options
 from typicality.preprocessing import ColumnScaler
-from typicality.tables import NumericTable, TableFile, open_table, read_rows
+from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
+_MOST_CELLS = 2_000_000  # of text kept in memory for the report
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +48,6 @@ class FileRows:
     numeric: NumericTable
     kept: NDArray[np.bool_]
     X: Doubles
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.numeric.names
 
     @property
     def n_dropped(self) -> int:
@@ -83,15 +79,15 @@ class FileRows:
 
     def summary(self) -> str:
         """Which rows and columns were used, and why not the others."""
-        names, left_out = map(shown, self.names), self.numeric.left_out
-        used = f"{counted(len(self.names), 'column')} ({listed(names)})"
+        names, left_out = self.numeric.names, self.numeric.left_out
+        used = f"{counted(len(names), 'column')} ({listed(map(shown, names))})"
         sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
         if left_out:
             reasons = [f"{shown(column.name)}, {column.reason}" for column in left_out]
             more = len(reasons) - _MOST_LEFT_OUT
             others = [f"and {more:,} more"] if more > 0 else []
             sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
-        for name, column in zip(self.names, self.X.T, strict=True):
+        for name, column in zip(names, self.X.T, strict=True):
             n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
             if n_values <= _MOST_CLASSES:
                 sentences.append(
@@ -112,6 +108,46 @@ def _count_codes(column: Doubles) -> float:
     """How many whole numbers there are in a column; infinity where it has others."""
     values = np.unique(column[~np.isnan(column)])
     return len(values) if (values == np.rint(values)).all() else np.inf
+
+
+class RowTexts:
+    """Lines and text of the rows that take part, noted in one more pass over the file.
+
+    Parameters
+    ----------
+    rows : FileRows
+        The rows.
+    names : sequence of str
+        The columns whose text is wanted.
+
+    Attributes
+    ----------
+    columns : dict of str to list of str
+        Their text, for the rows that take part: of large files only the first columns, so that at
+        most two million cells are held.
+    """
+
+    def __init__(self, rows: FileRows, names: Sequence[str]) -> None:
+        self._kept = rows.kept
+        n_columns = _MOST_CELLS // max(1, len(rows.kept))
+        self.columns: dict[str, list[str]] = {name: [] for name in names[:n_columns]}
+        self._lines: list[Places] = []
+
+    def take(self, block: Block) -> None:
+        """Note the rows of a block; the blocks of the file come in order."""
+        kept = np.flatnonzero(self._kept[block.first_row : block.first_row + block.n_rows])
+        if block.lines is not None:
+            self._lines.append(block.lines[kept])
+        for name, texts in self.columns.items():
+            cells = block.cells(name)
+            texts.extend(cells[i] for i in kept.tolist())
+
+    @property
+    def numbers(self) -> tuple[str, Places]:
+        """What the rows are called: their lines, or their numbers from 0."""
+        if self._lines:
+            return "line", np.concatenate(self._lines)
+        return "row", np.flatnonzero(self._kept)
 
 
 @contextmanager
@@ -152,9 +188,16 @@ def read_file(table: TableFile, options: Options) -> FileRows:
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
     if kept.sum() < 2:
+        remedy = ""
+        if options.missing == "drop" and numeric.n_missing.any():
+            worst = numeric.names[int(np.argmax(numeric.n_missing))]
+            remedy = (
+                f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
+                "or fill them in with --missing median"
+            )
         raise UnusableError(
             f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
-            f"are needed{_how_to_keep_more(options, numeric)}."
+            f"are needed{remedy}."
         )
     return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 
@@ -169,14 +212,4 @@ def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
         f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "
         "--missing drop, fill in medians with --missing median, or leave columns out with --ignore."
-    )
-
-
-def _how_to_keep_more(options: Options, numeric: NumericTable) -> str:
-    if options.missing != "drop" or not sum(numeric.n_missing):
-        return ""
-    worst = numeric.names[int(np.argmax(numeric.n_missing))]
-    return (
-        f"; the column {worst!r} has the most missing values: leave it out with --ignore, or fill "
-        "them in with --missing median"
     )

@@ -3,16 +3,21 @@
 import re
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.table import Table
+from rich.text import Text
 from sklearn.pipeline import Pipeline
 
+from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
-from typicality.cli.console import Terminal
+from typicality._words import counted, share
+from typicality.cli.console import Terminal, numbers, place, shown
 from typicality.cli.errors import UnusableError
 from typicality.cli.folder import (
     MODEL,
@@ -26,16 +31,88 @@ from typicality.cli.folder import (
     versions,
     write_record,
 )
-from typicality.cli.notable import RowNotes, atypical_rows, typical_rows
 from typicality.cli.options import Options
-from typicality.cli.page import write_page
-from typicality.cli.parameters import option_for
-from typicality.cli.rows import FileRows, open_file, read_file, within
-from typicality.cli.summary import say_summary
+from typicality.cli.parameters import OPTIONS
+from typicality.cli.report import write_page
+from typicality.cli.rows import FileRows, RowTexts, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation
+from typicality.report.outliers import Explanation, largest
+from typicality.tables import csv_text, masked_columns
+
+_REASONS = 3  # columns named for a row
+_MOST_CLUSTERS = 12  # listed one by one
+_ONE_CLUSTER = (
+    "No gap between groups was found. Groups that overlap have none: --at-least 2 gives the best "
+    "split, and typicality compare shows what other methods see."
+)
+_UNUSUAL = "unusual in (by so many spreads)"
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
+
+
+def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool) -> None:
+    """Read, fit, write the folder and print what came out.
+
+    Everything is written to a temporary folder, which takes its name at the end: a run that fails
+    or is interrupted leaves nothing.
+
+    Parameters
+    ----------
+    options : Options
+        What was asked for.
+    estimator : estimator
+        The model to fit.
+    method : str
+        What the user calls it; "outliers" for those.
+    report : bool
+        Whether to write the report.
+    """
+    results, found = "labels.csv", "clusters"
+    if method == "outliers":
+        results, found = "outliers.csv", "outliers"
+    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
+    path = Path(options.output or folder_name(options.file, found))
+    if options.file == "-":  # told before waiting for all that comes
+        require_free(path, force=options.force)
+    began = time.perf_counter()
+    with (
+        within(options),
+        open_file(options) as table,
+        new_folder(path, force=options.force, ours=OURS) as temporary,
+    ):
+        with terminal.doing(f"Reading {table.name}"):
+            rows = read_file(table, options)
+        with terminal.doing(f"Fitting {len(rows.X):,} rows"):
+            run = fit(estimator, rows, method=method)
+        with terminal.doing("Writing the results"):
+            columns = masked_columns(run.view.columns, rows.kept)
+            with open(temporary / results, "xb") as stream:
+                for block in table.blocks():
+                    here = slice(block.first_row, block.first_row + block.n_rows)
+                    some = {name: values[here] for name, values in columns.items()}
+                    stream.write(csv_text(block, some, header=block.first_row == 0))
+                    run.texts.take(block)
+            save(run.pipeline, temporary / MODEL)
+            record = run.record()
+        if report:
+            with terminal.doing("Drawing the report"):
+                write_page(
+                    temporary / REPORT,
+                    record,
+                    model=estimator,
+                    explanation=run.explanation,
+                    texts=run.texts,
+                )
+        run.seconds["all"] = round(time.perf_counter() - began, 3)
+        write_record(temporary / RECORD, record)
+    if options.as_json:
+        terminal.json(record)
+    _say(terminal, run)
+    terminal.warn(run.warnings)
+    terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
+    if report:
+        terminal.say_path("Open the report: ", path / REPORT)
 
 
 @dataclass(eq=False)
@@ -52,11 +129,11 @@ class Run:
         The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
     scaled : array of shape (n, d)
         The rows as the model sees them.
-    explanation : Explanation
-        What the model says of the rows that take part, and why the least typical are unusual.
-    notes : RowNotes
-        Notable rows, and what the file says of them.
-    warnings : tuple of str
+    view : FittedView
+        What the model says of the rows.
+    texts : RowTexts
+        Lines and text of the rows; complete when the rows were written.
+    warnings : list of str
         One paragraph for each warning, columns called by their names.
     seconds : dict of str to float
         How long the fit took, and everything.
@@ -66,9 +143,9 @@ class Run:
     rows: FileRows
     pipeline: Pipeline
     scaled: Doubles
-    explanation: Explanation
-    notes: RowNotes
-    warnings: tuple[str, ...]
+    view: FittedView
+    texts: RowTexts
+    warnings: list[str]
     seconds: dict[str, float]
 
     @property
@@ -77,21 +154,74 @@ class Run:
         return self.pipeline["model"]
 
     @property
-    def view(self) -> FittedView:
-        """What the model says of the rows."""
-        return self.explanation.view
-
-    @property
     def finds_outliers(self) -> bool:
         """Whether it looked for outliers instead of clusters."""
         return self.method == "outliers"
 
-    @property
-    def sizes(self) -> Places:
+    @cached_property
+    def explanation(self) -> Explanation:
+        """Why the least typical rows are unusual."""
+        features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
+        return Explanation.of(self.view, features)
+
+    @cached_property
+    def sizes(self) -> list[int]:
         """How many rows each cluster has."""
         labels = self.view.labels
         n_clusters = 1 if self.finds_outliers else int(self.model.n_clusters_)
-        return np.bincount(labels[labels >= 0], minlength=n_clusters)
+        sizes: list[int] = np.bincount(labels[labels >= 0], minlength=n_clusters).tolist()
+        return sizes
+
+    @cached_property
+    def typical_rows(self) -> list[dict[str, Any]]:
+        """The most typical row of each cluster."""
+        return self._notable(self.view.most_typical[1])
+
+    @cached_property
+    def atypical_rows(self) -> list[dict[str, Any]]:
+        """The least typical rows, the worst first, with what makes them so, as in the report.
+
+        Where memberships are shares, these are the rows between clusters, and which those are.
+        """
+        at_most = 10 if self.finds_outliers else 5
+        memberships = self.view.memberships
+        if memberships is not None and self.view.shares:
+            order = np.argsort(self.view.strength, kind="stable")[:at_most]
+            nearest = np.argsort(-memberships[order], axis=1, kind="stable")[:, :2]
+            return self._notable(order, rivals=nearest.tolist())
+        positions, names = self.explanation.rows[:at_most], self.rows.numeric.names
+        columns, deviations = largest(self.explanation.deviations[:at_most], _REASONS)
+        reasons = [
+            [
+                {"column": names[j], "value": self.rows.X[i, j], "deviations": deviation}
+                for j, deviation in zip(columns[k], deviations[k], strict=True)
+                if j >= 0
+            ]
+            for k, i in enumerate(positions)
+        ]
+        return self._notable(positions, reasons=reasons)
+
+    def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
+        """Rows worth a look, as run.json has them.
+
+        `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the
+        two clusters that a row is between, the nearer one first.
+        """
+        word, numbers = self.texts.numbers
+        row_numbers = np.flatnonzero(self.rows.kept)
+        return [
+            {
+                "row": int(row_numbers[i]),
+                "line": int(numbers[i]) if word == "line" else None,
+                "label": int(self.view.labels[i]),
+                "strength": float(self.view.strength[i]),
+                "cells": {name: texts[i] for name, texts in self.texts.columns.items()},
+                "reasons": [],
+                "rivals": [],
+            }
+            | {name: values[k] for name, values in more.items()}
+            for k, i in enumerate(positions)
+        ]
 
     def record(self) -> dict[str, Any]:
         """The run as run.json has it: all it takes to repeat it, and what came out of it."""
@@ -106,7 +236,7 @@ class Run:
             "machine": {"jobs": options.jobs, "memory": options.memory},
             "versions": versions(),
             "results": as_json(self._results()),
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
             "seconds": self.seconds,
         }
 
@@ -132,87 +262,14 @@ class Run:
             "n_iter": model.n_iter_,
             "status": model.status_,
             "plan": {"method": model.plan_.method, "reason": model.plan_.reason},
-            "typical_rows": [asdict(row) for row in self.notes.typical],
-            "atypical_rows": [asdict(row) for row in self.notes.atypical],
+            "typical_rows": self.typical_rows,
+            "atypical_rows": self.atypical_rows,
         }
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     parameters = as_json(estimator.get_params(deep=False))
     return {"class": type(estimator).__name__, "parameters": parameters}
-
-
-def run_to_folder(
-    options: Options,
-    estimator: Any,
-    *,
-    method: str,
-    results: str,
-    folder: str,
-    report: bool,
-    n_atypical: int,
-) -> None:
-    """Read, fit, write the folder and print what came out.
-
-    Everything is written to a temporary folder, which takes its name at the end: a run that fails
-    or is interrupted leaves nothing.
-
-    Parameters
-    ----------
-    options : Options
-        What was asked for.
-    estimator : estimator
-        The model to fit.
-    method : str
-        What the user calls it.
-    results : {"labels.csv", "outliers.csv"}
-        The file with the rows and what was found.
-    folder : str
-        What the name of a folder ends in that nobody named.
-    report : bool
-        Whether to write the report.
-    n_atypical : int
-        How many of the least typical rows to show.
-    """
-    terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    path = Path(options.output or folder_name(options.file, folder))
-    if options.file == "-":  # told before waiting for all that comes
-        require_free(path, force=options.force)
-    began = time.perf_counter()
-    with (
-        within(options),
-        open_file(options) as table,
-        new_folder(path, force=options.force, ours=OURS) as temporary,
-    ):
-        with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options)
-        with terminal.doing(f"Fitting {len(rows.X):,} rows"):
-            run = fit(estimator, rows, method=method, n_atypical=n_atypical)
-        with terminal.doing("Writing the results"):
-            with open(temporary / results, "xb") as stream:
-                run.notes.copy_rows(stream, table.blocks(), run.view.columns)
-            save(run.pipeline, temporary / MODEL)
-        record = run.record()
-        if report:
-            with terminal.doing("Drawing the report"):
-                write_page(
-                    temporary / REPORT,
-                    record,
-                    model=run.model,
-                    rows=rows,
-                    scaled=run.scaled,
-                    notes=run.notes,
-                    explanation=run.explanation,
-                )
-        run.seconds["all"] = round(time.perf_counter() - began, 3)
-        write_record(temporary / RECORD, record)
-    if options.as_json:
-        terminal.json(record)
-    say_summary(terminal, run)
-    terminal.warn(run.warnings)
-    terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
-    if report:
-        terminal.say_path("Open the report: ", path / REPORT)
 
 
 def folder_name(file: str, ending: str) -> str:
@@ -222,15 +279,15 @@ def folder_name(file: str, ending: str) -> str:
     return f"{stem}-{ending}" if stem else ending
 
 
-def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
-    """Scale the columns, fit the estimator, and look for notable rows.
+def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
+    """Scale the columns, fit the estimator, and ask what it says of the rows.
 
     Raises
     ------
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
-    scaler = rows.scaler()
+    scaler, names = rows.scaler(), rows.numeric.names
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -238,25 +295,18 @@ def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
             scaled = scaler.fit_transform(rows.X)
             estimator.fit(scaled)
         except ValueError as error:
-            raise UnusableError(_with_names(str(error), rows.names)) from error
+            raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
-    scaler.feature_names_in_ = np.asarray(rows.names, dtype=object)  # for data frames and `score`
-    found = view(estimator, scaled, training=True)
-    explanation = Explanation.of(found, FeatureTable(list(rows.names), rows.X, scaled))
-    texts = [_in_words(str(warning.message), rows.names, estimator) for warning in caught]
+    scaler.feature_names_in_ = np.asarray(names, dtype=object)  # for data frames and `score`
+    texts = [_in_words(str(warning.message), names, estimator) for warning in caught]
     return Run(
         method=method,
         rows=rows,
         pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
         scaled=scaled,
-        explanation=explanation,
-        notes=RowNotes(
-            rows,
-            text=[column.name for column in rows.numeric.left_out],
-            typical=typical_rows(found, rows),
-            atypical=atypical_rows(explanation, rows, at_most=n_atypical),
-        ),
-        warnings=tuple(dict.fromkeys(texts)),
+        view=view(estimator, scaled, training=True),
+        texts=RowTexts(rows, [column.name for column in rows.numeric.left_out]),
+        warnings=list(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},
     )
 
@@ -264,14 +314,13 @@ def fit(estimator: Any, rows: FileRows, *, method: str, n_atypical: int) -> Run:
 def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:
     """A warning with the names of columns, and how parameters it names are set here."""
     text = _with_names(text, names)
-    words = [option_for(p) for p in estimator.get_params(deep=False) if _is_about(text, p)]
+    words = [
+        OPTIONS.get(name, f"--param {name}=VALUE")
+        for name in estimator.get_params(deep=False)
+        # Words such as kernel mean a parameter only before a sign.
+        if re.search(rf"\b{name}\b" if "_" in name else rf"\b{name}=", text)
+    ]
     return f"{text} (On the command line: {', '.join(words)}.)" if words else text
-
-
-def _is_about(text: str, parameter: str) -> bool:
-    """Whether a text is about a parameter: words such as kernel mean one only before a sign."""
-    pattern = rf"\b{parameter}\b" if "_" in parameter else rf"\b{parameter}="
-    return re.search(pattern, text) is not None
 
 
 def _with_names(text: str, names: Sequence[str]) -> str:
@@ -282,3 +331,116 @@ def _with_names(text: str, names: Sequence[str]) -> str:
         return f"column {names[number]!r}" if number < len(names) else match[0]
 
     return re.sub(r"\b(?:feature|column) (\d+)\b", name, text)
+
+
+# ---- what is printed -----------------------------------------------------------------------------
+
+
+def _say(terminal: Terminal, run: Run) -> None:
+    """Print what was found."""
+    adjective = "certain" if run.view.strength_name == "largest membership" else "typical"
+    notable = (*run.typical_rows, *run.atypical_rows)
+    # The column of text that tells most of these rows apart.
+    distinct = {name: len({row["cells"][name] for row in notable}) for name in run.texts.columns}
+    telling = max(distinct, key=lambda name: distinct[name], default="")
+    named = distinct.get(telling, 0) > 1
+    heading = f"row, {shown(telling, 24)}" if named else "row"
+
+    def which(row: dict[str, Any]) -> str:
+        text = shown(row["cells"][telling], 24) if named else ""
+        return f"{place(row['row'], row['line'])}  {text}".rstrip()
+
+    terminal.say(run.rows.summary())
+    terminal.say()
+    terminal.say(Text(_headline(run), style="bold"))
+    if not run.finds_outliers and run.sizes:
+        terminal.say(_clusters(run, f"most {adjective} {heading}", which))
+    if run.method == "auto":  # the parameter as the option is typed
+        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
+    if run.method == "alpha-cut" and len(run.sizes) == 1:
+        terminal.say(_ONE_CLUSTER)
+    rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
+    if rows:
+        n_outliers = run.view.n_unassigned
+        worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
+        terminal.say()
+        terminal.say(worst if run.finds_outliers else f"The least {adjective} rows:")
+        terminal.say(_atypical(run, rows, heading, which))
+    model = chosen_method(run.model)
+    kind = type(model).__name__
+    meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
+    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
+    terminal.say()
+    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
+
+
+def _headline(run: Run) -> str:
+    n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
+    if run.finds_outliers:
+        outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
+        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
+    clusters = counted(len(run.sizes), "cluster")
+    if not n_unassigned:
+        return f"{clusters}; every row belongs to one."
+    nowhere = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
+    return f"{clusters}; {nowhere} belong{'s' if n_unassigned == 1 else ''} nowhere."
+
+
+def _clusters(run: Run, heading: str, which: Callable[[dict[str, Any]], str]) -> Table:
+    """A line for each cluster, the first ones only where there are many."""
+    typical = {row["label"]: which(row) for row in run.typical_rows}
+    first, rest = run.sizes[:_MOST_CLUSTERS], run.sizes[_MOST_CLUSTERS:]
+    lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
+    if rest:
+        lines.append((f"{len(rest):,} more", sum(rest), ""))
+    if run.view.n_unassigned:
+        lines.append(("nowhere", run.view.n_unassigned, ""))
+    table = _table("cluster", "rows", "share", heading)
+    for label, size, row in lines:
+        table.add_row(label, f"{size:,}", share(size, run.view.n_rows), row)
+    return table
+
+
+def _atypical(
+    run: Run,
+    rows: list[dict[str, Any]],
+    heading: str,
+    which: Callable[[dict[str, Any]], str],
+) -> Table:
+    """The least typical rows, the worst first."""
+    more: list[tuple[str, ...]]
+    if run.finds_outliers:
+        table = _table(heading, "score", _UNUSUAL)
+        more = [(_reasons(row["reasons"]),) for row in rows]
+    elif rows[0]["rivals"]:
+        table = _table(heading, "membership", "between clusters")
+        more = [(" and ".join(map(str, row["rivals"])),) for row in rows]
+    else:
+        table = _table(heading, "typicality", "cluster", _UNUSUAL)
+        labels = [str(row["label"]) if row["label"] >= 0 else "nowhere" for row in rows]
+        reasons = [_reasons(row["reasons"]) for row in rows]
+        more = list(zip(labels, reasons, strict=True))
+    strengths = numbers([row["strength"] for row in rows])
+    for row, strength, cells in zip(rows, strengths, more, strict=True):
+        table.add_row(which(row), strength, *cells)
+    return table
+
+
+def _reasons(reasons: Sequence[dict[str, Any]]) -> str:
+    """The columns that matter: the first, and a second one if it is nearly as far off."""
+    largest = abs(reasons[0]["deviations"]) if reasons else 0.0
+    if largest < _TELLING:
+        return "no single column"
+    close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
+    return "\n".join(
+        f"{shown(reason['column'], 20)} {reason['value']:.6g} ({reason['deviations']:+.1f})"
+        for reason in close
+    )
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    on_the_right = ("rows", "share", "typicality", "membership", "score")
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in on_the_right else "left")
+    return table

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,14 @@ def score(options: Options, model: str) -> None:
         with terminal.doing(f"Loading {model}"):
             pipeline, record, _ = load_run(model)
         missing = options.missing or (record["data"]["missing"] if record else "error")
-        judge = _Judge(pipeline, missing, as_parquet=_is_parquet(output))
+        scaler, fitted = pipeline["columns"], pipeline["model"]
+        names = [str(name) for name in scaler.feature_names_in_]
+        del scaler.feature_names_in_  # blocks are arrays, their columns taken by name
+        scaler.set_params(missing="median" if missing == "median" else "error")
+        parquet = _is_parquet(output)
+        judge = partial(
+            _judge, scaler=scaler, model=fitted, names=names, missing=missing, as_parquet=parquet
+        )
         with (
             _writer(output, force=options.force) as write,
             open_file(options) as table,
@@ -80,67 +88,45 @@ def score(options: Options, model: str) -> None:
     if options.as_json:
         terminal.json({"output": output, **tally})
     if output != "-":
-        terminal.say(_summary(**tally, finds_outliers=hasattr(pipeline["model"], "score_samples")))
+        terminal.say(_summary(**tally, finds_outliers=hasattr(fitted, "score_samples")))
         terminal.say_path("Written: ", output)
 
 
-class _Judge:
-    """Turns a block of a file into what is written of it, and how many rows of which kind it has.
+def _judge(
+    block: "Block", *, scaler: Any, model: Any, names: list[str], missing: str, as_parquet: bool
+) -> tuple[Any, dict[str, int]]:
+    """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
 
-    Parameters
-    ----------
-    pipeline : Pipeline
-        The steps "columns" and "model" of a run; it is used up.
-    missing : {"error", "drop", "median"}
-        What to do with missing values.
-    as_parquet : bool
-        Whether rows are written as parquet instead of csv.
+    `names` are the columns of the model, `missing` says what to do with missing values.
     """
+    import numpy as np
 
-    def __init__(self, pipeline: Any, missing: str, *, as_parquet: bool) -> None:
-        self._scaler, self._model = pipeline["columns"], pipeline["model"]
-        self._names = [str(name) for name in self._scaler.feature_names_in_]
-        del self._scaler.feature_names_in_  # blocks are arrays, their columns taken by name
-        self._scaler.set_params(missing="median" if missing == "median" else "error")
-        self._missing, self._as_parquet = missing, as_parquet
+    from typicality.fitted import view
+    from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
 
-    def __call__(self, block: "Block") -> tuple[Any, dict[str, int]]:
-        import numpy as np
-
-        from typicality.fitted import column_names, view
-        from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
-
-        X = rows_of(block, self._names)
-        missing = np.asarray(np.isnan(X).any(axis=1))
-        if self._missing == "error" and missing.any():
-            raise UnusableError(self._about_missing(block, X))
-        kept = ~missing if self._missing == "drop" else np.full_like(missing, True)
-        if kept.any():
-            columns = view(self._model, self._scaler.transform(X[kept])).columns
-        else:
-            kinds = {"label": np.int32, "outlier": np.int8}
-            names = column_names(self._model)
-            columns = {name: np.empty(0, kinds.get(name, np.float64)) for name in names}
-        extra = masked_columns(columns, kept)
-        flags = columns["outlier"] if "outlier" in columns else columns["label"] < 0
-        counts = {
-            "n_rows": len(X),
-            "n_nowhere": int(np.count_nonzero(flags)),
-            "n_left_out": int(np.count_nonzero(~kept)),
-        }
-        if self._as_parquet:
-            return arrow_rows(block, extra, numeric=self._names), counts
-        return csv_text(block, extra, header=block.first_row == 0), counts
-
-    def _about_missing(self, block: "Block", X: Any) -> str:
-        import numpy as np
-
+    X = rows_of(block, names)
+    is_missing = np.asarray(np.isnan(X).any(axis=1))
+    if missing == "error" and is_missing.any():
         row, column = np.argwhere(np.isnan(X))[0]
-        return (
-            f"{block.source}, {block.place(int(row))}, column {self._names[column]!r}: the value "
-            "is missing, and the run this model comes from had none; leave such rows unjudged with "
-            "--missing drop, or fill in medians with --missing median."
+        raise UnusableError(
+            f"{block.source}, {block.place(int(row))}, column {names[column]!r}: the "
+            "value is missing, and the run this model comes from had none; leave such rows "
+            "unjudged with --missing drop, or fill in medians with --missing median."
         )
+    kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
+    n_kept = int(np.count_nonzero(kept))
+    # Without a row to judge there are columns all the same: those of any row.
+    judged = view(model, scaler.transform(X[kept] if n_kept else scaler.center_[None]))
+    columns = {name: values[:n_kept] for name, values in judged.columns.items()}
+    extra = masked_columns(columns, kept)
+    counts = {
+        "n_rows": len(X),
+        "n_nowhere": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
+        "n_left_out": len(X) - n_kept,
+    }
+    if as_parquet:
+        return arrow_rows(block, extra, numeric=names), counts
+    return csv_text(block, extra, header=block.first_row == 0), counts
 
 
 def _is_parquet(output: str) -> bool:
@@ -160,7 +146,7 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
             raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
         return
     require_free(Path(output), force=force)
-    with atomic_file(output, overwrite=force, binary=True) as stream:
+    with atomic_file(output, overwrite=force, binary=True) as stream, ExitStack() as to_close:
         if not _is_parquet(output):
             yield stream.write
             return
@@ -170,14 +156,11 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
 
         def write(table: Any) -> None:
             if not writers:
-                writers.append(parquet.ParquetWriter(stream, table.schema))
+                writer = parquet.ParquetWriter(stream, table.schema)
+                writers.append(to_close.enter_context(writer))
             writers[0].write_table(table)
 
-        try:
-            yield write
-        finally:
-            for writer in writers:
-                writer.close()
+        yield write
 
 
 def _summary(n_rows: int, n_nowhere: int, n_left_out: int, *, finds_outliers: bool) -> str:

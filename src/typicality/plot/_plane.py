@@ -14,6 +14,7 @@ from typicality._arguments import check_whole
 from typicality._compat import feature_names
 from typicality._typing import Doubles
 from typicality.fitted import FittedView
+from typicality.plot._axes import last_step, view_of
 
 _MARGIN = 0.08  # of the range of the data, on each side
 
@@ -24,87 +25,69 @@ class Plane:
 
     Parameters
     ----------
-    xx0, xx1 : arrays of shape (r, r)
-        The two features at the points of a grid.
-    grid : array or dataframe of shape (r * r, d)
-        The same points with all features, of the kind of the data.
-    points : array of shape (n, 2)
-        The rows of the data, seen along the other features.
-    names : tuple of str
-        What the two features are called.
-    n_others : int
-        The number of the other features.
+    parts : dict
+        The arguments of a display over the plane: the features at the points of a grid, the
+        membership there, the rows seen along the other features, their labels, and the names.
+    on_grid, of_rows : FittedView
+        What the model says of the points of the grid, and of the rows.
+    note : str
+        A line for the title about the other features, if there are any.
     """
 
-    xx0: Doubles
-    xx1: Doubles
-    grid: Any
-    points: Doubles
-    names: tuple[str, str]
-    n_others: int
+    parts: dict[str, Any]
+    on_grid: FittedView
+    of_rows: FittedView
+    note: str
 
     @classmethod
-    def through(cls, X: Any, features: Any, grid_resolution: Any, *, estimator: Any) -> Self:
+    def through(
+        cls, estimator: Any, X: Any, *, features: Any, grid_resolution: Any, cluster: Any
+    ) -> Self:
         """The plane of two features, over the range of the rows and a little more."""
+        model = last_step(estimator)
         size = check_whole(grid_resolution, "grid_resolution", least=2)
         names = feature_names(X)
-        rows, places = _two_features(estimator, X, features, names)
+        rows, places = _two_features(model, X, features, names)
         points = rows[:, places]
-        xx0, xx1 = np.meshgrid(*(_ticks(column, size) for column in points.T))
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = np.where(high > low, _MARGIN * (high - low), 1.0)
+        xx0, xx1 = np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
         grid = np.tile(np.median(rows, axis=0), (size * size, 1))
         grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
-        called = [f"feature {place}" if names is None else str(names[place]) for place in places]
+        on_grid, of_rows = view_of(estimator, _like(X, grid, names)), view_of(estimator, X)
+        membership, name = _membership(on_grid, cluster)
+        xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
         n_others = rows.shape[1] - 2
-        return cls(xx0, xx1, _like(X, grid, names), points, (called[0], called[1]), n_others)
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The arguments of displays that draw over the plane."""
-        return {
-            "xx0": self.xx0,
-            "xx1": self.xx1,
-            "points": self.points,
-            "xlabel": self.names[0],
-            "ylabel": self.names[1],
+        others = "other feature" if n_others == 1 else f"{n_others} other features"
+        parts = {
+            "xx0": xx0,
+            "xx1": xx1,
+            "membership": membership.reshape(size, size),
+            "points": points,
+            "labels": of_rows.labels,
+            "xlabel": xlabel,
+            "ylabel": ylabel,
+            "name": name,
         }
+        note = f"\ncontours: the {others} at the median" if n_others else ""
+        return cls(parts, on_grid, of_rows, note)
 
-    def membership(self, view: FittedView, cluster: Any) -> tuple[Doubles, str]:
-        """The membership in a cluster at the points of the grid, or the largest; and its name.
 
-        `view` is that of the grid. A tree and a detector have one surface, the typicality.
-        """
-        surfaces = view.strength[:, None] if view.memberships is None else view.memberships
-        n_surfaces = surfaces.shape[1]
+def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
+    """The membership of rows in a cluster, or the largest; and its name.
+
+    A tree and a detector have one surface, the typicality.
+    """
+    surfaces = view.strength[:, None] if view.memberships is None else view.memberships
+    n_surfaces = surfaces.shape[1]
+    if cluster is None:
         name = "largest membership" if view.shares else "typicality"
-        surface = surfaces.max(axis=1, initial=0.0)
-        if cluster is not None:
-            if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
-                known = f"they go from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
-                raise ValueError(
-                    f"cluster must be the number of a cluster ({known}); got {cluster!r}."
-                )
-            name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
-            surface = surfaces[:, cluster]
-        return np.asarray(surface.reshape(self.shape), dtype=np.float64), name
-
-    @property
-    def slice_note(self) -> str:
-        """A line for the title about the other features, if there are any."""
-        if self.n_others == 0:
-            return ""
-        others = "other feature" if self.n_others == 1 else f"{self.n_others} other features"
-        return f"\ncontours: the {others} at the median"
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the grid."""
-        return self.xx0.shape[0], self.xx0.shape[1]
-
-
-def _ticks(column: Doubles, size: int) -> Doubles:
-    low, high = column.min(), column.max()
-    margin = _MARGIN * (high - low) or 1.0
-    return np.linspace(low - margin, high + margin, size)
+        return np.asarray(surfaces.max(axis=1, initial=0.0), dtype=np.float64), name
+    if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
+        known = f"they go from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
+        raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
+    name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
+    return np.asarray(surfaces[:, cluster], dtype=np.float64), name
 
 
 def _like(X: Any, rows: Doubles, names: Any) -> Any:

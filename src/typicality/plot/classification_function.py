@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib, view_of
+from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
 from typicality.plot._plane import Plane
 
 _FLOOR = -1.0  # where the rows lie below the surface
@@ -113,13 +113,8 @@ class ClassificationFunctionDisplay:
         """
         require_matplotlib(cls)
         _check_three_dimensions(ax)
-        model = last_step(estimator)
-        plane = Plane.through(X, features, grid_resolution, estimator=model)
-        on_grid = view_of(estimator, plane.grid)
-        membership, name = plane.membership(on_grid, cluster)
-        labels = view_of(estimator, X).labels
-        display = cls(**plane.parts, membership=membership, labels=labels, name=name)
-        return display.plot(ax=ax)
+        options = {"features": features, "grid_resolution": grid_resolution, "cluster": cluster}
+        return cls(**Plane.through(estimator, X, **options).parts).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the surface and the rows.

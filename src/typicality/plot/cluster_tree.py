@@ -1,10 +1,9 @@
 """The tree of alpha-cuts: where clusters begin, and where they merge."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from typicality._typing import Doubles, Places
 from typicality.fitted import view
@@ -126,32 +125,31 @@ class ClusterTreeDisplay:
         self
         """
         ax = axes_for(self, ax, size=(7.0, 4.4))
-        lines = _TreeLines.of(self.tree, self.node_labels, self.min_cluster_size)
-        self._draw_branches(ax, lines)
-        cut = self._draw_cuts(ax, lines)
-        clusters = np.unique(lines.label[lines.label >= 0]).tolist()
-        tops = [np.where(lines.label == label, lines.peak, -1.0).argmax() for label in clusters]
-        ax.set_xticks(lines.x[tops] if tops else [], [str(label) for label in clusters])
-        n_branches = len(lines.x)
-        branches = "1 branch" if n_branches == 1 else f"{n_branches} branches"
-        ax.set(
-            xlabel="cluster" if clusters else "",
-            ylabel="typicality",
-            title=f"{branches} of {lines.fewest:g} rows or more{cut}",
-        )
-        return self
-
-    def _draw_branches(self, ax: Any, lines: "_TreeLines") -> None:
         from matplotlib.collections import LineCollection
 
-        x, peak, merge, label = lines.x, lines.peak, lines.merge, lines.label
+        tree, branches, fewest = self.tree, self.tree.branches, self.min_cluster_size
+        if fewest is None:
+            fewest = _FEWEST_ROWS
+            if len(branches.weight) >= _MOST_BRANCHES:
+                fewest = max(fewest, np.sort(branches.weight)[-_MOST_BRANCHES])
+        large = branches.weight >= fewest
+        # Arrays have an entry for the whole tree, then one for each branch by falling end.
+        node = np.append(tree.heights.argmax(), branches.peak[large])
+        peak, label = tree.node_alpha[node], self.node_labels[node]
+        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[large]])
+        merge[0] = merge.min()
+        place = np.full(tree.n_nodes, -1)
+        place[node] = np.arange(len(node))
+        parent = np.append(-1, place[branches.parent[large]])
+        x = _side_by_side(parent)
         # The areas of lines are as the numbers of rows.
-        widths = (_THICKEST * np.sqrt(lines.size / lines.size[0])).clip(min=_THINNEST)
-        joined, inside = lines.parent >= 0, label >= 0
+        size = np.append(tree.weight.sum(), branches.weight[large])
+        widths = (_THICKEST * np.sqrt(size / size[0])).clip(min=_THINNEST)
+        inside = label >= 0
         level: Any = -np.inf if self.alpha is None else self.alpha
         level = level[label[inside]] if np.ndim(level) else level
         self.joints_ = LineCollection(
-            _segments(x[joined], merge[joined], x[lines.parent[joined]], merge[joined]),
+            _segments(x[1:], merge[1:], x[parent[1:]], merge[1:]),
             colors=CONNECTOR,
             linewidths=_THINNEST,
         )
@@ -167,70 +165,30 @@ class ClusterTreeDisplay:
             ax.add_collection(collection)
         ax.autoscale_view()
         ax.set_xlim(-0.8, len(x) - 0.2)
+        clusters = np.unique(label[inside]).tolist()
+        cut = self._draw_cuts(ax, {cluster: x[label == cluster] for cluster in clusters}, peak)
+        tops = [np.where(label == cluster, peak, -1.0).argmax() for cluster in clusters]
+        ax.set_xticks(x[tops] if tops else [], [str(cluster) for cluster in clusters])
+        drawn = "1 branch" if len(x) == 1 else f"{len(x)} branches"
+        ax.set(
+            xlabel="cluster" if clusters else "",
+            ylabel="typicality",
+            title=f"{drawn} of {fewest:g} rows or more{cut}",
+        )
+        return self
 
-    def _draw_cuts(self, ax: Any, lines: "_TreeLines") -> str:
+    def _draw_cuts(self, ax: Any, places: dict[int, Doubles], peak: Doubles) -> str:
         """Draw the level of the cut, or that of each cluster; returns words for the title."""
         self.cuts_: list[Any] = []
         if self.alpha is None:
             return ""
         if self.alpha.ndim == 0:
             self.cuts_ = [ax.axhline(self.alpha, color=CUT, ls="--", lw=1.2)]
-            return f", cut at {written(float(self.alpha), float(np.ptp(lines.peak)))}"
-        for label in np.unique(lines.label[lines.label >= 0]):
-            x, level = lines.x[lines.label == label], self.alpha[label]
-            cut = ax.hlines(level, x.min() - _REACH, x.max() + _REACH, color=CUT, lw=1.2)
-            self.cuts_.append(cut)
+            return f", cut at {written(float(self.alpha), float(np.ptp(peak)))}"
+        for label, x in places.items():
+            ends = x.min() - _REACH, x.max() + _REACH
+            self.cuts_.append(ax.hlines(self.alpha[label], *ends, color=CUT, lw=1.2))
         return ", cuts in black" if len(self.alpha) else ""
-
-
-@dataclass(frozen=True, eq=False)
-class _TreeLines:
-    """Where the lines of a tree go; the whole tree first, then branches by falling end.
-
-    Parameters
-    ----------
-    x : array of shape (k,)
-        The places of the branches, side by side.
-    peak, merge : arrays of shape (k,)
-        The typicalities where they begin and end; the whole tree ends at the lowest of all.
-    parent : array of shape (k,), int
-        Which branch each merges with; -1 for the whole tree.
-    size : array of shape (k,)
-        The rows of each.
-    label : array of shape (k,), int
-        The cluster its peak is in.
-    fewest : float
-        The rows of the smallest branch that may be here.
-    """
-
-    x: Doubles
-    peak: Doubles
-    merge: Doubles
-    parent: Places
-    size: Doubles
-    label: NDArray[np.integer]
-    fewest: float
-
-    @classmethod
-    def of(
-        cls, tree: AlphaTree, node_labels: NDArray[np.integer], fewest: float | None
-    ) -> "_TreeLines":
-        """The lines of a tree without its small branches."""
-        branches = tree.branches
-        if fewest is None:
-            fewest = _FEWEST_ROWS
-            if len(branches.weight) >= _MOST_BRANCHES:
-                fewest = max(fewest, np.sort(branches.weight)[-_MOST_BRANCHES])
-        large = branches.weight >= fewest
-        peak = np.append(tree.heights.argmax(), branches.peak[large])
-        place = np.full(tree.n_nodes, -1)
-        place[peak] = np.arange(len(peak))
-        parent = np.append(-1, place[branches.parent[large]])
-        merge = np.append(tree.node_alpha.min(), tree.saddle_alpha[branches.edge[large]])
-        merge[0] = merge.min()
-        size = np.append(tree.weight.sum(), branches.weight[large])
-        peak_alpha, label = tree.node_alpha[peak], node_labels[peak]
-        return cls(_side_by_side(parent), peak_alpha, merge, parent, size, label, float(fewest))
 
 
 def _side_by_side(parent: Places) -> Doubles:

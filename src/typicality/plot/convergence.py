@@ -6,13 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
-from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.plot._axes import axes_for, check_values, last_step, require_matplotlib
 from typicality.plot._colours import FIRST, SECOND
 from typicality.solve.picard import PicardResult
 
 _DOTS = 60  # iterations that are still seen one by one
+_ENDS = {
+    "converged": "Converged",
+    "max_iter": "Not converged",
+    "nonfinite": "No finite objective",
+    "stopped": "Stopped by a callback",
+}
 
 
 class ConvergenceDisplay:
@@ -132,33 +137,23 @@ class ConvergenceDisplay:
         done = np.arange(len(self.objectives))
         dots = {"marker": "o", "markersize": 3.5} if len(done) <= _DOTS else {}
         (self.line_,) = ax.plot(done, self.objectives, color=FIRST, **dots)
-        ax.set(xlabel="iterations done", title=self._title())
+        title = counted(len(done), "iteration")
+        if self.status is not None:
+            title = f"{_ENDS[self.status]} after {title}"
+        ax.set(xlabel="iterations done", title=title)
         ax.set_ylabel("objective", color=FIRST)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.residual_ax_ = self.residual_line_ = None
-        if self.residuals is not None:
-            self._draw_residuals(ax.twinx(), self.residuals, **dots)
-        return self
-
-    def _draw_residuals(self, ax: Any, residuals: Doubles, **dots: Any) -> None:
+        if self.residuals is None:
+            return self
         # Zero has no logarithm; a residual is infinite where the number of clusters changed.
-        shown = np.where(np.isfinite(residuals) & (residuals > 0), residuals, np.nan)
-        done = np.arange(1, len(shown) + 1)
-        (self.residual_line_,) = ax.plot(done, shown, color=SECOND, ls="--", **dots)
-        ax.set_ylabel("residual", color=SECOND)
-        if np.isfinite(shown).any():
-            ax.set_yscale("log")
-        self.residual_ax_ = ax
-
-    def _title(self) -> str:
-        n_iter = len(self.objectives)
-        iterations = counted(n_iter, "iteration")
-        return iterations if self.status is None else f"{_ENDS[self.status]} after {iterations}"
-
-
-_ENDS = {
-    "converged": "Converged",
-    "max_iter": "Not converged",
-    "nonfinite": "No finite objective",
-    "stopped": "Stopped by a callback",
-}
+        known = np.isfinite(self.residuals) & (self.residuals > 0)
+        shown = np.where(known, self.residuals, np.nan)
+        self.residual_ax_ = ax.twinx()
+        (self.residual_line_,) = self.residual_ax_.plot(
+            done + 1, shown, color=SECOND, ls="--", **dots
+        )
+        self.residual_ax_.set_ylabel("residual", color=SECOND)
+        if known.any():
+            self.residual_ax_.set_yscale("log")
+        return self

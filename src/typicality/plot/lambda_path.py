@@ -80,21 +80,6 @@ class LambdaPathDisplay:
         self
         """
         ax = axes_for(self, ax, size=(7.0, 3.8))
-        path = self.path
-        self._draw_counts(ax)
-        self.index_ax_ = ax.twinx()
-        finite = np.isfinite(path.index)
-        (self.index_line_,) = self.index_ax_.plot(
-            path.lam[finite], path.index[finite], color=SECOND, lw=1.5
-        )
-        self.index_ax_.set_ylabel(path.criterion, color=SECOND)
-        self.chosen_line_ = ax.axvline(path.lam[path.chosen], color=GUIDE, lw=1, ls="--")
-        count = path.n_clusters[path.chosen]
-        clusters = counted(count, "cluster")
-        ax.set_title(f"{clusters} at lambda = {path.lam[path.chosen]:.3g}")
-        return self
-
-    def _draw_counts(self, ax: Any) -> None:
         from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
         path = self.path
@@ -106,3 +91,14 @@ class LambdaPathDisplay:
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        self.index_ax_ = ax.twinx()
+        finite = np.isfinite(path.index)
+        (self.index_line_,) = self.index_ax_.plot(
+            path.lam[finite], path.index[finite], color=SECOND, lw=1.5
+        )
+        self.index_ax_.set_ylabel(path.criterion, color=SECOND)
+        chosen = path.lam[path.chosen]
+        self.chosen_line_ = ax.axvline(chosen, color=GUIDE, lw=1, ls="--")
+        clusters = counted(path.n_clusters[path.chosen], "cluster")
+        ax.set_title(f"{clusters} at lambda = {chosen:.3g}")
+        return self

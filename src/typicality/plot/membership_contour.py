@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from typicality._typing import Doubles
 from typicality._words import counted
 from typicality.fitted import FittedView
-from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib, view_of
+from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib
 from typicality.plot._colours import CUT, cluster_colour, shades
 from typicality.plot._plane import Plane
 
@@ -156,18 +156,14 @@ class MembershipContourDisplay:
         MembershipContourDisplay
         """
         require_matplotlib(cls)
-        model = last_step(estimator)
-        plane = Plane.through(X, features, grid_resolution, estimator=model)
-        on_grid, of_rows = view_of(estimator, plane.grid), view_of(estimator, X)
-        membership, name = plane.membership(on_grid, cluster)
-        boundaries = _boundaries(model, on_grid, plane.shape)
+        options = {"features": features, "grid_resolution": grid_resolution, "cluster": cluster}
+        plane = Plane.through(estimator, X, **options)
+        shape = plane.parts["membership"].shape
+        boundaries = _boundaries(last_step(estimator), plane.on_grid, shape)
         display = cls(
             **plane.parts,
-            membership=membership,
-            labels=of_rows.labels,
             boundaries=[line for line in boundaries if cluster in (None, line.label)],
-            name=name,
-            title=_summary(of_rows) + plane.slice_note,
+            title=_summary(plane.of_rows) + plane.note,
         )
         return display.plot(colorbar=colorbar, ax=ax)
 
@@ -192,27 +188,20 @@ class MembershipContourDisplay:
         )
         self.regions_: list[Any] = []
         self.lines_: list[Any] = []
-        for boundary in self.boundaries:
-            self._draw_boundary(ax, boundary)
+        for label, surface, level in self.boundaries:
+            if not surface.min() < level < surface.max():
+                continue  # matplotlib warns of lines that are nowhere
+            style = {"colors": [cluster_colour(label)], "alpha": _TINT}
+            above = [level, 2.0 * surface.max() - level]
+            self.regions_.append(ax.contourf(self.xx0, self.xx1, surface, levels=above, **style))
+            line = {"levels": [level], "colors": CUT, "linewidths": 1.0}
+            self.lines_.append(ax.contour(self.xx0, self.xx1, surface, **line))
         self.rows_ = draw_rows(ax, self.points, self.labels)
         self.colorbar_ = (
             ax.figure.colorbar(self.surface_, ax=ax, label=self.name) if scale else None
         )
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel, title=self.title)
         return self
-
-    def _draw_boundary(self, ax: Any, boundary: Boundary) -> None:
-        surface, level = boundary.surface, boundary.level
-        if not surface.min() < level < surface.max():  # matplotlib warns of lines that are nowhere
-            return
-        colour = cluster_colour(boundary.label)
-        above = [level, 2.0 * surface.max() - level]
-        inside = ax.contourf(
-            self.xx0, self.xx1, surface, levels=above, colors=[colour], alpha=_TINT
-        )
-        line = ax.contour(self.xx0, self.xx1, surface, levels=[level], colors=CUT, linewidths=1.0)
-        self.regions_.append(inside)
-        self.lines_.append(line)
 
 
 def _summary(view: FittedView) -> str:

@@ -200,25 +200,18 @@ class MembershipHistogramDisplay:
         """Bars, stacked by cluster where labels are given."""
         labels = np.zeros(len(self.values), np.int32) if self.labels is None else self.labels
         known = np.unique(labels).tolist()
-        self.counts_ = np.array(
-            [np.histogram(self.values[labels == label], self.bin_edges_)[0] for label in known]
-        )
-        below = np.cumsum(self.counts_, axis=0) - self.counts_
         named = self.labels is not None and len(known) <= _MOST_NAMES
-        self.bars_ = []
-        for label, counts, bottom in zip(known, self.counts_, below, strict=True):
-            name = f"cluster {label}" if label >= 0 else "nowhere"
-            plain = self.labels is None or label < 0
-            bars = ax.bar(
-                self.bin_edges_[:-1],
-                counts,
-                width=np.diff(self.bin_edges_),
-                bottom=bottom,
-                align="edge",
-                label=name if named else "",
-                color=PLAIN if plain else cluster_colour(label),
-            )
-            self.bars_.append(bars)
+        plain = [self.labels is None or label < 0 for label in known]
+        names = [f"cluster {label}" if label >= 0 else "nowhere" for label in known]
+        tops, _, bars = ax.hist(
+            [self.values[labels == label] for label in known],
+            self.bin_edges_,
+            stacked=True,
+            label=names if named else None,
+            color=[PLAIN if p else cluster_colour(k) for k, p in zip(known, plain, strict=True)],
+        )
+        self.counts_ = np.diff(np.atleast_2d(tops), axis=0, prepend=0).astype(np.intp)
+        self.bars_ = [bars] if len(known) == 1 else list(bars)
 
     def _draw_lines(self, ax: Any) -> None:
         """The levels of the cut, and the valley."""

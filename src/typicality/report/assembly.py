@@ -26,12 +26,15 @@ def assemble(payload: dict[str, Any]) -> str:
     it stands in, and the title is escaped. The policy of the page lets nothing run or load but the
     style and the script that stand in it, known by their hashes.
     """
-    css, js = _text(_FOLDER / "page.css"), _script()
+    css = _text(_FOLDER / "page.css")
+    scripts = [part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js")]
+    js = "\n".join(map(_text, sorted(scripts, key=lambda part: part.name)))
     policy = (
         f"default-src 'none'; script-src {_hash(js)}; style-src {_hash(css)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    data = _escaped_json(payload)
+    data = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    data = data.translate(_DANGEROUS)
     parts = {
         "title": html.escape(payload["title"]),
         "policy": f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
@@ -41,12 +44,6 @@ def assemble(payload: dict[str, Any]) -> str:
     }
     # In one pass: a mark inside of a part is not a mark.
     return _MARKS.sub(lambda mark: parts[mark[1] or mark[2]], _text(_FOLDER / "page.html"))
-
-
-def _script() -> str:
-    """The parts of the script, in the order of their names."""
-    parts = (part for part in (_FOLDER / "page").iterdir() if part.name.endswith(".js"))
-    return "\n".join(map(_text, sorted(parts, key=lambda part: part.name)))
 
 
 def _text(part: Traversable) -> str:
@@ -74,12 +71,6 @@ def encoded(values: Any, dtype: str) -> dict[str, str]:
         array = np.clip(array, -_LARGEST, _LARGEST)
     data = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
     return {"dtype": dtype, "data": base64.b64encode(data.tobytes()).decode("ascii")}
-
-
-def _escaped_json(value: Any) -> str:
-    """JSON in plain ASCII that can stand inside a script element."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.translate(_DANGEROUS)
 
 
 def clean_text(text: Any) -> str:

@@ -12,7 +12,7 @@ from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import ClusterCenters, Explanation, group_means
+from typicality.report.outliers import Explanation, group_means
 
 _MOST_DESCRIBED = 1000
 _FEW = 5  # rows: the mean of fewer depends on single rows
@@ -65,10 +65,14 @@ class ClusterTable:
         sizes = np.bincount(view.labels[view.labels >= 0])
         listed = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
         described = listed[:_MOST_DESCRIBED]
-        by_strength = np.lexsort((-view.strength, view.labels))
-        present, first = np.unique(view.labels[by_strength], return_index=True)
-        typical = by_strength[first[np.searchsorted(present, listed)]]
-        separation, words = _separation(view.tree, explained.centers, listed, typical)
+        present, typical = view.most_typical
+        typical = typical[np.searchsorted(present, listed)]
+        separation, words, centers = np.full(len(listed), np.nan), None, explained.centers
+        if len(listed) > 1 and view.tree is not None:
+            separation = _heights_over_saddles(view.tree, view.tree.node_of[typical])
+            words = _TREE_WORDS
+        elif len(listed) > 1 and centers is not None and centers.are_prototypes:
+            separation, words = centers.separation(listed), _PROTOTYPE_WORDS
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -97,16 +101,6 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
         n_others[n_others < _FEW] = 0.0
     rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
     return np.asarray((means - rest) / features.scale)
-
-
-def _separation(
-    tree: AlphaTree | None, centers: ClusterCenters | None, listed: Places, typical: Places
-) -> tuple[Doubles, str | None]:
-    if len(listed) > 1 and tree is not None:
-        return _heights_over_saddles(tree, tree.node_of[typical]), _TREE_WORDS
-    if len(listed) > 1 and centers is not None and centers.are_prototypes:
-        return centers.separation(listed), _PROTOTYPE_WORDS
-    return np.full(len(listed), np.nan), None
 
 
 def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:

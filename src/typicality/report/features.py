@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import narwhals
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
 from typicality._compat import feature_names
@@ -25,7 +26,7 @@ class FeatureTable:
         Their values in the units of the user; NaN where one is missing.
     measured : array of shape (n, d)
         The values in which the model saw them, where those are at hand; else what is shown, with
-        medians for missing values.
+        medians for missing values, and zero for a feature without any value.
     of_model : bool, default=True
         Whether `measured` is what the model saw.
     """
@@ -56,7 +57,11 @@ class FeatureTable:
             names = own_names
         if names is None:
             names = [f"feature {j}" for j in range(values.shape[1])]
-        return cls(names, values, rows if same else _filled(values), same)
+        measured = rows if same else values
+        if np.isnan(measured).any():
+            imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+            measured = imputer.fit_transform(measured)
+        return cls(names, values, measured, same)
 
     @cached_property
     def scale(self) -> Doubles:
@@ -99,13 +104,3 @@ def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]
             f"display has {len(values)} rows, X has {n_rows}: they must be the same rows."
         )
     return values, None if names is None else [str(name) for name in names]
-
-
-def _filled(values: Floats) -> Floats:
-    """Medians in place of missing values; zero where a feature has none."""
-    if not np.isnan(values).any():
-        return values
-    some = np.isfinite(values).any(axis=0)
-    middle = np.zeros(values.shape[1])
-    middle[some] = np.nanmedian(values[:, some], axis=0)
-    return np.where(np.isnan(values), middle, values)

@@ -112,6 +112,15 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     return values[rows] - expected, words
 
 
+def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
+    """The n largest deviations of each row and where they are; -1 where there are fewer."""
+    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
+    values = np.take_along_axis(deviations, order, axis=1)
+    missing = n - order.shape[1]
+    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
+    return order, np.pad(values, ((0, 0), (0, missing)))
+
+
 # ---- clusters and their centers ------------------------------------------------------------------
 
 

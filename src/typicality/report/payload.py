@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 import typicality
 from typicality._arguments import check_whole
 from typicality._estimators import ESTIMATORS
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Places
 from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.checks import check_rows
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.clusters import ClusterTable, choose_branches, tree_payload
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation
+from typicality.report.outliers import Explanation, largest
 from typicality.report.shown import choose_axes, choose_cells, choose_rows
 
 _FORMAT = 1
@@ -39,7 +39,7 @@ _ENDINGS = {
 
 def build_payload(
     model: Any,
-    X: Any,
+    X: Any = None,
     *,
     title: str | None = None,
     display: Any = None,
@@ -54,16 +54,15 @@ def build_payload(
     """All that a page shows of a fitted model and rows, as numbers, strings, lists and dicts.
 
     The parameters are those of :meth:`typicality.report.Report.from_estimator`, and `explanation`:
-    the explanation of all rows of X, if it is known already. Then X and `display` are not read.
+    the explanation of all rows, if it is known already, in place of X and `display`.
     """
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
-        rows = _read_rows(model, X)
-        features = FeatureTable.of(model, rows, display)
-        # A tree is drawn for its training rows.
-        found = view(model, X, training=hasattr(chosen_method(model), "tree_"))
-        explanation = Explanation.of(found, features)
+        _check_reportable(model)
+        check_is_fitted(model)
+        rows = check_rows(model, X, training=False)
+        explanation = explain(model, X, FeatureTable.of(model, rows, display))
     found, features = explanation.view, explanation.features
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
@@ -71,9 +70,8 @@ def build_payload(
     clusters = ClusterTable.of(explanation)
     branches, peaks = [], []
     if found.tree is not None:
-        size = chosen_method(model).min_cluster_size
         branches = choose_branches(
-            found.tree, found.labels, min_cluster_size=size, max_rows=max_rows
+            found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
         )
         peaks = [found.tree.row_of[branch["peak"]] for branch in branches]
     wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
@@ -82,6 +80,10 @@ def build_payload(
     importance = _importance(clusters.deviations, _PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
     kept, axes = choose_axes(found, features, shown, importance=importance)
+    axis, deviations = largest(outliers.deviations[:, kept], _REASONS)
+    memberships = found.memberships if found.kind == "prototypes" else None
+    if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
+        memberships = None
     notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
     if title is None:
         what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
@@ -100,23 +102,6 @@ def build_payload(
         "row_words": row_words,
         **axes,
         **choose_cells(cells, shown),
-        **_view_payload(found, shown),
-        "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, kept, numbers),
-        "separation_words": clusters.separation_words,
-        "outliers": _outliers_payload(outliers, shown, kept),
-        "outlier_words": outliers.words,
-        "notes": [list(map(clean_text, note)) for note in notes],
-        "warnings": [clean_text(text) for text in warnings],
-    }
-
-
-def _view_payload(found: FittedView, shown: Places) -> dict[str, Any]:
-    memberships = None
-    if found.kind == "prototypes" and found.memberships is not None:
-        some = found.memberships[shown]
-        memberships = encoded(some, "f4") if some.size <= _MOST_MEMBERSHIPS else None
-    return {
         "kind": _KINDS[found.kind],
         "labels": encoded(found.labels[shown], "i4"),
         "fitted_words": found.fitted_words,
@@ -125,8 +110,30 @@ def _view_payload(found: FittedView, shown: Places) -> dict[str, Any]:
         "strength_words": found.strength_words,
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
-        "memberships": memberships,
+        "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
+        "tree": tree_payload(found, branches, shown),
+        "clusters": _clusters_payload(clusters, found, kept, numbers),
+        "separation_words": clusters.separation_words,
+        "outliers": {
+            "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
+            "axis": encoded(axis.ravel(), "i4"),
+            "deviations": encoded(deviations.ravel(), "f4"),
+        },
+        "outlier_words": outliers.words,
+        "notes": [list(map(clean_text, note)) for note in notes],
+        "warnings": [clean_text(text) for text in warnings],
     }
+
+
+def explain(model: Any, X: Any, features: FeatureTable) -> Explanation:
+    """What a fitted model says of rows, and why the least typical ones are unusual.
+
+    A tree is drawn for its training rows: other rows are refused.
+    """
+    method = chosen_method(model)
+    if hasattr(method, "tree_"):
+        _check_training_rows(method, X, n_rows=len(features.shown))
+    return Explanation.of(view(model, X, training=hasattr(method, "tree_")), features)
 
 
 def _clusters_payload(
@@ -135,7 +142,7 @@ def _clusters_payload(
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    best, deviations = _largest(clusters.deviations[:, features], _PROFILE_LENGTH)
+    best, deviations = largest(clusters.deviations[:, features], _PROFILE_LENGTH)
     without = [((), ())] * (len(clusters.labels) - len(best))
     profiles = [*zip(best, deviations, strict=True), *without]
     return [
@@ -159,27 +166,9 @@ def _clusters_payload(
     ]
 
 
-def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
-    axis, deviations = _largest(outliers.deviations[:, kept], _REASONS)
-    return {
-        "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
-        "axis": encoded(axis.ravel(), "i4"),
-        "deviations": encoded(deviations.ravel(), "f4"),
-    }
-
-
-def _largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
-    """The n largest deviations of each row and where they are; -1 where there are fewer."""
-    order = np.argsort(-np.abs(deviations), axis=1, kind="stable")[:, :n]
-    values = np.take_along_axis(deviations, order, axis=1)
-    missing = n - order.shape[1]
-    order = np.pad(np.where(values == 0.0, -1, order), ((0, 0), (0, missing)), constant_values=-1)
-    return order, np.pad(values, ((0, 0), (0, missing)))
-
-
 def _importance(deviations: Doubles, n: int) -> Doubles:
     """How often each feature is among the n largest deviations of a row, as a share of the rows."""
-    named = _largest(deviations, n)[0]
+    named = largest(deviations, n)[0]
     counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
     return np.asarray(counts / max(len(deviations), 1))
 
@@ -212,20 +201,18 @@ def _method(model: Any) -> str:
     name = type(model).__name__
     meaning = f" ({ESTIMATORS[name].meaning})" if name in ESTIMATORS else ""
     defaults = inspect.signature(type(model)).parameters
-    values = model.get_params(deep=False).items()
-    given = [f"{k}={_value(v)}" for k, v in values if not _same(v, defaults[k].default)]
+    given = []
+    for parameter, value in model.get_params(deep=False).items():
+        default = defaults[parameter].default
+        if value is default or (type(value) is type(default) and np.all(value == default)):
+            continue
+        text = repr(value)
+        if hasattr(value, "shape"):
+            text = f"an array of shape {tuple(value.shape)}"
+        elif len(text) > _LONGEST_VALUE:
+            text = f"{text[:_LONGEST_VALUE]}…"
+        given.append(f"{parameter}={text}")
     return f"{name}{meaning}, with {', '.join(given) or 'its default parameters'}."
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(np.all(value == default)))
-
-
-def _value(value: Any) -> str:
-    if hasattr(value, "shape"):
-        return f"an array of shape {tuple(value.shape)}"
-    text = repr(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _result(found: FittedView, n_clusters: int) -> str:
@@ -252,17 +239,6 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 # ---- checks --------------------------------------------------------------------------------------
-
-
-def _read_rows(model: Any, X: Any) -> Floats:
-    """The rows of X as an array, if they and the model can be reported on."""
-    _check_reportable(model)
-    check_is_fitted(model)
-    rows = check_rows(model, X, training=False)
-    method = chosen_method(model)
-    if hasattr(method, "tree_"):
-        _check_training_rows(method, X, n_rows=len(rows))
-    return rows
 
 
 def _check_reportable(model: Any) -> None:

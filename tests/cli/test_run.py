@@ -1,7 +1,8 @@
+"""What a run prints."""
+
 import pytest
 
-from typicality.cli.notable import NotableRow, Reason
-from typicality.cli.summary import _reasons
+from typicality.cli.run import _reasons
 
 
 @pytest.mark.parametrize(
@@ -14,5 +15,6 @@ from typicality.cli.summary import _reasons
     ],
 )
 def test_columns_are_named_where_they_stand_out(deviations, words):
-    reasons = tuple(Reason(name, 1.0, far) for name, far in zip("abc", deviations, strict=False))
-    assert _reasons(NotableRow(0, 2, -1, 0.1, {}, reasons)) == words
+    named = zip("abc", deviations, strict=False)
+    reasons = [{"column": name, "value": 1.0, "deviations": far} for name, far in named]
+    assert _reasons(reasons) == words
