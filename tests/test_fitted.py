@@ -121,6 +121,16 @@ def three_groups(rng):
     return centers + rng.normal(scale=0.3, size=(120, 2))
 
 
+def test_strength_is_that_of_the_label_when_two_prototypes_outweigh_the_nearest(three_groups):
+    model = fitted(FuzzyCMeans(4, init=STARTS), three_groups)
+    middle = np.array([[4.6, 0.0]])  # nearer to the single prototype, between it and two
+    seen = view(model, middle)
+    assert seen.labels == [1]
+    assert seen.memberships.argmax() == 0
+    assert seen.strength == seen.memberships[0, 1]
+    assert seen.fitted_words == "Each row in the cluster of its nearest prototype"
+
+
 @pytest.mark.parametrize(
     ("estimator", "combine"),
     [
@@ -140,7 +150,7 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
     for training in (False, True):
         seen = view(model, three_groups, training=training)
         assert_array_equal(seen.memberships, expected)
-        assert_array_equal(seen.strength, expected.max(axis=1))
+        assert_array_equal(seen.strength, expected[np.arange(120), seen.labels])
         assert list(seen.columns)[2:] == [f"{seen.word}_{k}" for k in range(3)]
     page = build_payload(model, three_groups)
     assert_allclose(decoded(page["memberships"]).reshape(-1, 3), expected, rtol=1e-6)

@@ -151,7 +151,7 @@ def read_record(path: Path) -> dict[str, Any]:
         )
     except (OSError, ValueError) as error:
         raise ModelFileError(
-            f"{path} cannot be read ({error}); run `typicality cluster` again to write it anew."
+            f"{path} cannot be read ({error}); run `typicality cluster` again to write it."
         ) from error
     data = record.get("data") if isinstance(record, dict) else None
     if (
@@ -161,7 +161,7 @@ def read_record(path: Path) -> dict[str, Any]:
         or not data.keys() >= _REQUIRED_DATA
     ):
         raise ModelFileError(
-            f"{path} is no record of a run that typicality {__version__} can read; write it anew "
+            f"{path} is no record of a run that typicality {__version__} can read; write it again "
             "with the command that made it."
         )
     return record

@@ -1,4 +1,4 @@
-"""The page of a run; `typicality report` draws it anew."""
+"""The page of a run; `typicality report` writes it again."""
 
 from collections.abc import Mapping, Sequence
 from glob import has_magic
@@ -41,7 +41,7 @@ _MISSING = {
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def report(options: Options, model: str) -> None:
-    """Draw the report of a run anew.
+    """Rebuild the HTML report of an earlier run.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
