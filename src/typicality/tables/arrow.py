@@ -1,11 +1,14 @@
 """Columns with types, through Arrow: parquet, arrow, feather, ndjson, and data frames."""
 
 import hashlib
+import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -16,10 +19,14 @@ from pyarrow import types
 from typicality.exceptions import TableError
 from typicality.tables import base
 from typicality.tables.base import Block, TableFile, hash_of
-from typicality.tables.lines import Lines
+from typicality.tables.cells import is_numeric, shown
+from typicality.tables.lines import Lines, encoding_of, opened
 from typicality.tables.sniffing import ARROW, named_columns
 
 _MOST_ROWS = 2**16
+_DEEPEST = 100  # levels of nested values
+_JSON_ERROR = re.compile(r"JSON parse error: (?:Column\(/(.*)\) )?(.*?)\.? in row (\d+)", re.S)
+_JSON_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 # A schema, and a function from a number of rows to batches and how much was read with each.
 Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
@@ -124,11 +131,16 @@ def open_arrow(path: Path) -> Iterator[Opened]:
 
 @contextmanager
 def open_dataset(paths: Sequence[Path], format: str) -> Iterator[Opened]:
-    """Several parquet or arrow files as one table, in the order of their names."""
-    data = ds.dataset([str(path) for path in paths], format=format, partitioning="hive")
+    """Several parquet or arrow files with the same columns as one table, in order.
+
+    Names of folders such as ``year=2024`` add no column.
+    """
+    names = [str(path) for path in paths]
+    schema = _common_schema(ds.dataset(names, format=format))
+    data = ds.dataset(names, schema=schema, format=format)
     n_rows = data.count_rows()
     yield (
-        data.schema,
+        schema,
         lambda rows: _counted(
             data.to_batches(
                 batch_size=rows, batch_readahead=1, fragment_readahead=1, use_threads=False
@@ -138,54 +150,159 @@ def open_dataset(paths: Sequence[Path], format: str) -> Iterator[Opened]:
     )
 
 
+def _common_schema(data: Any) -> Any:
+    """The columns of all files; of several types of numbers, the one that holds them all."""
+    first, *others = data.get_fragments()
+    common = first.physical_schema
+    for file in others:
+        schema = file.physical_schema
+        for name in sorted(set(common.names) ^ set(schema.names)):
+            without = file if name in common.names else first
+            raise _unlike(without.path, name, "is missing")
+        for name in common.names:
+            before, here = common.field(name).type, schema.field(name).type
+            if not _can_be_joined(before, here):
+                raise _unlike(file.path, name, f"is of type {here}, not {before}")
+        common = pa.unify_schemas([common, schema], promote_options="permissive")
+    return common
+
+
+def _can_be_joined(one: Any, other: Any) -> bool:
+    return bool(
+        one == other
+        or types.is_null(one)
+        or types.is_null(other)
+        or (is_numeric(one) and is_numeric(other))
+        or {one, other} == {pa.string(), pa.large_string()}
+    )
+
+
+def _unlike(path: str, column: str, what: str) -> TableError:
+    return TableError(
+        f"{path!r} is not like the other files: column {shown(column)} {what}. Write all files "
+        "with the same columns and types.",
+        column=column,
+    )
+
+
 def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[Opened]]:
     """Opens lines of JSON objects; a first pass finds their fields and types."""
 
     @cache
     def schema() -> Any:
         found = pa.schema([])
-        for data in _json_blocks(Lines(path, name)):
+        for block in _json_blocks(path, name):
             fields = [
-                # Dates stay the text they are.
-                pa.field(field.name, pa.string()) if types.is_timestamp(field.type) else field
-                for field in _read_json(data, None).schema
+                pa.field(field.name, _with_dates_as_text(field.type))
+                for field in block.read(None).schema
             ]
-            found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
+            try:
+                found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
+            except pa.ArrowException:
+                for field in fields:  # again, for an error that names the field and its line
+                    if field.name in found.names:
+                        block.read(pa.schema([found.field(field.name)]))
+                raise
         return found
 
-    def batches(lines: Lines) -> Iterator[tuple[Any, float]]:
-        for data in _json_blocks(lines):
-            read = _read_json(data, schema()).select(schema().names)
+    def batches() -> Iterator[tuple[Any, float]]:
+        for block in _json_blocks(path, name):
+            read = block.read(schema()).select(schema().names)
             for batch in read.combine_chunks().to_batches():
-                yield batch, lines.fraction_read
+                yield batch, block.fraction_read
 
     @contextmanager
     def open_() -> Iterator[Opened]:
-        yield schema(), lambda _: batches(Lines(path, name))
+        yield schema(), lambda _: batches()
 
     return open_
 
 
-def _json_blocks(lines: Lines) -> Iterator[bytes]:
+class _JsonBlock(NamedTuple):
+    """Lines of JSON: their bytes, and the numbers of those that are not blank."""
+
+    name: str
+    data: bytes
+    numbers: list[int]
+    fraction_read: float
+
+    def read(self, schema: Any) -> Any:
+        """The objects as a table; an error names the line."""
+        try:
+            return arrow_json.read_json(
+                pa.py_buffer(self.data),
+                arrow_json.ReadOptions(use_threads=False, block_size=len(self.data) + 1),
+                arrow_json.ParseOptions(explicit_schema=schema),
+            )
+        except pa.ArrowInvalid as error:
+            found = _JSON_ERROR.fullmatch(str(error))
+            if found is None:
+                raise
+            field, reason, row = found.groups()
+            line = self.numbers[min(int(row), len(self.numbers) - 1)]
+            what = reason if field is None else f"field {shown(field)} {reason}"
+            remedy = "Correct the line: each holds one JSON object."
+            if "changed from" in reason:
+                remedy = "Write the field with the same type in all lines."
+            raise TableError(f"{self.name}, line {line}: {what}. {remedy}", line=line) from error
+
+
+def _json_blocks(path: Path, name: str) -> Iterator[_JsonBlock]:
+    with opened(path) as file:
+        encoding = encoding_of(file.read(4))
+    lines = Lines(path, name, encoding)
     with lines.file:
         while data := lines.take():
-            if data.strip():
-                yield data
+            numbers = []
+            for line in data.splitlines():
+                lines.number += 1
+                text = line.strip()
+                if text:
+                    numbers.append(lines.number)
+                    _refuse_no_object(text, name, lines.number)
+            if numbers:
+                yield _JsonBlock(name, data, numbers, lines.fraction_read)
 
 
-def _read_json(data: bytes, schema: Any) -> Any:
-    return arrow_json.read_json(
-        pa.py_buffer(data),
-        arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        arrow_json.ParseOptions(explicit_schema=schema),
-    )
+def _refuse_no_object(text: bytes, name: str, line: int) -> None:
+    if not (text.startswith(b"{") and text.endswith(b"}")):
+        raise TableError(
+            f"{name}, line {line}: {shown(text.decode())} is not a whole JSON object. Write one "
+            "JSON object a line; if this is the last line, the file may be cut off.",
+            line=line,
+        )
+    if text.count(b"[") + text.count(b"{") > _DEEPEST:  # far more would end the process
+        marks = _JSON_MARKS.findall(text)
+        steps = [(mark in b"[{") - (mark in b"]}") for mark in marks]
+        if max(accumulate(steps)) > _DEEPEST:
+            raise TableError(
+                f"{name}, line {line}: values are nested more than {_DEEPEST} levels deep. Write "
+                "the columns that are wanted as fields of the object itself.",
+                line=line,
+            )
 
 
-def frame_opener(frame: Any) -> Callable[[], AbstractContextManager[Opened]]:
+def _with_dates_as_text(kind: Any) -> Any:
+    """Dates stay the text they are."""
+    if types.is_timestamp(kind):
+        return pa.string()
+    if types.is_list(kind):
+        return pa.list_(_with_dates_as_text(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([(field.name, _with_dates_as_text(field.type)) for field in kind])
+    return kind
+
+
+def frame_opener(frame: Any, name: str) -> Callable[[], AbstractContextManager[Opened]]:
     """Opens a table in memory, such as a data frame."""
-    table = pa.table(frame)
-    # What pandas calls an index without a name.
-    table = table.drop([name for name in table.column_names if name.startswith("__index_level_")])
+    try:
+        table = _table_of(frame)
+    except Exception as error:  # of many kinds: from Arrow, and from the library of the frame
+        reason = "; ".join(map(str, error.args)).rstrip(".")
+        raise TableError(
+            f"{name} is no table that Arrow can hold ({reason}). Pass a data frame whose columns "
+            "have names of their own, and one common type each: numbers, text or dates."
+        ) from error
 
     @contextmanager
     def open_() -> Iterator[Opened]:
@@ -195,3 +312,13 @@ def frame_opener(frame: Any) -> Callable[[], AbstractContextManager[Opened]]:
         )
 
     return open_
+
+
+def _table_of(frame: Any) -> Any:
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    kinds = getattr(frame, "dtypes", None)
+    if isinstance(kinds, list) and "Object" in map(str, kinds):  # polars hands out their addresses
+        raise TypeError("a column holds objects of Python")
+    return pa.table(frame)
