@@ -109,6 +109,7 @@ BAD_JSON = {
     "a comma too many": (f'{ONE * 20}\n{ONE}{{"a": 1,}}\n', 23, "Correct the line"),
     "a field twice": (f'{ONE}{{"a": 1, "a": 2}}\n', 2, "Correct the line"),
     "another type": (f'{ONE}\n{{"a": "x"}}\n', 3, "field 'a' changed from number to string"),
+    "objects in one line": ('{"a": 1}{"a": 2}{"a": []}', 1, "changed from number to array"),
     "another type far down": (f'{ONE * 20}\n{ONE}{{"a": {{}}}}\n', 23, "'a' changed from number"),
     "wrong encoding": (f'{ONE * 20}{{"a": "\xff"}}\n', 21, "byte 8 of the line is 0xff"),
     "deep nesting": (f'{ONE}{{"a": {"[" * 50_000}{"]" * 50_000}}}\n', 2, "more than 100 levels"),
@@ -164,16 +165,21 @@ def write_parts(folder, *tables):
 
 def test_parts_with_numbers_of_several_types_are_one_table(folder):
     late = {"b": [2.5, 3.5], "a": [1.5, 2.5], "c": ["x", "y"]}
-    write_parts(folder, {"a": [1, 2], "b": pa.nulls(2), "c": pa.nulls(2)}, late)
+    write_parts(folder, {"a": [1, 2**60 + 1], "b": pa.nulls(2), "c": pa.nulls(2)}, late)
     with open_table("*.parquet") as table:
         rows = read_rows(table)
     assert rows.names == ("a", "b")
-    np.testing.assert_array_equal(rows.X, [[1, np.nan], [2, np.nan], [1.5, 2.5], [2.5, 3.5]])
+    np.testing.assert_array_equal(rows.X, [[1, np.nan], [2**60, np.nan], [1.5, 2.5], [2.5, 3.5]])
 
 
 UNLIKE = {
     "text": ({"a": [7], "b": [1]}, {"a": ["007"], "b": [1]}, "'1.parquet'.*'a' is of type string"),
     "number": ({"a": ["x"], "b": [1]}, {"a": [7], "b": [1]}, "'1.parquet'.*'a' is of type int64"),
+    "two of a name": (
+        pa.table([[1], [2]], names=["a", "a"]),
+        {"a": [7]},
+        "'0.parquet' has two columns of the name 'a'",
+    ),
     "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "'0.parquet'.*'b' is missing"),
     "one less": ({"a": [7], "b": [1]}, {"a": [7]}, "'1.parquet'.*'b' is missing"),
 }

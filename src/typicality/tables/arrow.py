@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 from pyarrow import types
@@ -21,7 +20,7 @@ from typicality.tables import base
 from typicality.tables.base import Block, TableFile, hash_of
 from typicality.tables.cells import is_numeric, shown
 from typicality.tables.lines import Lines, encoding_of, opened
-from typicality.tables.sniffing import ARROW, named_columns
+from typicality.tables.sniffing import ARROW, named_columns, refuse_duplicates
 
 _MOST_ROWS = 2**16
 _DEEPEST = 100  # levels of nested values
@@ -130,57 +129,73 @@ def open_arrow(path: Path) -> Iterator[Opened]:
 
 
 @contextmanager
-def open_dataset(paths: Sequence[Path], format: str) -> Iterator[Opened]:
+def open_parts(paths: Sequence[Path], format: str) -> Iterator[Opened]:
     """Several parquet or arrow files with the same columns as one table, in order.
 
     Names of folders such as ``year=2024`` add no column.
     """
-    names = [str(path) for path in paths]
-    schema = _common_schema(ds.dataset(names, format=format))
-    data = ds.dataset(names, schema=schema, format=format)
-    n_rows = data.count_rows()
-    yield (
-        schema,
-        lambda rows: _counted(
-            data.to_batches(
-                batch_size=rows, batch_readahead=1, fragment_readahead=1, use_threads=False
-            ),
-            n_rows,
-        ),
-    )
+    open_one = open_parquet if format == "parquet" else open_arrow
+    sizes = [path.stat().st_size for path in paths]
+    common: dict[str, Any] = {}
+    for path in paths:
+        with _named(path), open_one(path) as (schema, _):
+            refuse_duplicates(schema.names, repr(str(path)))
+            here = dict(zip(schema.names, schema.types, strict=True))
+        common = _common_types(common or here, here, paths[0], path)
+    joined = pa.schema(list(common.items()))
+
+    def batches(rows: int) -> Iterator[tuple[Any, float]]:
+        for i, path in enumerate(paths):
+            with _named(path), open_one(path) as (_, read):
+                for batch, fraction in read(rows):
+                    part = batch.select(joined.names)
+                    if part.schema.types != joined.types:
+                        part.validate(full=True)
+                        # Not safe: whole numbers among fractions may lose digits.
+                        part = part.cast(joined, safe=False)
+                    yield part, (sum(sizes[:i]) + fraction * sizes[i]) / sum(sizes)
+
+    yield joined, batches
 
 
-def _common_schema(data: Any) -> Any:
-    """The columns of all files; of several types of numbers, the one that holds them all."""
-    first, *others = data.get_fragments()
-    common = first.physical_schema
-    for file in others:
-        schema = file.physical_schema
-        for name in sorted(set(common.names) ^ set(schema.names)):
-            without = file if name in common.names else first
-            raise _unlike(without.path, name, "is missing")
-        for name in common.names:
-            before, here = common.field(name).type, schema.field(name).type
-            if not _can_be_joined(before, here):
-                raise _unlike(file.path, name, f"is of type {here}, not {before}")
-        common = pa.unify_schemas([common, schema], promote_options="permissive")
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of pyarrow that say which file they are about."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise pa.ArrowInvalid(f"{str(path)!r}: {error}") from error
+
+
+def _common_types(
+    before: dict[str, Any], here: dict[str, Any], first: Path, path: Path
+) -> dict[str, Any]:
+    """The types of the columns in several files; an error where these are not alike."""
+    odd = sorted(set(before) ^ set(here))
+    if odd:
+        raise _unlike(path if odd[0] in before else first, odd[0], "is missing")
+    common = {name: _common_type(before[name], here[name]) for name in before}
+    for name, kind in common.items():
+        if kind is None:
+            raise _unlike(path, name, f"is of type {here[name]}, not {before[name]}")
     return common
 
 
-def _can_be_joined(one: Any, other: Any) -> bool:
-    return bool(
-        one == other
-        or types.is_null(one)
-        or types.is_null(other)
-        or (is_numeric(one) and is_numeric(other))
-        or {one, other} == {pa.string(), pa.large_string()}
-    )
+def _common_type(one: Any, other: Any) -> Any:
+    kinds = {one, other} - {pa.null()} or {pa.null()}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if all(map(types.is_integer, kinds)) and pa.uint64() not in kinds:
+        return pa.int64()
+    if all(map(is_numeric, kinds)):
+        return pa.float64()
+    return pa.large_string() if kinds == {pa.string(), pa.large_string()} else None
 
 
-def _unlike(path: str, column: str, what: str) -> TableError:
+def _unlike(path: Path, column: str, what: str) -> TableError:
     return TableError(
-        f"{path!r} is not like the other files: column {shown(column)} {what}. Write all files "
-        "with the same columns and types.",
+        f"{str(path)!r} is not like the other files: column {shown(column)} {what}. Write all "
+        "files with the same columns and types.",
         column=column,
     )
 
@@ -192,6 +207,7 @@ def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[
     def schema() -> Any:
         found = pa.schema([])
         for block in _json_blocks(path, name):
+            block.refuse_others()
             fields = [
                 pa.field(field.name, _with_dates_as_text(field.type))
                 for field in block.read(None).schema
@@ -219,12 +235,36 @@ def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[
 
 
 class _JsonBlock(NamedTuple):
-    """Lines of JSON: their bytes, and the numbers of those that are not blank."""
+    """Lines of JSON: their bytes, and how many lines of the file come before them."""
 
     name: str
     data: bytes
-    numbers: list[int]
+    n_before: int
     fraction_read: float
+
+    @property
+    def objects(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank, and their numbers."""
+        for number, line in enumerate(self.data.splitlines(), self.n_before + 1):
+            if text := line.strip():
+                yield number, text
+
+    def refuse_others(self) -> None:
+        """An error about the first line that is no object, or nested too deeply."""
+        for line, text in self.objects:
+            if not (text.startswith(b"{") and text.endswith(b"}")):
+                raise TableError(
+                    f"{self.name}, line {line}: {shown(text.decode())} is not a whole JSON object. "
+                    "Write one JSON object a line; if this is the last line, the file may be cut "
+                    "off.",
+                    line=line,
+                )
+            if len(text) > _DEEPEST and _depth(text) > _DEEPEST:
+                raise TableError(
+                    f"{self.name}, line {line}: values are nested more than {_DEEPEST} levels "
+                    "deep. Write the columns that are wanted as fields of the object itself.",
+                    line=line,
+                )
 
     def read(self, schema: Any) -> Any:
         """The objects as a table; an error names the line."""
@@ -239,7 +279,8 @@ class _JsonBlock(NamedTuple):
             if found is None:
                 raise
             field, reason, row = found.groups()
-            line = self.numbers[min(int(row), len(self.numbers) - 1)]
+            lines = [number for number, _ in self.objects]
+            line = lines[min(int(row), len(lines) - 1)]
             what = reason if field is None else f"field {shown(field)} {reason}"
             remedy = "Correct the line: each holds one JSON object."
             if "changed from" in reason:
@@ -253,33 +294,17 @@ def _json_blocks(path: Path, name: str) -> Iterator[_JsonBlock]:
     lines = Lines(path, name, encoding)
     with lines.file:
         while data := lines.take():
-            numbers = []
-            for line in data.splitlines():
-                lines.number += 1
-                text = line.strip()
-                if text:
-                    numbers.append(lines.number)
-                    _refuse_no_object(text, name, lines.number)
-            if numbers:
-                yield _JsonBlock(name, data, numbers, lines.fraction_read)
+            if data.strip():
+                yield _JsonBlock(name, data, lines.number, lines.fraction_read)
+            lines.number += len(data.splitlines())
 
 
-def _refuse_no_object(text: bytes, name: str, line: int) -> None:
-    if not (text.startswith(b"{") and text.endswith(b"}")):
-        raise TableError(
-            f"{name}, line {line}: {shown(text.decode())} is not a whole JSON object. Write one "
-            "JSON object a line; if this is the last line, the file may be cut off.",
-            line=line,
-        )
-    if text.count(b"[") + text.count(b"{") > _DEEPEST:  # far more would end the process
-        marks = _JSON_MARKS.findall(text)
-        steps = [(mark in b"[{") - (mark in b"]}") for mark in marks]
-        if max(accumulate(steps)) > _DEEPEST:
-            raise TableError(
-                f"{name}, line {line}: values are nested more than {_DEEPEST} levels deep. Write "
-                "the columns that are wanted as fields of the object itself.",
-                line=line,
-            )
+def _depth(text: bytes) -> int:
+    """How deeply values are nested; far more than we take would end the process in Arrow."""
+    if text.count(b"[") + text.count(b"{") <= _DEEPEST:
+        return 0
+    marks = _JSON_MARKS.findall(text)
+    return max(accumulate((mark in b"[{") - (mark in b"]}") for mark in marks))
 
 
 def _with_dates_as_text(kind: Any) -> Any:

@@ -20,8 +20,8 @@ from typicality.tables.arrow import (
     frame_opener,
     ndjson_opener,
     open_arrow,
-    open_dataset,
     open_parquet,
+    open_parts,
 )
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
@@ -169,7 +169,7 @@ def _open_parts(parts: list[Path], name: str, format: str | None) -> TableFile:
             "of arrow, are read as one table. Join the others first, or name one of them."
         )
     (format,) = formats
-    opener = partial(open_dataset, parts, format)
+    opener = partial(open_parts, parts, format)
     return ArrowTable(opener, paths=parts, name=name, format=format)
 
 

@@ -142,11 +142,11 @@ def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[
     if not header:
         return [f"column {j}" for j in range(1, len(first) + 1)], False
     names = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
-    _refuse_duplicates(names, name)
+    refuse_duplicates(names, name)
     return names, True
 
 
-def _refuse_duplicates(names: list[str], source: str) -> None:
+def refuse_duplicates(names: list[str], source: str) -> None:
     """An error that says which columns share a name."""
     first: dict[str, int] = {}
     for j, name in enumerate(names, 1):
