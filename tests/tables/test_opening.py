@@ -180,6 +180,7 @@ UNLIKE = {
         {"a": [7]},
         "'0.parquet' has two columns of the name 'a'",
     ),
+    "no columns": ({}, {"a": [7]}, "'0.parquet'.*'a' is missing"),
     "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "'0.parquet'.*'b' is missing"),
     "one less": ({"a": [7], "b": [1]}, {"a": [7]}, "'1.parquet'.*'b' is missing"),
 }
@@ -240,6 +241,15 @@ def test_index_of_a_data_frame_is_no_column():
     frame = pd.DataFrame({"a": [1.0, 4.0, 5.0]}, index=pd.Index([7, 3, 5], name="key"))
     with open_table(frame) as table:
         assert table.names == ("a",)
+
+
+def test_index_in_a_file_of_pandas_is_left_out(folder):
+    frame = pd.DataFrame({"a": ROWS[:, 0]}, index=np.arange(20) ** 2)
+    frame.to_parquet(folder / "rows.parquet")
+    with open_table("rows.parquet") as table:
+        rows = read_rows(table)
+    assert rows.names == ("a",)
+    assert rows.left_out[0].reason.startswith("the index of a pandas data frame")
 
 
 NO_TABLES = {

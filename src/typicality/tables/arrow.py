@@ -136,13 +136,12 @@ def open_parts(paths: Sequence[Path], format: str) -> Iterator[Opened]:
     """
     open_one = open_parquet if format == "parquet" else open_arrow
     sizes = [path.stat().st_size for path in paths]
-    common: dict[str, Any] = {}
+    schemas = {}
     for path in paths:
         with _named(path), open_one(path) as (schema, _):
             refuse_duplicates(schema.names, repr(str(path)))
-            here = dict(zip(schema.names, schema.types, strict=True))
-        common = _common_types(common or here, here, paths[0], path)
-    joined = pa.schema(list(common.items()))
+            schemas[path] = schema
+    joined = _joined(schemas)
 
     def batches(rows: int) -> Iterator[tuple[Any, float]]:
         for i, path in enumerate(paths):
@@ -167,21 +166,23 @@ def _named(path: Path) -> Iterator[None]:
         raise pa.ArrowInvalid(f"{str(path)!r}: {error}") from error
 
 
-def _common_types(
-    before: dict[str, Any], here: dict[str, Any], first: Path, path: Path
-) -> dict[str, Any]:
-    """The types of the columns in several files; an error where these are not alike."""
-    odd = sorted(set(before) ^ set(here))
-    if odd:
-        raise _unlike(path if odd[0] in before else first, odd[0], "is missing")
-    common = {name: _common_type(before[name], here[name]) for name in before}
-    for name, kind in common.items():
-        if kind is None:
-            raise _unlike(path, name, f"is of type {here[name]}, not {before[name]}")
-    return common
+def _joined(schemas: dict[Path, Any]) -> Any:
+    """The columns of several files; an error where they are not alike."""
+    (first, schema), *others = schemas.items()
+    common = dict(zip(schema.names, schema.types, strict=True))
+    for path, schema in others:
+        for name in sorted(set(common) ^ set(schema.names)):
+            raise _unlike(path if name in common else first, name, "is missing")
+        for name, before in common.items():
+            here = schema.field(name).type
+            common[name] = _common_type(before, here)
+            if common[name] is None:
+                raise _unlike(path, name, f"is of type {here}, not {before}")
+    return pa.schema(list(common.items()))
 
 
 def _common_type(one: Any, other: Any) -> Any:
+    """The type that holds the values of two; None where only text could."""
     kinds = {one, other} - {pa.null()} or {pa.null()}
     if len(kinds) == 1:
         return kinds.pop()
@@ -215,7 +216,7 @@ def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[
             try:
                 found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
             except pa.ArrowException:
-                for field in fields:  # again, for an error that names the field and its line
+                for field in fields:  # read again, for an error that names the field and its line
                     if field.name in found.names:
                         block.read(pa.schema([found.field(field.name)]))
                 raise
