@@ -1,5 +1,6 @@
 """Twelve bad files: what the command line says, on one line, and exit code 3 for each."""
 
+import gzip
 import json
 import os
 
@@ -53,8 +54,9 @@ def test_command_ends_when_a_file_cannot_be_read(run, folder, monkeypatch):
     [
         (lambda path: path.unlink(), "could not be read to its end"),
         (lambda path: path.write_text("a,b\n1,2\n", encoding="utf-8"), "changed while it was read"),
+        (lambda path: path.write_text("a,b\n" + "1,2\n" * 9, encoding="utf-8"), "changed while it"),
     ],
-    ids=["gone", "changed"],
+    ids=["gone", "shorter", "longer"],
 )
 def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, spoil, message):
     path = folder / "bad.csv"
@@ -78,9 +80,11 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
         ("rows.xyz", b"a\n1\n", "Name the format, e.g. --format csv."),
         ("rows.csv", b"PAR1", "Name it .parquet, or say --format parquet."),
         ("rows.parquet", b"a,b\n1,2\n", "get it again, or name its format with --format."),
+        ("rows.csv.gz", gzip.compress(b"PAR1"), "Name it .parquet, or say --format parquet."),
+        ("rows.ndjson", b'{"a": 1}\n{"a": "x"}\n', "the same type in all lines."),
         ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow more with --memory."),
     ],
-    ids=["suffix", "parquet", "text", "memory"],
+    ids=["suffix", "parquet", "text", "packed parquet", "lines of JSON", "memory"],
 )
 def test_remedies_name_options(run, folder, name, contents, remedy):
     (folder / name).write_bytes(contents)

@@ -9,7 +9,7 @@ def number(cell):
     """The number in a cell; NaN where it is missing, None where it is text."""
     if cell.strip() in MISSING:
         return math.nan
-    if "_" in cell:
+    if "_" in cell or "nan" in cell.lower():
         return None
     try:
         return float(cell)

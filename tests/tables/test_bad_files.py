@@ -1,5 +1,7 @@
 """Every bad file has one message, with the place and the remedy."""
 
+import gzip
+import io
 import os
 import re
 
@@ -8,7 +10,7 @@ import pytest
 
 from bad_files import BAD_TEXTS
 from typicality.exceptions import TableError
-from typicality.tables import lines, open_table, read_rows
+from typicality.tables import lines, open_table, read_rows, write_table
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +38,8 @@ MORE_BAD_TEXTS = {
         None,
         "byte 4 .* 0xfc",
     ),
+    "wrong encoding after a byte order mark": (b"\xef\xbb\xbfa\xfc,b\n1,2\n", 1, None, "byte 5 "),
+    "wrong encoding in the second line": (b"\xef\xbb\xbfa,b\n1,\xfc\n", 2, None, "byte 3 "),
     "wrong UTF-16": ("a,b\n1,2\n".encode("utf-16") + b"\0", None, None, "UTF-16"),
     "infinity": (b"a,b\n1,2\n3,-inf\n", 3, "b", "'-inf' is not a finite"),
     "too large a number": (b"a,b\n1,2\n3,1e999\n", 3, "b", "'1e999' is not a finite"),
@@ -142,6 +146,18 @@ def test_delimiter_of_two_characters_is_refused():
     assert "delimiter is ',,'" in str(complaint("rows.csv", delimiter=",,"))
 
 
+def test_damaged_compressed_file_is_said_to_be_damaged(folder):
+    packed = bytearray(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    packed[-6] ^= 255
+    (folder / "rows.csv.gz").write_bytes(packed)
+    assert str(complaint("rows.csv.gz")).endswith("It is damaged: get it again.")
+
+
+def test_compressed_file_of_another_kind_is_to_be_unpacked(folder):
+    (folder / "rows.csv.gz").write_bytes(gzip.compress(b"PAR1"))
+    assert "begins like a parquet file. Unpack it first." in str(complaint("rows.csv.gz"))
+
+
 CHANGED = r"rows\.csv changed while it was read"
 
 
@@ -161,6 +177,16 @@ def test_file_changed_between_two_passes_is_refused(folder, later):
         (folder / "rows.csv").write_text(later)
         with pytest.raises(TableError, match=CHANGED):
             list(table.blocks())
+
+
+def test_file_that_grew_is_refused_before_its_new_rows_are_handed_out(folder):
+    (folder / "rows.csv").write_text("a,b\n1,2\n3,4\n")
+    with open_table("rows.csv") as table:
+        read_rows(table)
+        with open(folder / "rows.csv", "a") as file:
+            file.write("5,6\n")
+        with pytest.raises(TableError, match=CHANGED):
+            write_table(io.BytesIO(), table, {"label": np.zeros(2)})
 
 
 def test_file_that_shrinks_under_the_reader_is_refused(folder):

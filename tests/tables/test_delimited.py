@@ -1,6 +1,7 @@
 """Text files: dialects, lines, blocks, and cells as they stand."""
 
 import csv
+import gzip
 import io
 import sys
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from typicality.exceptions import TableError
-from typicality.tables import base, open_table, read_rows, rows_of
+from typicality.tables import base, csv_text, open_table, read_rows, rows_of
+from typicality.tables.delimited import PlainBlock
 
 
 @pytest.fixture
@@ -163,6 +165,24 @@ def test_text_and_infinity_are_refused_when_rows_are_scored(write, rest):
             rows_of(block, ["aa", "b", "x"])
 
 
+QUOTED = {
+    "all": '"1","x","2"\n"3","","4"\n',
+    "some empty": '1,"",2\n3,y,4\n',
+    "doubled": '1,"a ""b"", c",2\n3,"""",4\n"5","""d""",6\n',
+}
+
+
+@pytest.mark.parametrize("rows", QUOTED.values(), ids=QUOTED)
+def test_quoted_cells_of_one_line_are_read_the_quick_way(write, rows):
+    path = write(f"a,b,c\n{rows}")
+    with open_table(path) as table:
+        (block,) = table.blocks()
+        assert isinstance(block, PlainBlock)
+        written = csv_text(block, {}, header=False).decode()
+    assert written == rows
+    assert cells(path)[1] == [tuple(row) for row in csv.reader(io.StringIO(rows))]
+
+
 def test_fingerprint_is_that_of_the_bytes(write):
     import hashlib
 
@@ -200,6 +220,23 @@ def test_standard_input_may_be_an_array(monkeypatch):
     with open_table("-") as table:
         assert table.format == "npy"
         np.testing.assert_array_equal(read_rows(table).X, np.eye(3))
+
+
+STARTS = {
+    "names with a brace": (b"{id},x\n1,2\n3,5\n", "csv"),
+    "an object": (b'{"id": 1, "x": 2}\n', "ndjson"),
+    "an object after a mark": (b'\xef\xbb\xbf{ "id": 1, "x": 2}\n', "ndjson"),
+    "a compressed object": (gzip.compress(b'{"id": 1, "x": 2}\n'), "ndjson"),
+    "compressed names": (gzip.compress(b"{id},x\n1,2\n"), "csv"),
+}
+
+
+@pytest.mark.parametrize(("contents", "format"), STARTS.values(), ids=STARTS)
+def test_standard_input_is_what_it_begins_like(monkeypatch, contents, format):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(contents)))
+    with open_table("-") as table:
+        assert table.format == format
+        assert len(table.names) == 2
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)

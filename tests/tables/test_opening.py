@@ -85,17 +85,49 @@ def test_lines_of_json_are_read_in_blocks(folder):
     np.testing.assert_array_equal(rows.n_missing, [0, 20])
 
 
-def test_lines_of_json_of_two_kinds_are_refused(folder):
-    name = write_json(folder, [{"x": 1}] * 20 + [{"x": "one"}] * 20)
-    with pytest.raises(TableError, match="is no whole ndjson file"):
-        open_table(name)
+def test_lines_of_json_keep_nested_values_as_json(folder):
+    nested = ['{"day": "2024-01-31", "é": [1.5, null]}', '["2024-01-31T10:00:00", "b"]']
+    records = [{"x": i, "n": json.loads(nested[0]), "l": json.loads(nested[1])} for i in range(3)]
+    with open_table(write_json(folder, records)) as table:
+        blocks = list(table.blocks())
+    assert [blocks[0].cells("n")[0], blocks[-1].cells("l")[-1]] == nested
 
 
-@pytest.mark.parametrize("text", ["[1]\n", '{"a": 1\n', "a,b\n1,2\n", '{"a": "\xff"}\n'])
-def test_text_that_is_no_json_is_refused(folder, text):
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_lines_of_json_may_begin_with_a_byte_order_mark(folder, encoding):
+    (folder / "rows.ndjson").write_text('{"a": 1}\n{"a": 2}\n', encoding=encoding)
+    with open_table("rows.ndjson") as table:
+        assert read_rows(table).X.tolist() == [[1], [2]]
+
+
+ONE = '{"a": 1}\n'
+BAD_JSON = {
+    "an array": ("[1]\n", 1, "Write one JSON object a line"),
+    "csv": ("a,b\n1,2\n", 1, "Write one JSON object a line"),
+    "several lines": ('{\n  "a": 1\n}\n', 1, "Write one JSON object a line"),
+    "cut off": (f'{ONE}\n{ONE}{{"a": ', 4, "the file may be cut off"),
+    "a comma too many": (f'{ONE * 20}\n{ONE}{{"a": 1,}}\n', 23, "Correct the line"),
+    "a field twice": (f'{ONE}{{"a": 1, "a": 2}}\n', 2, "Correct the line"),
+    "another type": (f'{ONE}\n{{"a": "x"}}\n', 3, "field 'a' changed from number to string"),
+    "objects in one line": ('{"a": 1}{"a": 2}{"a": []}', 1, "changed from number to array"),
+    "another type far down": (f'{ONE * 20}\n{ONE}{{"a": {{}}}}\n', 23, "'a' changed from number"),
+    "wrong encoding": (f'{ONE * 20}{{"a": "\xff"}}\n', 21, "byte 8 of the line is 0xff"),
+    "deep nesting": (f'{ONE}{{"a": {"[" * 50_000}{"]" * 50_000}}}\n', 2, "more than 100 levels"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "what"), BAD_JSON.values(), ids=BAD_JSON)
+def test_bad_json_is_refused_with_its_line(folder, text, line, what):
     (folder / "rows.ndjson").write_text(text, encoding="latin-1")
-    with pytest.raises(TableError, match="is no whole ndjson file"):
+    with pytest.raises(TableError, match=what) as caught:
         open_table("rows.ndjson")
+    assert caught.value.line == line
+
+
+def test_wide_values_of_json_are_not_deep(folder):
+    records = [{"x": i, "list": [{"[": "{"}] * 300} for i in range(2)]
+    with open_table(write_json(folder, records)) as table:
+        assert read_rows(table).names == ("x",)
 
 
 @pytest.fixture
@@ -124,6 +156,51 @@ def test_parts_that_changed_are_refused(parts):
         pq.write_table(pa.table({"a": ROWS[:10, 1], "b": ROWS[:10, 0]}), parts / "part-1.parquet")
         with pytest.raises(TableError, match="changed while it was read"):
             list(table.blocks())
+
+
+def write_parts(folder, *tables):
+    for i, table in enumerate(tables):
+        pq.write_table(pa.table(table), folder / f"{i}.parquet")
+
+
+def test_parts_with_numbers_of_several_types_are_one_table(folder):
+    late = {"b": [2.5, 3.5], "a": [1.5, 2.5], "c": ["x", "y"]}
+    write_parts(folder, {"a": [1, 2**60 + 1], "b": pa.nulls(2), "c": pa.nulls(2)}, late)
+    with open_table("*.parquet") as table:
+        rows = read_rows(table)
+    assert rows.names == ("a", "b")
+    np.testing.assert_array_equal(rows.X, [[1, np.nan], [2**60, np.nan], [1.5, 2.5], [2.5, 3.5]])
+
+
+UNLIKE = {
+    "text": ({"a": [7], "b": [1]}, {"a": ["007"], "b": [1]}, "'1.parquet'.*'a' is of type string"),
+    "number": ({"a": ["x"], "b": [1]}, {"a": [7], "b": [1]}, "'1.parquet'.*'a' is of type int64"),
+    "two of a name": (
+        pa.table([[1], [2]], names=["a", "a"]),
+        {"a": [7]},
+        "'0.parquet' has two columns of the name 'a'",
+    ),
+    "no columns": ({}, {"a": [7]}, "'0.parquet'.*'a' is missing"),
+    "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "'0.parquet'.*'b' is missing"),
+    "one less": ({"a": [7], "b": [1]}, {"a": [7]}, "'1.parquet'.*'b' is missing"),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "what"), UNLIKE.values(), ids=UNLIKE)
+def test_parts_that_are_not_alike_are_refused(folder, one, other, what):
+    write_parts(folder, one, other)
+    with pytest.raises(TableError, match=what):
+        open_table("*.parquet")
+
+
+def test_folders_of_parts_add_no_columns(parts):
+    for i in range(2):
+        (parts / f"key={i}").mkdir()
+        (parts / f"part-{i}.parquet").rename(parts / f"key={i}" / "part.parquet")
+    (parts / "empty.parquet").mkdir()
+    with open_table("all") as table:
+        assert table.names == ("a", "b")
+        np.testing.assert_array_equal(read_rows(table).X, ROWS)
 
 
 def test_several_files_of_text_are_refused(folder):
@@ -160,6 +237,51 @@ def test_data_frame_is_read_more_than_once(name, frame):
     assert sum(block.n_rows for block in blocks) == 20
 
 
+def test_index_of_a_data_frame_is_no_column():
+    frame = pd.DataFrame({"a": [1.0, 4.0, 5.0]}, index=pd.Index([7, 3, 5], name="key"))
+    with open_table(frame) as table:
+        assert table.names == ("a",)
+
+
+def test_index_in_a_file_of_pandas_is_left_out(folder):
+    frame = pd.DataFrame({"a": ROWS[:, 0]}, index=np.arange(20) ** 2)
+    frame.to_parquet(folder / "rows.parquet")
+    with open_table("rows.parquet") as table:
+        rows = read_rows(table)
+    assert rows.names == ("a",)
+    assert rows.left_out[0].reason.startswith("the index of a pandas data frame")
+
+
+NO_TABLES = {
+    "mixed": pd.DataFrame({"a": [1, "x"]}),
+    "names": pd.DataFrame([[1, 2]], columns=["a", "a"]),
+    "sparse": pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0])}),
+    "complex": pd.DataFrame({"a": [1j, 2]}),
+    "series": pd.Series([1.0, 2.0]),
+    "polars series": pl.Series([1.0, 2.0]),
+    "objects": pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}),
+}
+
+
+@pytest.mark.parametrize("frame", NO_TABLES.values(), ids=NO_TABLES)
+def test_data_frame_that_arrow_cannot_hold_is_refused(frame):
+    # Series of older versions of pandas know nothing of Arrow.
+    with pytest.raises((TableError, TypeError), match=r"[Pp]ass a (path or a )?data frame"):
+        open_table(frame)
+
+
+@pytest.mark.parametrize("source", [np.ones((3, 2)), pl.LazyFrame({"a": [1]}), None, [[1, 2]], 5])
+def test_what_is_neither_path_nor_data_frame_is_refused(source):
+    with pytest.raises(TypeError, match="pass a path or a data frame"):
+        open_table(source)
+
+
+def test_path_of_bytes_is_read(folder):
+    (folder / "rows.csv").write_text(TEXT)
+    with open_table(b"rows.csv") as table:
+        assert (table.name, table.names) == ("rows.csv", ("a", "b"))
+
+
 def test_text_file_becomes_an_arrow_table_with_new_columns(folder):
     (folder / "rows.csv").write_text('a,name,b\n1,x,2\n,"y, z",4\n')
     label = np.ma.array([3, 0], mask=[False, True])
@@ -192,3 +314,7 @@ def test_data_frame_of_polars_has_text_and_categories():
         assert [block.cells(name) for name in kinds] == [["u", ""]] * 3
         rows = arrow_rows(block, {"label": np.arange(2)})
     assert rows.column("kind").to_pylist() == ["u", None]
+    frame.write_ipc("rows.arrow")
+    with open_table("rows.arrow") as table:
+        block = next(table.blocks())
+        assert [block.cells(name) for name in kinds] == [["u", ""]] * 3

@@ -47,5 +47,5 @@ class LazyGroup(click.Group):
 def main() -> None:
     """Find the groups in a file of rows, how typical each row is, and which belong nowhere.
 
-    Files may be csv, tsv, parquet, arrow, npy or npz; a - reads csv from standard input.
+    Files may be csv, tsv, ndjson, parquet, arrow, npy or npz; a - reads standard input.
     """

@@ -1,14 +1,16 @@
 """Columns with types, through Arrow: parquet, arrow, feather, ndjson, and data frames."""
 
 import hashlib
+import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 from pyarrow import types
@@ -16,10 +18,14 @@ from pyarrow import types
 from typicality.exceptions import TableError
 from typicality.tables import base
 from typicality.tables.base import Block, TableFile, hash_of
-from typicality.tables.lines import Lines
-from typicality.tables.sniffing import ARROW, named_columns
+from typicality.tables.cells import is_numeric, shown
+from typicality.tables.lines import Lines, encoding_of, opened
+from typicality.tables.sniffing import ARROW, named_columns, refuse_duplicates
 
 _MOST_ROWS = 2**16
+_DEEPEST = 100  # levels of nested values
+_JSON_ERROR = re.compile(r"JSON parse error: (?:Column\(/(.*)\) )?(.*?)\.? in row (\d+)", re.S)
+_JSON_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 # A schema, and a function from a number of rows to batches and how much was read with each.
 Opened = tuple[Any, Callable[[int], Iterator[tuple[Any, float]]]]
@@ -123,18 +129,75 @@ def open_arrow(path: Path) -> Iterator[Opened]:
 
 
 @contextmanager
-def open_dataset(paths: Sequence[Path], format: str) -> Iterator[Opened]:
-    """Several parquet or arrow files as one table, in the order of their names."""
-    data = ds.dataset([str(path) for path in paths], format=format, partitioning="hive")
-    n_rows = data.count_rows()
-    yield (
-        data.schema,
-        lambda rows: _counted(
-            data.to_batches(
-                batch_size=rows, batch_readahead=1, fragment_readahead=1, use_threads=False
-            ),
-            n_rows,
-        ),
+def open_parts(paths: Sequence[Path], format: str) -> Iterator[Opened]:
+    """Several parquet or arrow files with the same columns as one table, in order.
+
+    Names of folders such as ``year=2024`` add no column.
+    """
+    open_one = open_parquet if format == "parquet" else open_arrow
+    sizes = [path.stat().st_size for path in paths]
+    schemas = {}
+    for path in paths:
+        with _named(path), open_one(path) as (schema, _):
+            refuse_duplicates(schema.names, repr(str(path)))
+            schemas[path] = schema
+    joined = _joined(schemas)
+
+    def batches(rows: int) -> Iterator[tuple[Any, float]]:
+        for i, path in enumerate(paths):
+            with _named(path), open_one(path) as (_, read):
+                for batch, fraction in read(rows):
+                    part = batch.select(joined.names)
+                    if part.schema.types != joined.types:
+                        part.validate(full=True)
+                        # Not safe: whole numbers among fractions may lose digits.
+                        part = part.cast(joined, safe=False)
+                    yield part, (sum(sizes[:i]) + fraction * sizes[i]) / sum(sizes)
+
+    yield joined, batches
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of pyarrow that say which file they are about."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise pa.ArrowInvalid(f"{str(path)!r}: {error}") from error
+
+
+def _joined(schemas: dict[Path, Any]) -> Any:
+    """The columns of several files; an error where they are not alike."""
+    (first, schema), *others = schemas.items()
+    common = dict(zip(schema.names, schema.types, strict=True))
+    for path, schema in others:
+        for name in sorted(set(common) ^ set(schema.names)):
+            raise _unlike(path if name in common else first, name, "is missing")
+        for name, before in common.items():
+            here = schema.field(name).type
+            common[name] = _common_type(before, here)
+            if common[name] is None:
+                raise _unlike(path, name, f"is of type {here}, not {before}")
+    return pa.schema(list(common.items()))
+
+
+def _common_type(one: Any, other: Any) -> Any:
+    """The type that holds the values of two; None where only text could."""
+    kinds = {one, other} - {pa.null()} or {pa.null()}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if all(map(types.is_integer, kinds)) and pa.uint64() not in kinds:
+        return pa.int64()
+    if all(map(is_numeric, kinds)):
+        return pa.float64()
+    return pa.large_string() if kinds == {pa.string(), pa.large_string()} else None
+
+
+def _unlike(path: Path, column: str, what: str) -> TableError:
+    return TableError(
+        f"{str(path)!r} is not like the other files: column {shown(column)} {what}. Write all "
+        "files with the same columns and types.",
+        column=column,
     )
 
 
@@ -144,48 +207,128 @@ def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[
     @cache
     def schema() -> Any:
         found = pa.schema([])
-        for data in _json_blocks(Lines(path, name)):
+        for block in _json_blocks(path, name):
+            block.refuse_others()
             fields = [
-                # Dates stay the text they are.
-                pa.field(field.name, pa.string()) if types.is_timestamp(field.type) else field
-                for field in _read_json(data, None).schema
+                pa.field(field.name, _with_dates_as_text(field.type))
+                for field in block.read(None).schema
             ]
-            found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
+            try:
+                found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
+            except pa.ArrowException:
+                for field in fields:  # read again, for an error that names the field and its line
+                    if field.name in found.names:
+                        block.read(pa.schema([found.field(field.name)]))
+                raise
         return found
 
-    def batches(lines: Lines) -> Iterator[tuple[Any, float]]:
-        for data in _json_blocks(lines):
-            read = _read_json(data, schema()).select(schema().names)
+    def batches() -> Iterator[tuple[Any, float]]:
+        for block in _json_blocks(path, name):
+            read = block.read(schema()).select(schema().names)
             for batch in read.combine_chunks().to_batches():
-                yield batch, lines.fraction_read
+                yield batch, block.fraction_read
 
     @contextmanager
     def open_() -> Iterator[Opened]:
-        yield schema(), lambda _: batches(Lines(path, name))
+        yield schema(), lambda _: batches()
 
     return open_
 
 
-def _json_blocks(lines: Lines) -> Iterator[bytes]:
+class _JsonBlock(NamedTuple):
+    """Lines of JSON: their bytes, and how many lines of the file come before them."""
+
+    name: str
+    data: bytes
+    n_before: int
+    fraction_read: float
+
+    @property
+    def objects(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank, and their numbers."""
+        for number, line in enumerate(self.data.splitlines(), self.n_before + 1):
+            if text := line.strip():
+                yield number, text
+
+    def refuse_others(self) -> None:
+        """An error about the first line that is no object, or nested too deeply."""
+        for line, text in self.objects:
+            if not (text.startswith(b"{") and text.endswith(b"}")):
+                raise TableError(
+                    f"{self.name}, line {line}: {shown(text.decode())} is not a whole JSON object. "
+                    "Write one JSON object a line; if this is the last line, the file may be cut "
+                    "off.",
+                    line=line,
+                )
+            if len(text) > _DEEPEST and _depth(text) > _DEEPEST:
+                raise TableError(
+                    f"{self.name}, line {line}: values are nested more than {_DEEPEST} levels "
+                    "deep. Write the columns that are wanted as fields of the object itself.",
+                    line=line,
+                )
+
+    def read(self, schema: Any) -> Any:
+        """The objects as a table; an error names the line."""
+        try:
+            return arrow_json.read_json(
+                pa.py_buffer(self.data),
+                arrow_json.ReadOptions(use_threads=False, block_size=len(self.data) + 1),
+                arrow_json.ParseOptions(explicit_schema=schema),
+            )
+        except pa.ArrowInvalid as error:
+            found = _JSON_ERROR.fullmatch(str(error))
+            if found is None:
+                raise
+            field, reason, row = found.groups()
+            lines = [number for number, _ in self.objects]
+            line = lines[min(int(row), len(lines) - 1)]
+            what = reason if field is None else f"field {shown(field)} {reason}"
+            remedy = "Correct the line: each holds one JSON object."
+            if "changed from" in reason:
+                remedy = "Write the field with the same type in all lines."
+            raise TableError(f"{self.name}, line {line}: {what}. {remedy}", line=line) from error
+
+
+def _json_blocks(path: Path, name: str) -> Iterator[_JsonBlock]:
+    with opened(path) as file:
+        encoding = encoding_of(file.read(4))
+    lines = Lines(path, name, encoding)
     with lines.file:
         while data := lines.take():
             if data.strip():
-                yield data
+                yield _JsonBlock(name, data, lines.number, lines.fraction_read)
+            lines.number += len(data.splitlines())
 
 
-def _read_json(data: bytes, schema: Any) -> Any:
-    return arrow_json.read_json(
-        pa.py_buffer(data),
-        arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        arrow_json.ParseOptions(explicit_schema=schema),
-    )
+def _depth(text: bytes) -> int:
+    """How deeply values are nested; far more than we take would end the process in Arrow."""
+    if text.count(b"[") + text.count(b"{") <= _DEEPEST:
+        return 0
+    marks = _JSON_MARKS.findall(text)
+    return max(accumulate((mark in b"[{") - (mark in b"]}") for mark in marks))
 
 
-def frame_opener(frame: Any) -> Callable[[], AbstractContextManager[Opened]]:
+def _with_dates_as_text(kind: Any) -> Any:
+    """Dates stay the text they are."""
+    if types.is_timestamp(kind):
+        return pa.string()
+    if types.is_list(kind):
+        return pa.list_(_with_dates_as_text(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([(field.name, _with_dates_as_text(field.type)) for field in kind])
+    return kind
+
+
+def frame_opener(frame: Any, name: str) -> Callable[[], AbstractContextManager[Opened]]:
     """Opens a table in memory, such as a data frame."""
-    table = pa.table(frame)
-    # What pandas calls an index without a name.
-    table = table.drop([name for name in table.column_names if name.startswith("__index_level_")])
+    try:
+        table = _table_of(frame)
+    except Exception as error:  # of many kinds: from Arrow, and from the library of the frame
+        reason = "; ".join(map(str, error.args)).rstrip(".")
+        raise TableError(
+            f"{name} is no table that Arrow can hold ({reason}). Pass a data frame whose columns "
+            "have names of their own, and one common type each: numbers, text or dates."
+        ) from error
 
     @contextmanager
     def open_() -> Iterator[Opened]:
@@ -195,3 +338,13 @@ def frame_opener(frame: Any) -> Callable[[], AbstractContextManager[Opened]]:
         )
 
     return open_
+
+
+def _table_of(frame: Any) -> Any:
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    kinds = getattr(frame, "dtypes", None)
+    if isinstance(kinds, list) and "Object" in map(str, kinds):  # polars hands out their addresses
+        raise TypeError("a column holds objects of Python")
+    return pa.table(frame)

@@ -181,6 +181,8 @@ class TableFile(AbstractContextManager["TableFile"]):
             for block in self._read():
                 block.fraction_read = self.fraction_read
                 n_rows += block.n_rows
+                if self.n_rows is not None and n_rows > self.n_rows:
+                    raise self.changed()
                 yield block
             fingerprint = f"sha256:{self._hash()}"
         except OSError as error:

@@ -1,5 +1,6 @@
 """Cells: which are missing, which are numbers, their text, and what the others look like."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -57,19 +58,21 @@ def has_decimal_comma(cell: str) -> bool:
 def _number(cell: str) -> float | None:
     """What :class:`float` reads, NaN for a missing value; None for text.
 
-    Underscores are refused: ``1_000`` is more likely a code than a number.
+    Underscores are refused: ``1_000`` is more likely a code than a number. So are the spellings of
+    NaN that do not stand for a missing value, such as ``-nan``.
     """
     if is_missing(cell):
         return np.nan
     try:
-        return None if "_" in cell else float(cell)
+        number = float(cell)
     except ValueError:
         return None
+    return None if "_" in cell or np.isnan(number) else number
 
 
 def parse_texts(texts: Any) -> ParsedColumn:
     """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
-    trimmed = pc.utf8_trim_whitespace(texts)
+    trimmed = pc.ascii_trim_whitespace(texts)  # others are left to Python, which differs in some
     quick = floats_of(pc.if_else(pc.is_in(trimmed, _MISSING), None, trimmed))
     if quick is not None:
         return ParsedColumn(quick, np.empty(0, dtype=np.intp))
@@ -99,11 +102,15 @@ def plain(column: Any) -> Any:
     return column.cast("string") if types.is_string_view(column.type) else column
 
 
+def is_numeric(kind: Any) -> bool:
+    """Whether a type is one of numbers."""
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
 def parse_typed(column: Any) -> ParsedColumn:
     """The numbers of a column whose type says whether it has any."""
     kind = column.type
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    if not numeric and not types.is_null(kind):
+    if not is_numeric(kind) and not types.is_null(kind):
         present = column.is_valid().to_numpy(zero_copy_only=False)
         return ParsedColumn(np.full(len(column), np.nan), np.flatnonzero(present))
     # Not safe, because whole numbers beyond 2**53 lose digits, as they do everywhere.
@@ -151,6 +158,8 @@ def _texts_of_doubles(column: Any) -> Any:
 def _text_of(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, default=_text_of, ensure_ascii=False)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):

@@ -25,7 +25,6 @@ from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns
 
 _MISSING = sorted(MISSING)
 _TEXT = pa.string()
-_LINE_FEED = ord("\n")
 
 
 class PlainBlock(Block):
@@ -59,7 +58,7 @@ class PlainBlock(Block):
             arrow_csv.ParseOptions(
                 delimiter=self._delimiter,
                 quote_char='"' if self._has_quotes else False,
-                double_quote=False,
+                double_quote=True,
             ),
             arrow_csv.ConvertOptions(
                 check_utf8=False,
@@ -128,10 +127,7 @@ class DelimitedFile(TableFile):
     def _read(self) -> Iterator[Block]:
         lines = Lines(self._path, self.name, self.dialect.encoding)
         with lines.file:
-            try:
-                yield from self._blocks(lines)
-            except UnicodeDecodeError as error:
-                raise self._undecodable(error, lines.number) from error
+            yield from self._blocks(lines)
             while lines.file.read(2**20):  # bytes after the end of a compressed stream
                 pass
             if lines.file.fraction_read != 1.0:
@@ -145,15 +141,15 @@ class DelimitedFile(TableFile):
         while data := lines.take():
             self.fraction_read = lines.fraction_read
             if b"\0" in data:
-                line = lines.number + _count_lines(data[: data.index(b"\0") + 1])
-                raise holds_zeros(self.name, line)
+                before = data[: data.index(b"\0") + 1]
+                raise holds_zeros(self.name, lines.number + len(before.splitlines()))
             block = self._plain(data, lines, first_row) or self._quoted(data, lines, first_row)
             if block.n_rows:
                 yield block
                 first_row += block.n_rows
 
     def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block | None:
-        """Rows of one line each, with no quotation marks but around cells; None where some are not.
+        """Rows of one line each; None where some are not, or quotation marks are out of place.
 
         Left to the slower way are also what Arrow cannot do: delimiters of several bytes, and a
         byte order mark, which it drops.
@@ -161,8 +157,6 @@ class DelimitedFile(TableFile):
         delimiter = self.dialect.delimiter
         has_quotes = b'"' in data
         if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8):
-            return None
-        if has_quotes and b'""' in data:
             return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -235,34 +229,16 @@ class DelimitedFile(TableFile):
             line=int(numbers[row]),
         )
 
-    def _undecodable(self, error: UnicodeDecodeError, number: int) -> TableError:
-        if self.dialect.encoding == "utf-16":
-            return TableError(
-                f"{self.name} is not UTF-16 text, though it begins so: {error.reason}. Save it "
-                "with the encoding UTF-8."
-            )
-        before, byte = error.object[: error.start], error.object[error.start]
-        number += _count_lines(before + b"?")
-        at = error.start - max(before.rfind(b"\n"), before.rfind(b"\r"))
-        return TableError(
-            f"{self.name}, line {number}: byte {at} of the line is 0x{byte:02x}, which is not "
-            "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8').",
-            line=number,
-        )
-
 
 def _places(data: bytes, character: str) -> Places:
     return np.flatnonzero(np.frombuffer(data, np.uint8) == ord(character))
 
 
 def _surround_cells(marks: Places, data: bytes, ends: Places, delimiter: str) -> bool:
-    """Whether quotation marks stand around whole cells only, and none goes over several lines."""
-    letters, limits = np.frombuffer(data, np.uint8), [_LINE_FEED, ord(delimiter)]
+    """Whether quotation marks stand around whole cells, or doubled in them, and within lines."""
+    # Two marks in a quoted cell end it and begin it again at once.
+    letters, limits = np.frombuffer(data, np.uint8), list(f'\n"{delimiter}'.encode())
     if len(marks) % 2 or (np.searchsorted(marks, ends) % 2).any():
         return False
     before, after = letters[marks[::2] - 1], letters[marks[1::2] + 1]
     return bool(np.isin(before, limits).all() and np.isin(after, limits).all())
-
-
-def _count_lines(data: bytes) -> int:
-    return len(data.splitlines())

@@ -16,6 +16,11 @@ from typicality.tables import base
 
 LONGEST_LINE = 2**24  # bytes
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_ENCODINGS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 
 
@@ -56,6 +61,11 @@ def opened(path: Path, file: io.RawIOBase | None = None) -> Any:
     return file if codec is None else pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
 
 
+def encoding_of(start: bytes) -> str:
+    """The encoding of a text, by the byte order mark that it begins with."""
+    return next((name for mark, name in _ENCODINGS.items() if start.startswith(mark)), "utf-8")
+
+
 class Lines:
     """Whole lines of a text file, a block of some megabytes at a time or one by one.
 
@@ -72,14 +82,17 @@ class Lines:
     def __init__(self, path: Path, name: str, encoding: str = "utf-8") -> None:
         self.file = HashedFile(path)
         self.number, self.fraction_read = 0, 1.0
-        self._name = name
+        self._name, self._encoding = name, encoding
         self._stream = opened(path, self.file)  # kept: when it goes, it closes the file
         self._blocks = self._cut(filter(None, self._pieces(self._stream, encoding)))
         self._block, self._at = b"", 0
 
     def take(self) -> bytes:
         """The next block, or what is left of one; nothing at the end of the file."""
-        rest = self._block[self._at :] or next(self._blocks, b"")
+        try:
+            rest = self._block[self._at :] or next(self._blocks, b"")
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from error
         self._block, self._at = b"", 0
         return rest
 
@@ -121,6 +134,23 @@ class Lines:
             if len(rest) > LONGEST_LINE:
                 raise line_too_long(self._name)
             piece = following
+
+    def _undecodable(self, error: UnicodeDecodeError) -> TableError:
+        if self._encoding == "utf-16":
+            return TableError(
+                f"{self._name} is not UTF-16 text, though it begins so: {error.reason}. Save it "
+                "with the encoding UTF-8."
+            )
+        before, byte = error.object[: error.start], error.object[error.start]
+        line = self.number + len((before + b"?").splitlines())
+        at = error.start - max(before.rfind(b"\n"), before.rfind(b"\r"))
+        if line == 1 and self._encoding == "utf-8-sig":
+            at += len(codecs.BOM_UTF8)
+        return TableError(
+            f"{self._name}, line {line}: byte {at} of the line is 0x{byte:02x}, which is not "
+            "UTF-8. Save the file with the encoding UTF-8 (in a spreadsheet: 'CSV UTF-8').",
+            line=line,
+        )
 
 
 def line_too_long(name: str) -> TableError:

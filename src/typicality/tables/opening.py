@@ -2,10 +2,12 @@
 
 import glob
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,12 @@ from typicality.tables.arrow import (
     frame_opener,
     ndjson_opener,
     open_arrow,
-    open_dataset,
     open_parquet,
+    open_parts,
 )
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
+from typicality.tables.lines import opened
 from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
@@ -37,7 +40,8 @@ _SUFFIXES_OF = {
     "npz": [".npz"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
-_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz", b"{": "ndjson"}
+_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz"}
+_JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*["}]')
 FORMATS = tuple(_SUFFIXES_OF)
 
 
@@ -89,8 +93,14 @@ def open_table(
         raise TableError(f"delimiter is {delimiter!r}: pass one character, e.g. ';'.")
     if hasattr(source, "__arrow_c_stream__"):
         name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
-        return ArrowTable(frame_opener(source), name=name, format="frame")
-    if os.fspath(source) == "-":
+        return ArrowTable(frame_opener(source, name), name=name, format="frame")
+    if not isinstance(source, str | bytes | os.PathLike):
+        raise TypeError(
+            f"source is of type {type(source).__name__}: pass a path or a data frame, such as "
+            "pandas.DataFrame(array), or the collect() of a lazy frame."
+        )
+    source = os.fsdecode(source)
+    if source == "-":
         return _open_standard_input(format, delimiter, header)
     name = _shown_path(source)
     parts = _parts_of(Path(source), name)
@@ -126,21 +136,25 @@ def _open(
         arrays = partial(open_array, path, format=format, name=name)
         return ArrowTable(openers.get(format, arrays), paths=[path], **options)
     except OSError as error:
-        raise TableError(
-            f"{name} cannot be read: {reason_of(error)}. Check the path and your permissions."
-        ) from error
+        # Only the system numbers its errors; the others are about the bytes of a compressed file.
+        is_damaged = error.errno is None
+        remedy = (
+            "It is damaged: get it again." if is_damaged else "Check the path and your permissions."
+        )
+        raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
 
 
 def _parts_of(path: Path, name: str) -> list[Path]:
     """The files of a folder or of a pattern, in order; else the path itself."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if not file.name.startswith((".", "_")))
+        found = (file for file in path.rglob("*") if file.is_file())
+        files = sorted(file for file in found if not file.name.startswith((".", "_")))
         kinds = {_SUFFIXES.get(file.suffix.lower()) for file in files} & {"parquet", "arrow"}
         if len(kinds) != 1:
             raise TableError(f"{name} is a folder. Name a file in it.")
         return [file for file in files if _SUFFIXES.get(file.suffix.lower()) in kinds]
     if glob.has_magic(name) and not os.path.lexists(path):
-        files = sorted(Path(found) for found in glob.glob(name, recursive=True))
+        files = sorted(filter(Path.is_file, map(Path, glob.glob(name, recursive=True))))
         if not files:
             raise TableError(f"No file matches {name}. Check the pattern.")
         return files
@@ -155,7 +169,7 @@ def _open_parts(parts: list[Path], name: str, format: str | None) -> TableFile:
             "of arrow, are read as one table. Join the others first, or name one of them."
         )
     (format,) = formats
-    opener = partial(open_dataset, parts, format)
+    opener = partial(open_parts, parts, format)
     return ArrowTable(opener, paths=parts, name=name, format=format)
 
 
@@ -194,6 +208,18 @@ def _by_suffix(path: Path, name: str) -> str:
     return _SUFFIXES[suffix]
 
 
+def _by_start(path: Path) -> str:
+    with open(path, "rb") as file:
+        start = file.read(8)
+    for magic, kind in _BEGINNINGS.items():
+        if start.startswith(magic):
+            return kind
+    with suppress(OSError), opened(path) as text:
+        if _JSON.match(text.read(64)):
+            return "ndjson"
+    return "csv"
+
+
 def _open_standard_input(
     format: str | None, delimiter: str | None, header: bool | None
 ) -> TableFile:
@@ -202,11 +228,8 @@ def _open_standard_input(
         try:
             shutil.copyfileobj(sys.stdin.buffer, copy)
             copy.flush()
-            with open(path, "rb") as file:
-                start = file.read(8)
-            by_start = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
             options = {"delimiter": delimiter, "header": header}
-            format = format or next(by_start, "csv")
+            format = format or _by_start(path)
             return _open(path, format, options, name="standard input", temporary=path)
         except BaseException:
             path.unlink(missing_ok=True)

@@ -320,6 +320,8 @@ class _Column:
             return "all values are missing"
         if self._low == self._high:
             return f"constant (always {self._low:g})"
+        if self.name.startswith("__index_level_"):
+            return "the index of a pandas data frame: choose it by name to use it"
         if self._numbers_the_rows():
             return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
         if self._are_whole and _is_called_id(self.name):

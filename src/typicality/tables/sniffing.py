@@ -1,6 +1,5 @@
 """What a text file looks like: its encoding, its delimiter, and whether it has a header."""
 
-import codecs
 import csv
 import io
 from contextlib import suppress
@@ -9,17 +8,18 @@ from typing import NamedTuple
 
 from typicality.exceptions import TableError
 from typicality.tables.cells import has_decimal_comma, is_missing, is_number, shown
-from typicality.tables.lines import LONGEST_LINE, line_too_long, opened
+from typicality.tables.lines import (
+    LONGEST_LINE,
+    HashedFile,
+    encoding_of,
+    line_too_long,
+    opened,
+)
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
-_ENCODINGS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 PARQUET, ARROW, NUMPY, ZIP = b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04"
 _BEGINNINGS = {
     PARQUET: ("a parquet file", "Name it .parquet, or say format='parquet'."),
@@ -49,8 +49,8 @@ def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
             if not (more := file.read(_SAMPLE)):
                 break
             sample += more
-    encoding = next((e for bom, e in _ENCODINGS.items() if sample.startswith(bom)), "utf-8")
-    _refuse_binary(sample, name, encoding)
+    encoding = encoding_of(sample)
+    _refuse_binary(sample, name, encoding, is_packed=not isinstance(file, HashedFile))
     if len(sample) >= LONGEST_LINE:
         raise line_too_long(name)
     text = sample.decode(encoding, errors="replace")
@@ -65,11 +65,12 @@ def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     return Dialect(encoding, best, rows[best][0])
 
 
-def _refuse_binary(sample: bytes, name: str, encoding: str) -> None:
+def _refuse_binary(sample: bytes, name: str, encoding: str, *, is_packed: bool) -> None:
     """An error for what begins like a file of another kind, or holds bytes that no text has."""
     for beginning, (kind, remedy) in _BEGINNINGS.items():
         if sample.startswith(beginning):
-            raise TableError(f"{name} is not text: it begins like {kind}. {remedy}")
+            first = "Unpack it first. " if is_packed else ""
+            raise TableError(f"{name} is not text: it begins like {kind}. {first}{remedy}")
     if encoding != "utf-16" and b"\0" in sample:
         raise holds_zeros(name, sample[: sample.index(0)].count(b"\n") + 1)
 
@@ -141,11 +142,11 @@ def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[
     if not header:
         return [f"column {j}" for j in range(1, len(first) + 1)], False
     names = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
-    _refuse_duplicates(names, name)
+    refuse_duplicates(names, name)
     return names, True
 
 
-def _refuse_duplicates(names: list[str], source: str) -> None:
+def refuse_duplicates(names: list[str], source: str) -> None:
     """An error that says which columns share a name."""
     first: dict[str, int] = {}
     for j, name in enumerate(names, 1):
