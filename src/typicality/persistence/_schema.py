@@ -140,6 +140,13 @@ def attributes_of(name: str) -> dict[str, Any]:
     return first | hints | setting
 
 
+def parameters_of(name: str) -> dict[str, Any]:
+    """The parameters that may hold objects, or could hold code, with their annotations."""
+    if name in OF_SCIKIT_LEARN:
+        return _scikit_learn.PARAMETERS.get(name, {})
+    return {"kernel": Union[str, ForwardRef("Kernel")]}  # noqa: UP007
+
+
 def lacking(name: str, attributes: dict[str, Any]) -> str | None:
     """An attribute without which a fitted estimator cannot predict, if there is one."""
     optional = {_OUTPUT_SETTING, *OPTIONAL_ATTRIBUTES, *_scikit_learn.OPTIONAL_ATTRIBUTES}
@@ -161,11 +168,16 @@ def is_foreign(value: Any) -> bool:
 
 
 class Made(NamedTuple):
-    """An object that has been made: the name of its class, and its sizes."""
+    """An object that has been made: the name of its class, its sizes, and what it holds.
+
+    `depth` and `n_parts` count the objects in it: on the longest way down, and along all ways.
+    """
 
     value: Any
     name: str
     sizes: dict[str, int]
+    depth: int = 1
+    n_parts: int = 1
 
 
 class Context(NamedTuple):

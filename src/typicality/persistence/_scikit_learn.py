@@ -5,7 +5,8 @@ positions of ones in the sparse matrix that `OneHotEncoder` makes.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
+from string import Formatter
 from types import NoneType
 from typing import Annotated, Any, ForwardRef, Literal, Union
 
@@ -130,7 +131,7 @@ def _encodes_within_its_columns(encoder: Any) -> bool:
     if not hasattr(encoder, "categories_"):
         return True
     categories = encoder.categories_
-    nothing = [None] * encoder.n_features_in_
+    nothing = [None] * len(categories)  # not of a number from the file, which sizes no list
     grouped = encoder._infrequent_enabled
     mappings = getattr(encoder, "_default_to_infrequent_mappings", ()) if grouped else nothing
     infrequent = getattr(encoder, "_infrequent_indices", ()) if grouped else nothing
@@ -148,7 +149,7 @@ def _encodes_within(
 ) -> bool:
     n_codes = len(categories)
     if mapping is not None:
-        if len(mapping) != len(categories) or len(mapping) == 0 or mapping.min() < 0:
+        if not 0 < len(mapping) == len(categories) or not _are_below(mapping, len(categories)):
             return False
         n_codes = int(mapping.max()) + 1
     return (
@@ -178,8 +179,24 @@ def _are_below(indices: Any, length: int) -> bool:
 
 
 def _selects_its_columns(transformer: Any) -> bool:
-    selected = getattr(transformer, "_transformer_to_input_indices", {})
-    return all(_are_below(indices, transformer.n_features_in_) for indices in selected.values())
+    """Whether each column goes somewhere, and names of columns are made by a plain template."""
+    if not _is_plain(transformer.verbose_feature_names_out):
+        return False
+    if not hasattr(transformer, "transformers_"):
+        return True
+    selected = [*chain(*transformer._transformer_to_input_indices.values())]
+    n_features = transformer.n_features_in_
+    return _are_below(selected, n_features) and len({*selected}) == n_features
+
+
+def _is_plain(template: bool | str) -> bool:
+    """Whether a template only puts names in: formats could ask for any width or attribute."""
+    names = {"feature_name", "transformer_name", None}
+    try:
+        parts = [] if isinstance(template, bool) else [*Formatter().parse(template)]
+    except ValueError:
+        return False
+    return all(name in names and not how and not kind for _, name, how, kind in parts)
 
 
 IS_SOUND: dict[str, Callable[[Any], bool]] = {
