@@ -473,8 +473,7 @@ BEYOND_THE_COLUMNS = {
     "a group too far": mapping(0, 1, 2**40),
     "a negative group": mapping(0, 1, -5),
     "a group too few": mapping(0, 1),
-    "more features than memory": set_in_encoder("n_features_in_", 10**12),
-    "more features than numbers": set_in_encoder("n_features_in_", 10**30),
+    "features without categories": set_in_encoder("n_features_in_", 10**6),
 }
 
 
@@ -519,7 +518,7 @@ WRONG_TRANSFORMERS = {
         "the fields of ColumnTransformer do not fit each other",
     ),
     "columns that go nowhere": (
-        set_in("ColumnTransformer", "attributes", n_features_in_=10**12),
+        set_in("ColumnTransformer", "attributes", n_features_in_=10**6),
         "before-ColumnTransformer-13",
         "the fields of ColumnTransformer do not fit each other",
     ),
@@ -596,6 +595,33 @@ WRONG_TRANSFORMERS = {
 def test_wrong_transformers_are_refused(broken, case):
     change, name, words = WRONG_TRANSFORMERS[case]
     assert words in refusal(broken(change, name))
+
+
+@pytest.mark.parametrize("number", [10**8, 10**12, 10**30])
+@pytest.mark.parametrize(
+    "name", ["FunctionTransformer-12", "StandardScaler-1", "ColumnTransformer-13"]
+)
+def test_load_refuses_more_features_than_memory_holds(broken, name, number):
+    kind = name.partition("-")[0]
+    folder = broken(set_in(kind, "attributes", n_features_in_=number), f"before-{name}")
+    assert f"{kind}.n_features_in_ has the wrong type" in refusal(folder)
+
+
+@pytest.mark.parametrize("number", [10**8, 10**12, 10**30])
+def test_load_refuses_an_encoder_of_more_features_than_memory_holds(broken, number):
+    def change(objects, arrays):
+        encoder = encoder_of(objects)
+        del encoder["feature_names_in_"]  # as of rows without names
+        encoder["n_features_in_"] = number
+
+    folder = broken(change_objects(change), "frame-1")
+    assert "OneHotEncoder.n_features_in_ has the wrong type" in refusal(folder)
+
+
+def test_load_refuses_a_mixture_with_a_wrong_number_of_clusters(broken):
+    change = set_in("JoinedMixture", "attributes", n_clusters_=10**6)
+    message = refusal(broken(change, "automatic-mixture"))
+    assert "JoinedMixture.n_clusters_ has the wrong type" in message
 
 
 def nested(depth, n_copies):

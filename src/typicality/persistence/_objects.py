@@ -254,12 +254,7 @@ class _Reader:
         if foreign is not None and name not in OF_SCIKIT_LEARN:
             raise ModelFileError(f"{name}.{foreign} is an array of objects or a type")
         model = _attempt(name, kind, **parameters)
-        try:
-            model._validate_params()
-        except ValueError as error:  # which ends with the value, however long that is
-            raise ModelFileError(
-                f"{name} cannot be made: {str(error).partition('. Got ')[0]}"
-            ) from error
+        _attempt(name, model._validate_params)
         attributes = self._values(description, "attributes", name)
         unknown = next((key for key in attributes if key not in attributes_of(name)), None)
         if unknown is not None:
@@ -349,7 +344,8 @@ def _attempt(what: str, make: Callable[..., Any], /, **arguments: Any) -> Any:
     try:
         return make(**arguments)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{what} cannot be made: {error}") from error
+        reason, _, _ = str(error).partition(". Got ")  # scikit-learn goes on with the value
+        raise ModelFileError(f"{what} cannot be made: {reason}") from error
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:

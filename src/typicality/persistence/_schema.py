@@ -210,6 +210,7 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
         and fits(value["transform"], Literal["default", "pandas", "polars"], Context({}, {}))
     ),
 }
+_MOST_FEATURES = 10**7  # scikit-learn makes up as many names where no array tells the number
 _FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
 
 
@@ -255,7 +256,8 @@ def _fits_marks(value: Any, base: Any, *marks: Any, context: Context) -> bool:
     if not isinstance(shape, str):  # a narrower type
         return fits(value, shape, context)
     if base is int:
-        return fits(value, int, context) and context.agree(shape, int(value))
+        counts = fits(value, int, context) and value <= _MOST_FEATURES
+        return counts and context.agree(shape, int(value))
     if not _is_array_of(value, base):
         return False
     sizes = shape.split()
