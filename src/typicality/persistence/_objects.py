@@ -130,7 +130,9 @@ class Writer:
             return {"type": value.__name__}
         if type(value).__module__.partition(".")[0] == "pandas" and type(value).__name__ == "Index":
             return self._value(value.tolist(), where, depth)  # names of columns
-        if type(value) is np.ndarray and (value.dtype == object or _is_column_of_text(value)):
+        if type(value) is np.ndarray and (value.dtype.kind, value.ndim) == ("U", 1):
+            value = value.astype(object)  # NumPy pads short texts
+        if type(value) is np.ndarray and value.dtype == object:
             return self._text(value, where, depth)
         return self._of_numpy(value, where)
 
@@ -166,11 +168,6 @@ class Writer:
         if type(value) is np.random.RandomState:
             return {"random_state": self._value(value.get_state(), where)}
         return {"object": self.add(value, where)}
-
-
-def _is_column_of_text(array: NDArray[Any]) -> bool:
-    """Whether to keep an array as names, which come back as objects: NumPy pads short texts."""
-    return array.dtype.kind == "U" and array.ndim == 1
 
 
 def _known_name(value: Any, where: str) -> str:

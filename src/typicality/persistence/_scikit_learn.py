@@ -4,9 +4,9 @@ They follow scikit-learn 1.9. Arrays of these classes reach compiled code in one
 positions of ones in the sparse matrix that `OneHotEncoder` makes.
 """
 
+import re
 from collections.abc import Callable
 from itertools import chain, pairwise
-from string import Formatter
 from types import NoneType
 from typing import Annotated, Any, ForwardRef, Literal, Union
 
@@ -124,6 +124,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 }
 # Parameters that belong to the machine: folders and processes.
 NOT_SAVED = ("memory", "n_jobs")
+# Templates that only put names in: a format could ask for any width or attribute.
+_PLAIN_TEMPLATE = re.compile(r"([^{}]|\{(feature|transformer)_name\})*")
 
 
 def _encodes_within_its_columns(encoder: Any) -> bool:
@@ -180,23 +182,14 @@ def _are_below(indices: Any, length: int) -> bool:
 
 def _selects_its_columns(transformer: Any) -> bool:
     """Whether each column goes somewhere, and names of columns are made by a plain template."""
-    if not _is_plain(transformer.verbose_feature_names_out):
+    template = transformer.verbose_feature_names_out
+    if isinstance(template, str) and not _PLAIN_TEMPLATE.fullmatch(template):
         return False
     if not hasattr(transformer, "transformers_"):
         return True
     selected = [*chain(*transformer._transformer_to_input_indices.values())]
     n_features = transformer.n_features_in_
     return _are_below(selected, n_features) and len({*selected}) == n_features
-
-
-def _is_plain(template: bool | str) -> bool:
-    """Whether a template only puts names in: formats could ask for any width or attribute."""
-    names = {"feature_name", "transformer_name", None}
-    try:
-        parts = [] if isinstance(template, bool) else [*Formatter().parse(template)]
-    except ValueError:
-        return False
-    return all(name in names and not how and not kind for _, name, how, kind in parts)
 
 
 IS_SOUND: dict[str, Callable[[Any], bool]] = {
