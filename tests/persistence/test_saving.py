@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
@@ -316,6 +317,32 @@ def test_lists_that_hold_themselves_are_refused(tmp_path):
     endless.append(endless)
     with pytest.raises(ModelFileError, match="list in lists"):
         save(FuzzyCMeans(init=endless), tmp_path / "m")
+
+
+def test_pipelines_that_hold_themselves_are_refused(tmp_path):
+    endless = Pipeline([("a", FuzzyCMeans(2))])
+    endless.steps = [("b", endless)]
+    with pytest.raises(ModelFileError, match="This model cannot be saved"):
+        save(endless, tmp_path / "m")
+
+
+@pytest.mark.parametrize("template", [True, "{transformer_name}: {feature_name}"])
+def test_names_of_columns_by_a_plain_template_are_kept(tmp_path, template):
+    columns = ColumnTransformer(
+        [("a", StandardScaler(), [0, 1])], verbose_feature_names_out=template
+    )
+    model = make_pipeline(columns, FuzzyCMeans(2)).fit(ROWS)
+    again = load(save(model, tmp_path / "m"))
+    assert same(again[0].get_feature_names_out(), columns.get_feature_names_out())
+
+
+def test_components_by_an_iterative_solver_are_kept(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60, 12))
+    for solver in ("arpack", "randomized"):
+        model = make_pipeline(PCA(3, svd_solver=solver, random_state=0), FuzzyCMeans(2)).fit(rows)
+        again = load(save(model, tmp_path / "m", overwrite=True))
+        assert same(again[0].components_, model[0].components_)
+        np.testing.assert_allclose(again.transform(rows), model.transform(rows), rtol=1e-12)
 
 
 def test_an_older_model_is_replaced_only_when_asked(tmp_path):

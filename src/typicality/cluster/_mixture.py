@@ -91,7 +91,7 @@ class JoinedMixture(ClusterMixin, Estimator):
     labels_: Annotated[Labels, "N"]
     memberships_: Annotated[Floats, "N c"]
     agreement_: float | None
-    n_clusters_: int
+    n_clusters_: Annotated[int, "c"]
     n_parts_: int
     n_iter_: int
     status_: Status

@@ -45,8 +45,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Keep a model in a folder, for :func:`load`.
 
     The loaded model predicts the same numbers to the last bit with the same versions of the
-    libraries. The folder appears whole or not at all, and saving the same model again gives the
-    same bytes. It holds the training rows where prediction needs them (most kernels do;
+    libraries. A pipeline with a transformer of scikit-learn may differ in the last bits: PCA with
+    ``svd_solver="arpack"`` or ``"randomized"`` does, because a product of matrices depends on how
+    they lie in memory. The folder appears whole or not at all, and saving the same model again
+    gives the same bytes. It holds the training rows where prediction needs them (most kernels do;
     `compress` first makes a small model). Callbacks and metadata requests are left out.
 
     Parameters
@@ -86,7 +88,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     with atomic_folder(path, overwrite=overwrite, ours=MODEL_FILES) as folder:
         try:
             document, arrays = _files_of(model)
-        except ModelFileError as error:
+        except (ModelFileError, RecursionError) as error:
             raise ModelFileError(f"This model cannot be saved: {error}.") from error
         (folder / "model.json").write_bytes(document)
         (folder / "arrays.safetensors").write_bytes(arrays)
@@ -126,8 +128,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         document = _document(path / "model.json")
         arrays = _arrays(path / "arrays.safetensors", document)
         model = read_model(document.get("objects"), arrays)
-    except ModelFileError as error:
-        raise ModelFileError(f"{path} holds no model that can be used: {error}.") from error
+    except OSError:
+        raise
+    except Exception as error:
+        foreseen = isinstance(error, ModelFileError)
+        why = error if foreseen else f"reading it failed with {type(error).__name__}"
+        raise ModelFileError(f"{path} holds no model that can be used: {why}.") from error
     _warn_about_versions(document)
     return model
 
@@ -242,7 +248,8 @@ def _warn_about_versions(document: dict[str, Any]) -> None:
     foreign = {*OF_SCIKIT_LEARN} - {"Pipeline"}
     held = [one["class"] for one in document["objects"] if one["class"] in foreign]
     made_with = document.get("made_with")
-    before = str(made_with.get("scikit-learn") if isinstance(made_with, dict) else None)
+    before = made_with.get("scikit-learn") if isinstance(made_with, dict) else None
+    before = before if isinstance(before, str) else "unknown"
     now = version("scikit-learn")
     if held and before.split(".")[:2] != now.split(".")[:2]:
         warnings.warn(

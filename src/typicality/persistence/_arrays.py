@@ -15,6 +15,7 @@ DTYPES = (
     "float64",
     "complex128",
 )
+_MOST_AXES = 8
 
 
 class ArrayWriter:
@@ -144,4 +145,9 @@ def _is_reference(node: dict[str, Any]) -> bool:
 
 
 def _is_shape(shape: Any) -> bool:
-    return isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**48 for n in shape)
+    return (
+        isinstance(shape, list)
+        and len(shape) <= _MOST_AXES
+        and all(type(n) is int and n >= 0 for n in shape)
+        and math.prod(max(n, 1) for n in shape) < 2**48
+    )

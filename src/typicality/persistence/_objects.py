@@ -31,10 +31,14 @@ from typicality.persistence._schema import (
     fits,
     is_foreign,
     lacking,
+    parameters_of,
 )
-from typicality.persistence._scikit_learn import NOT_SAVED, PARAMETERS
+from typicality.persistence._scikit_learn import NOT_SAVED
 
 _DEEPEST = 8  # lists in lists of a parameter
+# Objects in objects. Code that walks a model, as `repr` does, visits shared ones again each time.
+_DEEPEST_MODEL = 20
+_MOST_PARTS = 10_000
 # Types that a parameter may be, by name.
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float}
 _TYPES |= {name: np.dtype(name).type for name in DTYPES[1:]}
@@ -126,7 +130,9 @@ class Writer:
             return {"type": value.__name__}
         if type(value).__module__.partition(".")[0] == "pandas" and type(value).__name__ == "Index":
             return self._value(value.tolist(), where, depth)  # names of columns
-        if type(value) is np.ndarray and (value.dtype == object or _is_column_of_text(value)):
+        if type(value) is np.ndarray and (value.dtype.kind, value.ndim) == ("U", 1):
+            value = value.astype(object)  # NumPy pads short texts
+        if type(value) is np.ndarray and value.dtype == object:
             return self._text(value, where, depth)
         return self._of_numpy(value, where)
 
@@ -162,11 +168,6 @@ class Writer:
         if type(value) is np.random.RandomState:
             return {"random_state": self._value(value.get_state(), where)}
         return {"object": self.add(value, where)}
-
-
-def _is_column_of_text(array: NDArray[Any]) -> bool:
-    """Whether to keep an array as names, which come back as objects: NumPy pads short texts."""
-    return array.dtype.kind == "U" and array.ndim == 1
 
 
 def _known_name(value: Any, where: str) -> str:
@@ -214,12 +215,14 @@ class _Reader:
         self.made: list[Made] = []
         self.used: set[int] = set()
         self._by_address: dict[int, Made] = {}
+        self._depth = self._n_parts = 1  # of the object that is being made
 
     def make(self, description: Any) -> None:
         """Make the object of a description."""
         if not isinstance(description, dict) or not isinstance(description.get("class"), str):
             raise ModelFileError("an object has no class")
         name = description["class"]
+        self._depth = self._n_parts = 1
         if name in SAVED_RECORDS:
             made = self._record(name, description)
         elif name in SAVED_ESTIMATORS:
@@ -228,6 +231,7 @@ class _Reader:
             raise ModelFileError(f"it names the class {name!r}, which typicality does not know")
         if name in IS_SOUND and not IS_SOUND[name](made.value):
             raise ModelFileError(f"the fields of {name} do not fit each other")
+        made = made._replace(depth=self._depth, n_parts=self._n_parts)
         self.made.append(made)
         self._by_address[id(made.value)] = made
 
@@ -242,7 +246,7 @@ class _Reader:
         parameters = self._values(description, "parameters", name)
         wanted = inspect.signature(kind).parameters.keys() - set(NOT_SAVED)
         _require_same(parameters, wanted, name, "parameters")
-        self._judged(name, parameters, PARAMETERS.get(name, {}))
+        self._judged(name, parameters, parameters_of(name))
         foreign = next((key for key in parameters if is_foreign(parameters[key])), None)
         if foreign is not None and name not in OF_SCIKIT_LEARN:
             raise ModelFileError(f"{name}.{foreign} is an array of objects or a type")
@@ -272,7 +276,13 @@ class _Reader:
         values = description.get(key)
         if not isinstance(values, dict):
             raise ModelFileError(f"{name} has no {key}")
-        return {field: self._value(value) for field, value in values.items()}
+        made = {}
+        for field, value in values.items():
+            n_parts = self._n_parts
+            made[field] = self._value(value)
+            if key == "parameters" and self._n_parts > n_parts and field not in parameters_of(name):
+                raise ModelFileError(f"{name}.{field} has the wrong type, shape or content")
+        return made
 
     def _value(self, node: Any, depth: int = 0) -> Any:
         if depth > _DEEPEST:
@@ -315,7 +325,12 @@ class _Reader:
         if type(number) is not int or not 0 <= number < len(self.made):
             raise ModelFileError(f"it refers to object {number!r}, which does not come before")
         self.used.add(number)
-        return self.made[number].value
+        part = self.made[number]
+        self._depth = max(self._depth, part.depth + 1)
+        self._n_parts += part.n_parts
+        if self._depth > _DEEPEST_MODEL or self._n_parts > _MOST_PARTS:
+            raise ModelFileError("it holds objects in objects, too deep or too many for a model")
+        return part.value
 
 
 # ---- values of other libraries, made again and judged --------------------------------------------
@@ -326,7 +341,8 @@ def _attempt(what: str, make: Callable[..., Any], /, **arguments: Any) -> Any:
     try:
         return make(**arguments)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{what} cannot be made: {error}") from error
+        reason, _, _ = str(error).partition(". Got ")  # scikit-learn goes on with the value
+        raise ModelFileError(f"{what} cannot be made: {reason}") from error
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:

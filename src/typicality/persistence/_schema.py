@@ -140,6 +140,13 @@ def attributes_of(name: str) -> dict[str, Any]:
     return first | hints | setting
 
 
+def parameters_of(name: str) -> dict[str, Any]:
+    """The parameters that may hold objects, or could hold code, with their annotations."""
+    if name in OF_SCIKIT_LEARN:
+        return _scikit_learn.PARAMETERS.get(name, {})
+    return {"kernel": Union[str, ForwardRef("Kernel")]}  # noqa: UP007
+
+
 def lacking(name: str, attributes: dict[str, Any]) -> str | None:
     """An attribute without which a fitted estimator cannot predict, if there is one."""
     optional = {_OUTPUT_SETTING, *OPTIONAL_ATTRIBUTES, *_scikit_learn.OPTIONAL_ATTRIBUTES}
@@ -161,11 +168,16 @@ def is_foreign(value: Any) -> bool:
 
 
 class Made(NamedTuple):
-    """An object that has been made: the name of its class, and its sizes."""
+    """An object that has been made: the name of its class, its sizes, and what it holds.
+
+    `depth` and `n_parts` count the objects in it: on the longest way down, and along all ways.
+    """
 
     value: Any
     name: str
     sizes: dict[str, int]
+    depth: int = 1
+    n_parts: int = 1
 
 
 class Context(NamedTuple):
@@ -198,6 +210,7 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
         and fits(value["transform"], Literal["default", "pandas", "polars"], Context({}, {}))
     ),
 }
+_MOST_FEATURES = 10**7  # scikit-learn makes up as many names where no array tells the number
 _FAMILIES = (np.floating, np.signedinteger, np.unsignedinteger, np.bool_, np.complexfloating)
 
 
@@ -243,7 +256,8 @@ def _fits_marks(value: Any, base: Any, *marks: Any, context: Context) -> bool:
     if not isinstance(shape, str):  # a narrower type
         return fits(value, shape, context)
     if base is int:
-        return fits(value, int, context) and context.agree(shape, int(value))
+        counts = fits(value, int, context) and value <= _MOST_FEATURES
+        return counts and context.agree(shape, int(value))
     if not _is_array_of(value, base):
         return False
     sizes = shape.split()

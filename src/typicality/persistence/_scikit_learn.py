@@ -4,8 +4,9 @@ They follow scikit-learn 1.9. Arrays of these classes reach compiled code in one
 positions of ones in the sparse matrix that `OneHotEncoder` makes.
 """
 
+import re
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import NoneType
 from typing import Annotated, Any, ForwardRef, Literal, Union
 
@@ -123,6 +124,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 }
 # Parameters that belong to the machine: folders and processes.
 NOT_SAVED = ("memory", "n_jobs")
+# Templates that only put names in: a format could ask for any width or attribute.
+_PLAIN_TEMPLATE = re.compile(r"([^{}]|\{(feature|transformer)_name\})*")
 
 
 def _encodes_within_its_columns(encoder: Any) -> bool:
@@ -130,7 +133,7 @@ def _encodes_within_its_columns(encoder: Any) -> bool:
     if not hasattr(encoder, "categories_"):
         return True
     categories = encoder.categories_
-    nothing = [None] * encoder.n_features_in_
+    nothing = [None] * len(categories)  # not of a number from the file, which sizes no list
     grouped = encoder._infrequent_enabled
     mappings = getattr(encoder, "_default_to_infrequent_mappings", ()) if grouped else nothing
     infrequent = getattr(encoder, "_infrequent_indices", ()) if grouped else nothing
@@ -148,7 +151,7 @@ def _encodes_within(
 ) -> bool:
     n_codes = len(categories)
     if mapping is not None:
-        if len(mapping) != len(categories) or len(mapping) == 0 or mapping.min() < 0:
+        if not 0 < len(mapping) == len(categories) or not _are_below(mapping, len(categories)):
             return False
         n_codes = int(mapping.max()) + 1
     return (
@@ -178,8 +181,15 @@ def _are_below(indices: Any, length: int) -> bool:
 
 
 def _selects_its_columns(transformer: Any) -> bool:
-    selected = getattr(transformer, "_transformer_to_input_indices", {})
-    return all(_are_below(indices, transformer.n_features_in_) for indices in selected.values())
+    """Whether each column goes somewhere, and names of columns are made by a plain template."""
+    template = transformer.verbose_feature_names_out
+    if isinstance(template, str) and not _PLAIN_TEMPLATE.fullmatch(template):
+        return False
+    if not hasattr(transformer, "transformers_"):
+        return True
+    selected = [*chain(*transformer._transformer_to_input_indices.values())]
+    n_features = transformer.n_features_in_
+    return _are_below(selected, n_features) and len({*selected}) == n_features
 
 
 IS_SOUND: dict[str, Callable[[Any], bool]] = {
