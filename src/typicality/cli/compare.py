@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,11 +131,32 @@ def compare(
 def _say(terminal: Terminal, found: "Comparison") -> None:
     from rich.text import Text
 
-    for title, lines, about in _tables(found):
+    from typicality.stability.wording import agreement_table, clusterer_table, detector_table
+
+    def table(title: str, lines: Any, about: str = "") -> None:
         terminal.say(Text(f"\n{title}", style="bold"))
         terminal.say(rich_table(lines))
         if about:
             terminal.say(about)
+
+    if found.clusterers:
+        table("Clusters", clusterer_table(found.clusterers))
+    if len(found.labels) > 1:
+        table(
+            "Agreement of clusters",
+            agreement_table(found.label_agreement, found.placed_agreement),
+            "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
+            "put in a cluster.",
+        )
+    if found.detectors:
+        table("Outliers", detector_table(found.detectors))
+    if len(found.flagged) > 1:
+        table(
+            "Agreement on outliers",
+            agreement_table(found.rank_agreement, found.flag_agreement),
+            "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
+            "the rows flagged.",
+        )
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
         terminal.say(Text(f"\n{title}", style="bold"))
         for sentence in sentences:
@@ -144,34 +164,12 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
 
 
-def _tables(found: "Comparison") -> Iterator[tuple[str, list[tuple[str, ...]], str]]:
-    """The title and the lines of each table, and a sentence below it."""
-    from typicality.stability.wording import agreement_table, clusterer_table, detector_table
-
-    if found.clusterers:
-        yield "Clusters", clusterer_table(found.clusterers), ""
-    if len(found.labels) > 1:
-        yield (
-            "Agreement of clusters",
-            agreement_table(found.label_agreement, found.placed_agreement),
-            "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
-            "put in a cluster.",
-        )
-    if found.detectors:
-        yield "Outliers", detector_table(found.detectors), ""
-    if len(found.flagged) > 1:
-        yield (
-            "Agreement on outliers",
-            agreement_table(found.rank_agreement, found.flag_agreement),
-            "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
-            "the rows flagged.",
-        )
-
-
 # ---- what is written -----------------------------------------------------------------------------
 
 
 def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:
+    import numpy as np
+
     from typicality.cli.folder import write_record
     from typicality.tables import write_table
 
@@ -184,20 +182,13 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
         for entry in entries:
             lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
             writer.writerow(entry | lists)
-    with open(folder / _FILES[2], "xb") as stream:
-        write_table(stream, rows.table, _label_columns(found, rows))
-
-
-def _label_columns(found: "Comparison", rows: "FileRows") -> dict[str, Any]:
-    """Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared."""
-    import numpy as np
-
-    compared = np.flatnonzero(rows.kept)[found.rows]
+    # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
     values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}
     columns = {}
     for name, of_compared in values.items():
         column = np.ma.array(np.zeros(len(rows.kept), np.int64), mask=True)
-        column[compared] = of_compared
+        column[np.flatnonzero(rows.kept)[found.rows]] = of_compared
         columns[re.sub(r"\W+", "_", name)] = column
-    return columns
+    with open(folder / _FILES[2], "xb") as stream:
+        write_table(stream, rows.table, columns)

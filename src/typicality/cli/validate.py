@@ -291,41 +291,32 @@ _IN_PICTURE = {"one-cluster": "typicality", "one-class svm": "one-class SVM"}
 
 def _draw(path: Path, study: "OutlierStudy") -> None:
     """Draw a panel for each rate, with boxes of each detector for each bandwidth."""
-    from matplotlib.figure import Figure
-
-    n_rates = len(study.rates)
-    size = (_MARGIN + _BOX_WIDTH * len(study.sigmas), _MARGIN / 2 + _PANEL_HEIGHT * n_rates)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(n_rates, 1, squeeze=False, sharex=True)[:, 0]
-    for number, ax in enumerate(panels):
-        _draw_panel(ax, study, number)
-        ax.label_outer()
-    for ax in panels[1:] if len(study.results) > 1 else ():
-        ax.get_legend().remove()
-    figure.savefig(path, dpi=_DOTS_PER_INCH)
-
-
-def _draw_panel(ax: Any, study: "OutlierStudy", number: int) -> None:
-    """The boxes of one rate."""
     import numpy as np
+    from matplotlib.figure import Figure
 
     from typicality.plot import StabilityDisplay
 
-    scores = {
-        _IN_PICTURE[name]: np.column_stack([result.scores[:, number] for result in results])
-        for name, results in study.results.items()
-    }
+    n_rates, chosen = len(study.rates), study.recommendation.chosen
+    size = (_MARGIN + _BOX_WIDTH * len(study.sigmas), _MARGIN / 2 + _PANEL_HEIGHT * n_rates)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(n_rates, 1, squeeze=False, sharex=True)[:, 0]
+    names = {"setting_name": "sigma", "score_name": "stability"}
     labels = [
         f"{sigma:.4g}\n{rule}".rstrip() + "\ndefault" * (sigma == study.default_sigma)
         for sigma, rule in study.sigmas
     ]
-    StabilityDisplay(scores, settings=labels, setting_name="sigma", score_name="stability").plot(
-        ax=ax
-    )
-    ax.set_ylim(-0.03, _TOP)
-    rate, chosen = study.rates[number], study.recommendation.chosen
-    ax.set_title(f"Rate {rate:g}")
-    if chosen.rate == rate:
-        place = [sigma for sigma, _ in study.sigmas].index(chosen.sigma)
-        ax.axvspan(place - 0.5, place + 0.5, color=_BEHIND_CHOSEN, zorder=0)
-        ax.text(place, 1.03, "recommended", ha="center", va="bottom", fontsize="small")
+    for number, (ax, rate) in enumerate(zip(panels, study.rates, strict=True)):
+        scores = {
+            _IN_PICTURE[name]: np.column_stack([result.scores[:, number] for result in results])
+            for name, results in study.results.items()
+        }
+        StabilityDisplay(scores, settings=labels, **names).plot(ax=ax)
+        ax.set(ylim=(-0.03, _TOP), title=f"Rate {rate:g}")
+        ax.label_outer()
+        if number > 0 and len(scores) > 1:
+            ax.get_legend().remove()
+        if chosen.rate == rate:
+            place = [sigma for sigma, _ in study.sigmas].index(chosen.sigma)
+            ax.axvspan(place - 0.5, place + 0.5, color=_BEHIND_CHOSEN, zorder=0)
+            ax.text(place, 1.03, "recommended", ha="center", va="bottom", fontsize="small")
+    figure.savefig(path, dpi=_DOTS_PER_INCH)

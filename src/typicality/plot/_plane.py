@@ -1,9 +1,8 @@
 """A grid over two features of the data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import narwhals
 import numpy as np
@@ -19,58 +18,52 @@ from typicality.plot._axes import last_step, view_of
 _MARGIN = 0.08  # of the range of the data, on each side
 
 
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """Points of a plane through the data: two features vary, the others keep their median.
+def plane_through(
+    estimator: Any, X: Any, *, features: Any, grid_resolution: Any, cluster: Any
+) -> tuple[dict[str, Any], FittedView, FittedView, str]:
+    """The plane of two features, over the range of the rows and a little more.
 
-    Parameters
-    ----------
+    The other features keep their median.
+
+    Returns
+    -------
     parts : dict
         The arguments of a display over the plane: the features at the points of a grid, the
         membership there, the rows seen along the other features, their labels, and the names.
     on_grid, of_rows : FittedView
-        What the model says of the points of the grid, and of the rows.
+        The views of the points of the grid, and of the rows.
     note : str
         A line for the title about the other features, if there are any.
     """
-
-    parts: dict[str, Any]
-    on_grid: FittedView
-    of_rows: FittedView
-    note: str
-
-    @classmethod
-    def through(
-        cls, estimator: Any, X: Any, *, features: Any, grid_resolution: Any, cluster: Any
-    ) -> Self:
-        """The plane of two features, over the range of the rows and a little more."""
-        model = last_step(estimator)
-        size = check_whole(grid_resolution, "grid_resolution", least=2)
-        names = feature_names(X)
-        rows, places = _two_features(model, X, features, names)
-        points = rows[:, places]
-        low, high = points.min(axis=0), points.max(axis=0)
-        margin = np.where(high > low, _MARGIN * (high - low), 1.0)
-        xx0, xx1 = np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
-        grid = np.tile(np.median(rows, axis=0), (size * size, 1))
-        grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
-        on_grid, of_rows = view_of(estimator, _like(X, grid, names)), view_of(estimator, X)
-        membership, name = _membership(on_grid, cluster)
-        xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
-        n_others = rows.shape[1] - 2
-        others = "other feature" if n_others == 1 else f"{n_others} other features"
-        parts = {
-            "xx0": xx0,
-            "xx1": xx1,
-            "membership": membership.reshape(size, size),
-            "points": points,
-            "labels": of_rows.labels,
-            "xlabel": xlabel,
-            "ylabel": ylabel,
-            "name": name,
-        }
-        note = f"\ncontours: the {others} at the median" if n_others else ""
-        return cls(parts, on_grid, of_rows, note)
+    size = check_whole(grid_resolution, "grid_resolution", least=2)
+    names = feature_names(X)
+    rows, places = _two_features(last_step(estimator), X, features, names)
+    points = rows[:, places]
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = np.where(high > low, _MARGIN * (high - low), 1.0)
+    xx0, xx1 = np.meshgrid(*np.linspace(low - margin, high + margin, size).T)
+    grid: Any = np.tile(np.median(rows, axis=0), (size * size, 1))
+    grid[:, places] = np.column_stack([xx0.ravel(), xx1.ravel()])
+    xlabel, ylabel = (f"feature {j}" if names is None else str(names[j]) for j in places)
+    if names is not None:  # a dataframe of the kind of X: estimators compare names
+        columns = dict(zip(map(str, names), grid.T, strict=True))
+        grid = narwhals.from_dict(columns, backend=narwhals.get_native_namespace(X)).to_native()
+    on_grid, of_rows = view_of(estimator, grid), view_of(estimator, X)
+    membership, name = _membership(on_grid, cluster)
+    parts = {
+        "xx0": xx0,
+        "xx1": xx1,
+        "membership": membership.reshape(size, size),
+        "points": points,
+        "labels": of_rows.labels,
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+        "name": name,
+    }
+    n_others = rows.shape[1] - 2
+    others = "other feature" if n_others == 1 else f"{n_others} other features"
+    note = f"\ncontours: the {others} at the median" if n_others else ""
+    return parts, on_grid, of_rows, note
 
 
 def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
@@ -88,15 +81,6 @@ def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
         raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
     name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
     return np.asarray(surfaces[:, cluster], dtype=np.float64), name
-
-
-def _like(X: Any, rows: Doubles, names: Any) -> Any:
-    """Rows as a dataframe of the kind of X where that has names: estimators compare them."""
-    if names is None:
-        return rows
-    columns = {str(name): column for name, column in zip(names, rows.T, strict=True)}
-    backend = narwhals.get_native_namespace(X)
-    return narwhals.from_dict(columns, backend=backend).to_native()
 
 
 def _two_features(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
-from typicality.plot._plane import Plane
+from typicality.plot._plane import plane_through
 
 _FLOOR = -1.0  # where the rows lie below the surface
 _VIEW = {"elev": 25, "azim": -60}
@@ -114,7 +114,8 @@ class ClassificationFunctionDisplay:
         require_matplotlib(cls)
         _check_three_dimensions(ax)
         options = {"features": features, "grid_resolution": grid_resolution, "cluster": cluster}
-        return cls(**Plane.through(estimator, X, **options).parts).plot(ax=ax)
+        parts, *_ = plane_through(estimator, X, **options)
+        return cls(**parts).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the surface and the rows.

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from typicality._typing import Doubles, Places
 from typicality.fitted import view
 from typicality.levelsets.tree import AlphaTree
-from typicality.plot._axes import axes_for, last_step, require_matplotlib, written
+from typicality.plot._axes import axes_for, last_step, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
 
 _MOST_BRANCHES = 40
@@ -98,7 +98,6 @@ class ClusterTreeDisplay:
         -------
         ClusterTreeDisplay
         """
-        require_matplotlib(cls)
         model = last_step(estimator)
         tree: Any = getattr(model, "tree_", None)
         if not hasattr(tree, "branches"):

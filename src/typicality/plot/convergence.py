@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
 from typicality._words import counted
-from typicality.plot._axes import axes_for, check_values, last_step, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, last_step
 from typicality.plot._colours import FIRST, SECOND
 from typicality.solve.picard import PicardResult
 
@@ -90,7 +90,6 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        require_matplotlib(cls)
         model = last_step(estimator)
         path = getattr(model, "objective_path_", None)
         if path is None:
@@ -115,7 +114,6 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        require_matplotlib(cls)
         display = cls(result.objectives, residuals=result.residuals, status=result.status)
         return display.plot(ax=ax)
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from typicality._words import counted
-from typicality.plot._axes import axes_for, last_step, require_matplotlib
+from typicality.plot._axes import axes_for, last_step
 from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.solve.schedules import LambdaPath
 
@@ -58,7 +58,6 @@ class LambdaPathDisplay:
         -------
         LambdaPathDisplay
         """
-        require_matplotlib(cls)
         model = last_step(estimator)
         path = getattr(model, "lambda_path_", None)
         if path is None:

@@ -12,7 +12,7 @@ from typicality._words import counted
 from typicality.fitted import FittedView
 from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib
 from typicality.plot._colours import CUT, cluster_colour, shades
-from typicality.plot._plane import Plane
+from typicality.plot._plane import plane_through
 
 _TINT = 0.25  # opacity of the region of a cluster
 _N_LEVELS = 12  # about
@@ -157,13 +157,12 @@ class MembershipContourDisplay:
         """
         require_matplotlib(cls)
         options = {"features": features, "grid_resolution": grid_resolution, "cluster": cluster}
-        plane = Plane.through(estimator, X, **options)
-        shape = plane.parts["membership"].shape
-        boundaries = _boundaries(last_step(estimator), plane.on_grid, shape)
+        parts, on_grid, of_rows, note = plane_through(estimator, X, **options)
+        boundaries = _boundaries(last_step(estimator), on_grid, parts["membership"].shape)
         display = cls(
-            **plane.parts,
+            **parts,
             boundaries=[line for line in boundaries if cluster in (None, line.label)],
-            title=_summary(plane.of_rows) + plane.note,
+            title=_summary(of_rows) + note,
         )
         return display.plot(colorbar=colorbar, ax=ax)
 

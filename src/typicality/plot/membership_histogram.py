@@ -162,7 +162,6 @@ class MembershipHistogramDisplay:
         -------
         MembershipHistogramDisplay
         """
-        require_matplotlib(cls)
         display = cls(values, labels=labels, levels=levels, valley=valley, name=name)
         if display.labels is not None:
             check_same_length(len(display.values), "values", len(display.labels), "labels")

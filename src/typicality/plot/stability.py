@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._typing import Doubles
-from typicality.plot._axes import axes_for, check_values, require_matplotlib
+from typicality.plot._axes import axes_for, check_values
 from typicality.plot._colours import FIRST, PLAIN, SECOND, cluster_colour
 
 _GROUP = 0.8  # of the distance between settings: the rest keeps them apart
@@ -96,7 +96,6 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        require_matplotlib(cls)
         one, settings = _check_results(results)
         if settings is None:
             settings = (", ".join(str(result.settings[0]) for result in results.values()),)
@@ -133,7 +132,6 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        require_matplotlib(cls)
         one, settings = _check_results(results)
         names = [one.score_name]
         if settings is not None:
@@ -173,7 +171,6 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        require_matplotlib(cls)
         if not isinstance(scores, Mapping) or not scores:
             raise ValueError(
                 "scores must be a mapping from the name of each setting to its scores, e.g. "

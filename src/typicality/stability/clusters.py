@@ -12,7 +12,6 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
-from typicality._words import counted
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics.partitions import count_clusters
 from typicality.stability import resample
@@ -60,13 +59,6 @@ class ClusteringStability(RepeatedScores):
         found = self.n_clusters[:, 1]
         fewest, most = int(found.min()), int(found.max())
         return (str(fewest) if fewest == most else f"{fewest} to {most}",)
-
-    @property
-    def title(self) -> str:
-        return (
-            f"Stability of {self.estimator}: {counted(self.n_repeats, 'split')} of "
-            f"{counted(self.n_rows, 'row')} in halves"
-        )
 
     @property
     def instabilities(self) -> Doubles:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from typicality.stability.methods import (
     refit,
     with_refits,
 )
+from typicality.stability.outliers import is_share
 from typicality.stability.results import text_table
 
 _NOMINAL_RATE = 0.05
@@ -249,16 +250,26 @@ def compare_methods(
     1.0
     """
     chosen = chosen_methods(methods)
-    rate = _check_rate(contamination)
+    if contamination != "auto" and not is_share(contamination):
+        raise ValueError(
+            f"contamination must be 'auto' or a share above 0 and at most 0.5; got "
+            f"{contamination!r}."
+        )
+    rate = _NOMINAL_RATE if contamination == "auto" else float(contamination)
+    number: Any = None if n_clusters == "auto" else n_clusters
+    if n_clusters != "auto" and (
+        isinstance(number, bool) or not isinstance(number, Integral) or number < 1
+    ):
+        raise ValueError(f"n_clusters must be 'auto' or a whole number, 1 or more; got {number!r}.")
     n_repeats = check_whole(n_repeats, "n_repeats", least=2)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     every_row = resample.check_numbers(
         X, _FEWEST_ROWS, what="a comparison", why="fits each method again on subsamples"
     )
     seed = resample.seed_of(random_state)
-    rows = resample.draw_rows(len(every_row), max_rows, np.random.RandomState(seed))
+    rows = resample.draw_rows(len(every_row), max_rows, seed)
     compared = every_row[rows]
-    number = _check_n_clusters(n_clusters, compared)
+    check_distinct_rows(compared, None, number or 1)
     drawn = resample.draw_subsamples(len(compared), n_repeats, share=_SHARE, random_state=seed)
     n_steps, steps = len(chosen) * (1 + n_repeats), count()
 
@@ -294,31 +305,3 @@ def compare_methods(
         clusterers=tuple(r for r in results if isinstance(r, ClustererResult)),
         detectors=tuple(r for r in results if isinstance(r, DetectorResult)),
     )
-
-
-# ---- what is refused -----------------------------------------------------------------------------
-
-
-def _check_rate(contamination: Any) -> float:
-    if isinstance(contamination, str) and contamination == "auto":
-        return _NOMINAL_RATE
-    is_number = isinstance(contamination, Real) and not isinstance(contamination, bool)
-    if not is_number or not 0 < float(contamination) <= 0.5:
-        raise ValueError(
-            f"contamination must be 'auto' or a share above 0 and at most 0.5; got "
-            f"{contamination!r}."
-        )
-    return float(contamination)
-
-
-def _check_n_clusters(n_clusters: Any, rows: Doubles) -> int | None:
-    """'auto', which is None here, or a number of clusters that the rows can have."""
-    if isinstance(n_clusters, str) and n_clusters == "auto":
-        return None
-    is_whole = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
-    if not is_whole or n_clusters < 1:
-        raise ValueError(
-            f"n_clusters must be 'auto' or a whole number, 1 or more; got {n_clusters!r}."
-        )
-    check_distinct_rows(rows, None, int(n_clusters))
-    return int(n_clusters)

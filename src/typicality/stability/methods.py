@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +38,7 @@ from typicality.stability.resample import (
 from typicality.stability.results import as_json, words_of
 
 _MOST_CLUSTERS = 20
-_CHOICE_ROWS = 5_000  # the number is chosen on at most so many rows
+_CHOICE_ROWS = 5_000
 _SILHOUETTE_ROWS = 2_000  # its cost grows with the square
 _ROWS_A_CLUSTER = 5
 _NUMBER_PARAMETERS = {"silhouette": "n_clusters", "BIC": "n_components"}
@@ -87,6 +86,19 @@ class Method(NamedTuple):
             settings[_NUMBER_PARAMETERS[self.number_rule]] = n_clusters
         return self._replace(estimator=clone(self.estimator).set_params(**settings))
 
+    def fit(self, X: Doubles, seed: int) -> tuple[Any, NDArray[Any], Doubles | None]:
+        """A fitted model, labels or flags of the rows, and the scores of a detector."""
+        model = seeded_clone(self.estimator, seed).fit(X[draw_rows(len(X), self.most_rows, seed)])
+        if not self.is_detector:
+            labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
+            return model, np.asarray(labels, dtype=np.int64), None
+        if hasattr(model, "negative_outlier_factor_"):
+            # Local outlier factors of training rows leave the row out; score_samples would not.
+            scores = np.asarray(model.negative_outlier_factor_) - model.offset_
+        else:
+            scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        return model, scores < 0, scores
+
 
 def _ours(estimator: Any, **settings: Any) -> Method:
     return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
@@ -130,14 +142,15 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
         return tuple(METHODS.values())
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise ValueError(f"methods must be a list of names or estimators; got {methods!r}.")
-    chosen = tuple(_named(m) if isinstance(m, str) else _own(m) for m in methods)
-    if not chosen:
+    if not methods:
         raise ValueError(f"methods is empty: name one or more of {', '.join(METHODS)}.")
-    names = [method.name for method in chosen]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"methods has {twice[0]!r} twice: leave one of them out.")
-    return chosen
+    chosen: dict[str, Method] = {}
+    for given in methods:
+        method = _named(given) if isinstance(given, str) else _own(given)
+        if method.name in chosen:
+            raise ValueError(f"methods has {method.name!r} twice: leave one of them out.")
+        chosen[method.name] = method
+    return tuple(chosen.values())
 
 
 def _named(name: str) -> Method:
@@ -175,9 +188,10 @@ def _own(estimator: Any) -> Method:
 def _choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     """The number of clusters with the best silhouette, or with the smallest BIC.
 
-    Tried are 2 (1 for the BIC, which knows of it) to 20, and no more than a fifth of the rows. The
-    silhouette is a mean over at most 2,000 rows; numbers that the method does not come up with,
-    because prototypes meet, do not count. Of equally good numbers the smallest is taken.
+    Tried, on at most 5,000 rows, are 2 (1 for the BIC, which knows of it) to 20, and no more than a
+    fifth of the rows. The silhouette is a mean over at most 2,000 rows; numbers that the method
+    does not come up with, because prototypes meet, do not count. Of equally good numbers the
+    smallest is taken.
 
     Parameters
     ----------
@@ -192,6 +206,7 @@ def _choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     -------
     int
     """
+    X = X[draw_rows(len(X), _CHOICE_ROWS, seed)]
     most = min(_MOST_CLUSTERS, max(2, len(X) // _ROWS_A_CLUSTER))
     most = min(most, count_distinct_rows(X, None, most))
     by_silhouette = method.number_rule == "silhouette"
@@ -199,22 +214,14 @@ def _choose_number(method: Method, X: Doubles, *, seed: int) -> int:
     rows = np.random.RandomState(seed).permutation(len(X))[:_SILHOUETTE_ROWS]
     losses = []
     for number in numbers:
-        told = method.configured(rate=None, n_clusters=number)
-        model = seeded_clone(told.estimator, seed).fit(X)
+        model, labels, _ = method.configured(rate=None, n_clusters=number).fit(X, seed)
         if not by_silhouette:
             losses.append(model.bic(X))
-            continue
-        labels = _labels_of(model, X)[rows]
-        n_labels = len(np.unique(labels))
-        is_defined = n_labels == number and n_labels < len(rows)
-        losses.append(-silhouette_score(X[rows], labels) if is_defined else 1.0)
+        elif number == len(np.unique(labels[rows])) < len(rows):
+            losses.append(-silhouette_score(X[rows], labels[rows]))
+        else:
+            losses.append(1.0)
     return numbers[int(np.argmin(losses))]
-
-
-def _labels_of(model: Any, X: Doubles) -> NDArray[np.int64]:
-    """The labels of the rows a model was fitted on."""
-    labels = model.labels_ if hasattr(model, "labels_") else model.predict(X)
-    return np.asarray(labels, dtype=np.int64)
 
 
 # ---- what a comparison found out about each ------------------------------------------------------
@@ -371,23 +378,22 @@ def first_fit(
     method: Method, X: Doubles, *, n_clusters: int | None, rate: float, seed: int
 ) -> tuple[Method, Result]:
     """The method with all its settings, and its timed fit on all rows."""
-    method = method.configured(rate=rate, n_clusters=n_clusters)
-    number_from = "found" if method.number_rule is None else "given"
-    choice: Attempt[int] = Attempt()
-    if method.number_rule is not None and n_clusters is None:
-        number_from = method.number_rule
-        sample = _at_most(_CHOICE_ROWS, X, seed)
+    number_from, choice = "found", Attempt[int]()
+    if method.number_rule is not None:
+        number_from = "given" if n_clusters is not None else method.number_rule
+    if number_from not in ("found", "given"):
         with one_thread():  # small products of matrices lose more to threads than they win
-            choice = attempt(partial(_choose_number, method, sample, seed=seed), catch=FIT_ERRORS)
-        method = method.configured(rate=rate, n_clusters=choice.value)
+            choice = attempt(lambda: _choose_number(method, X, seed=seed), catch=FIT_ERRORS)
+        n_clusters = choice.value
+    method = method.configured(rate=rate, n_clusters=n_clusters)
     fit: Attempt[Any] = Attempt(failure=choice.failure)
     if choice.failure is None:
         # The first fit compiles code of ours, which depends on the number of rows, or loads that of
         # others: it is not counted.
         compiles = type(method.estimator).__module__.startswith("typicality.")
         warm_up = X if compiles else X[:_WARM_UP_ROWS]
-        attempt(lambda: _fit(method, warm_up, seed), catch=FIT_ERRORS)
-        fit = attempt(lambda: _fit(method, X, seed)[1:], catch=FIT_ERRORS)
+        attempt(lambda: method.fit(warm_up, seed), catch=FIT_ERRORS)
+        fit = attempt(lambda: method.fit(X, seed)[1:], catch=FIT_ERRORS)
     found, scores = fit.value or (None, None)
     remarks = [first_line(w) for kind, w in fit.warnings if not issubclass(kind, _FOR_DEVELOPERS)]
     if choice.value == _MOST_CLUSTERS:
@@ -415,31 +421,11 @@ def first_fit(
 
 def refit(method: Method, X: Doubles, rows: Places, seed: int) -> tuple[NDArray[Any], float | None]:
     """Labels or flags of some rows by a fit on them, and the share flagged of the others."""
-    model, found, _ = _fit(method, X[rows], seed)
+    model, found, _ = method.fit(X[rows], seed)
     unseen = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
     if not (method.is_detector and len(unseen) and hasattr(model, "predict")):
         return found, None
     return found, float(np.mean(model.predict(X[unseen]) == -1))
-
-
-def _fit(method: Method, X: Doubles, seed: int) -> tuple[Any, NDArray[Any], Doubles | None]:
-    """A fitted model, labels or flags of the rows, and the scores of a detector."""
-    model = seeded_clone(method.estimator, seed).fit(_at_most(method.most_rows, X, seed))
-    if not method.is_detector:
-        return model, _labels_of(model, X), None
-    if hasattr(model, "negative_outlier_factor_"):
-        # Local outlier factors of training rows leave the row out; score_samples would not.
-        scores = np.asarray(model.negative_outlier_factor_) - model.offset_
-    else:
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    return model, scores < 0, scores
-
-
-def _at_most(most: int | None, X: Doubles, seed: int) -> Doubles:
-    if most is None or len(X) <= most:
-        return X
-    rows: Doubles = X[draw_rows(len(X), most, np.random.RandomState(seed))]
-    return rows
 
 
 def with_refits(result: Result, drawn: Sequence[Places], refits: Sequence[Attempt[Any]]) -> Result:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from typicality._arguments import check_choice
 from typicality._compat import n_rows_of
 from typicality._typing import Doubles
-from typicality._words import counted, listed
+from typicality._words import listed
 from typicality.exceptions import ClusteringWarning, warn
 from typicality.metrics import jaccard_score
 from typicality.stability import resample
@@ -55,10 +55,7 @@ class OutlierStability(RepeatedScores):
 
     @property
     def title(self) -> str:
-        return (
-            f"Stability of {self.estimator}: {counted(self.n_repeats, 'split')} of "
-            f"{counted(self.n_rows, 'row')} in halves, transfer by {self.transfer}"
-        )
+        return f"{super().title}, transfer by {self.transfer}"
 
 
 def outlier_stability(
@@ -254,14 +251,18 @@ def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     """One share of rows to reject, or several."""
     given = resample.one_or_several(rates)
     for rate in given:
-        is_number = isinstance(rate, Real) and not isinstance(rate, bool)
-        if not is_number or not 0 < float(rate) <= 0.5:
+        if not is_share(rate):
             raise ValueError(
                 f"{name}: a share of rows to reject must be above 0 and at most 0.5; got {rate!r}."
             )
     if not given:
         raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
-    return tuple(float(rate) for rate in given)
+    return tuple(map(float, given))
+
+
+def is_share(rate: Any) -> bool:
+    """Whether it is a number above 0 and at most 0.5."""
+    return not isinstance(rate, bool) and isinstance(rate, Real) and 0 < float(rate) <= 0.5
 
 
 def _check_parameter_name(estimator: Any, name: str | None) -> None:

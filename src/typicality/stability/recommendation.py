@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
+from scipy.stats import sem
 
 from typicality._typing import Doubles
 from typicality._words import enumerated
@@ -167,7 +168,7 @@ def recommend(
     of_setting: dict[Setting, Doubles] = {}
     for sigma, of_sigma in zip(sigmas, np.asarray(scores, dtype=np.float64), strict=True):
         for rate, n_rows, values in zip(rates, n_flagged, of_sigma.T, strict=True):
-            mean, error = float(values.mean()), _standard_error(values)
+            mean, error = float(values.mean()), float(sem(values))
             of_setting[Setting(sigma, rate, n_rows, mean, error)] = values
     usual_rate = min(rates, key=lambda rate: abs(np.log(rate / default_rate)))
     (default,) = (s for s in of_setting if (s.sigma, s.rate) == (default_sigma, usual_rate))
@@ -195,18 +196,14 @@ def recommend(
         default=default,
         best=max(of_setting, key=attrgetter("stability")),
         settings=tuple(of_setting),
-        gain=(float(gains.mean()), _standard_error(gains)),
+        gain=(float(gains.mean()), float(sem(gains))),
     )
 
 
-def _standard_error(values: Doubles) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
 def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
-    mean, error = float(differences.mean()), _standard_error(differences)
+    mean = float(differences.mean())
     n_errors = stdtrit(len(differences) - 1, 1 - _BY_LUCK / n_rivals)
-    return mean < _MATTERS or mean <= n_errors * error
+    return mean < _MATTERS or mean <= n_errors * float(sem(differences))
 
 
 # ---- in words ------------------------------------------------------------------------------------

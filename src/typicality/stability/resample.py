@@ -54,9 +54,9 @@ def seed_of(random_state: Any) -> int:
     return int(random_state) if isinstance(random_state, Integral) else draw_seed(rng)
 
 
-def draw_rows(n_rows: int, size: int, rng: np.random.RandomState) -> Places:
-    """The numbers of randomly drawn rows, without replacement, in rising order."""
-    return np.sort(rng.permutation(n_rows)[:size])
+def draw_rows(n_rows: int, size: int | None, random_state: Any) -> Places:
+    """The numbers of randomly drawn rows, all at most, without replacement, in rising order."""
+    return np.sort(check_random_state(random_state).permutation(n_rows)[:size])
 
 
 def draw_subsamples(

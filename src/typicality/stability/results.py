@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from typicality._typing import Doubles
+from typicality._words import counted
 
 
 def words_of(estimator: Any) -> str:
@@ -43,9 +44,10 @@ class RepeatedScores(ABC):
         """What the columns of `scores` stand for."""
 
     @property
-    @abstractmethod
     def title(self) -> str:
         """What was done, in a line."""
+        splits, rows = counted(self.n_repeats, "split"), counted(self.n_rows, "row")
+        return f"Stability of {self.estimator}: {splits} of {rows} in halves"
 
     @property
     def n_repeats(self) -> int:

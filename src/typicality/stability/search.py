@@ -1,6 +1,6 @@
 """Parameters chosen by stability, with the interface of scikit-learn's searches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from numbers import Integral, Real
@@ -387,12 +387,13 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
 
     def _judge(self, X: Any, candidate: Any, kind: str, *, seed: int, progress: Any) -> Any:
         """The stability of a candidate, on the splits of a seed."""
-        judge: Callable[..., Any] = clustering_stability
-        if kind == "outliers":
-            judge = partial(outlier_stability, rates=self.rates, transfer=self.transfer)
-        splits = {"n_repeats": self.n_repeats, "random_state": seed, "n_jobs": self.n_jobs}
+        options: dict[str, Any] = {"n_repeats": self.n_repeats, "n_jobs": self.n_jobs}
+        options |= {"random_state": seed, "progress": progress}
         try:
-            return judge(candidate, X, progress=progress, **splits)
+            if kind == "clusters":
+                return clustering_stability(candidate, X, **options)
+            options |= {"rates": self.rates, "transfer": self.transfer}
+            return outlier_stability(candidate, X, **options)
         except RepetitionError as error:
             raise RepetitionError(f"{words_of(candidate)}: {error}") from error
 
@@ -411,16 +412,11 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         from typicality.plot import StabilityDisplay
 
         check_is_fitted(self)
-        settings = [
-            ", ".join(f"{name}={value!r}" for name, value in setting.items())
-            for setting in self.cv_results_["params"]
-        ]
-        scores = [result.scores.mean(axis=1) for result in self.results_]
-        told = {
-            setting: known[~np.isnan(known)]
-            for setting, known in zip(settings, scores, strict=True)
-            if not np.isnan(known).all()
-        }
+        told = {}
+        for setting, result in zip(self.cv_results_["params"], self.results_, strict=True):
+            scores = result.scores[~np.isnan(result.scores).any(axis=1)].mean(axis=1)
+            if len(scores):
+                told[", ".join(f"{name}={value!r}" for name, value in setting.items())] = scores
         if not told:
             raise ValueError("All settings have a single cluster: there is nothing to draw.")
         return StabilityDisplay.from_scores(told, ax=ax)

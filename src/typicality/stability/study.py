@@ -1,7 +1,7 @@
 """The stability of outlier detection over bandwidths and rates, and which of them to use."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from time import perf_counter
@@ -13,7 +13,7 @@ from sklearn.svm import OneClassSVM
 
 from typicality._arguments import check_choice, check_whole
 from typicality._typing import Doubles
-from typicality._words import counted, enumerated
+from typicality._words import enumerated
 from typicality.bandwidth import bandwidth, median_distance, neighbour_distance
 from typicality.cluster import OneClusterPCM
 from typicality.stability import resample
@@ -185,10 +185,7 @@ class OutlierStudy:
         )
 
     def __repr__(self) -> str:
-        title = (
-            f"Stability of outlier detection: {counted(self.n_repeats, 'split')} of "
-            f"{counted(self.n_split, 'row')} in halves, transfer by {self.transfer}"
-        )
+        title = replace(self.results[OURS][0], estimator="outlier detection").title
         tables = [f"{name}\n{text_table(self.cells(name), left=1)}" for name in self.results]
         return "\n\n".join([title, *tables, "\n".join(self.recommendation.sentences)])
 
@@ -299,11 +296,9 @@ def outlier_study(
     works: list[Any] = [
         (f"Fits of {OURS}", 2, partial(measure, OneClusterPCM(sigma=sigma))) for sigma, _ in named
     ]
-    if compare:
-        for sigma, _ in named:
-            machine = OneClassSVM(gamma=0.5 / sigma**2)
-            work = partial(measure, machine, rate_parameter="nu")
-            works.append((f"Fits of {SVM}", 2 * len(rates), work))
+    for sigma, _ in named if compare else ():
+        work = partial(measure, OneClassSVM(gamma=0.5 / sigma**2), rate_parameter="nu")
+        works.append((f"Fits of {SVM}", 2 * len(rates), work))
     found, caught = zip(*resample.repeat_each(works, n_repeats, progress), strict=True)
     results = {OURS: found[: len(named)]} | ({SVM: found[len(named) :]} if compare else {})
     warned: dict[str, list[str]] = {}  # sigmas, by warning

@@ -40,7 +40,9 @@ def findings_on_clusters(
     tuple of str
     """
     worked = [result for result in results if result.failure is None]
-    sentences = [*_failures(results)]
+    sentences = [
+        f"{_capital(r.name)} failed: {r.failure}" for r in results if r.failure is not None
+    ]
     if worked:
         by_number: dict[int, list[str]] = {}
         for result in worked:
@@ -51,12 +53,6 @@ def findings_on_clusters(
         sentences.append(_agreement_of_clusterers(worked, placed))
         sentences += _single_clusters(worked)
     return (*sentences, *_shaky(worked, "clusters"))
-
-
-def _failures(results: Sequence[ClustererResult] | Sequence[DetectorResult]) -> Iterator[str]:
-    for result in results:
-        if result.failure is not None:
-            yield f"{_capital(result.name)} failed: {result.failure}"
 
 
 def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: AgreementMatrix) -> str:
@@ -141,7 +137,9 @@ def findings_on_outliers(
     tuple of str
     """
     worked = [result for result in results if result.failure is None]
-    sentences = [*_failures(results)]
+    sentences = [
+        f"{_capital(r.name)} failed: {r.failure}" for r in results if r.failure is not None
+    ]
     told = [r for r in worked if r.rate is not None and r.held_out.values]
     if told and told[0].rate is not None:
         shares = ", ".join(f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told)
