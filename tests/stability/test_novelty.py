@@ -1,5 +1,7 @@
 """Accuracy of detectors that are trained on normal rows."""
 
+import json
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -110,6 +112,13 @@ def test_flags_of_either_kind_and_the_words(known):
     assert (by_truth.n_rows, by_truth.n_outliers) == (64, 14)
     assert "14 outliers in 64 rows, rejection by a rate of 0.1, 2 repetitions" in str(by_truth)
     assert by_truth.to_pandas().index.name == "training rows"
+
+
+def test_accuracy_is_ready_for_json_with_sizes_of_numpy(known):
+    result = novelty_accuracy(
+        OneClusterPCM(), *known, sizes=np.array([10, 20]), rate=0.1, n_repeats=2, random_state=0
+    )
+    assert json.loads(json.dumps(result.to_dict()))["sizes"] == [10, 20]
 
 
 @pytest.mark.parametrize(

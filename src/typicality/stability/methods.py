@@ -14,15 +14,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
+from typicality import cluster
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
-from typicality.cluster import (
-    AlphaCutClustering,
-    AutoClustering,
-    FuzzyCMeans,
-    OneClusterPCM,
-    SequentialPCM,
-)
 from typicality.geometry.rows import count_distinct_rows
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
@@ -104,23 +98,21 @@ def _ours(estimator: Any, **settings: Any) -> Method:
     return Method(ESTIMATORS[type(estimator).__name__].method, estimator, **settings)
 
 
-_LOF = Method(
-    "local outlier factor", LocalOutlierFactor(novelty=True), rate_parameter="contamination"
-)
+_LOF = "local outlier factor"
 METHODS = {
     method.name: method
     for method in (
-        _ours(AutoClustering()),
-        _ours(AlphaCutClustering()),
-        _ours(SequentialPCM()),
-        _ours(FuzzyCMeans(), number_rule="silhouette"),
+        _ours(cluster.AutoClustering()),
+        _ours(cluster.AlphaCutClustering()),
+        _ours(cluster.SequentialPCM()),
+        _ours(cluster.FuzzyCMeans(), number_rule="silhouette"),
         Method("k-means", KMeans(), number_rule="silhouette"),
         Method("gaussian mixture", GaussianMixture(), number_rule="BIC"),
         Method("hdbscan", HDBSCAN(copy=True)),
-        _ours(OneClusterPCM(), rate_parameter="contamination"),
+        _ours(cluster.OneClusterPCM(), rate_parameter="contamination"),
         Method("one-class svm", OneClassSVM(), rate_parameter="nu", most_rows=10_000),
         Method("isolation forest", IsolationForest(), rate_parameter="contamination"),
-        _LOF,
+        Method(_LOF, LocalOutlierFactor(novelty=True), rate_parameter="contamination"),
     )
 }
 
@@ -157,7 +149,7 @@ def _named(name: str) -> Method:
     def plain(text: str) -> str:
         return "".join(letter for letter in text.lower() if letter.isalnum())
 
-    spelled = {plain(known): method for known, method in METHODS.items()} | {"lof": _LOF}
+    spelled = {plain(known): method for known, method in METHODS.items()} | {"lof": METHODS[_LOF]}
     if plain(name) not in spelled:
         raise ValueError(
             f"methods has {name!r}, which is not known. Choose from {', '.join(METHODS)}, or pass "

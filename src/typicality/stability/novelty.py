@@ -146,7 +146,18 @@ def novelty_accuracy(
     check_same_length(n_rows, "X", len(truth), "is_outlier")
     if not truth.any():
         raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
-    sizes = _check_sizes(sizes, n_normal=int(np.count_nonzero(~truth)))
+    n_normal = int(np.count_nonzero(~truth))
+    sizes = resample.one_or_several(sizes)
+    for size in sizes:
+        whole = isinstance(size, Integral) and not isinstance(size, bool)
+        if not whole or not 2 <= size < n_normal:
+            raise ValueError(
+                f"sizes must be whole numbers from 2 to {n_normal - 1}: there are {n_normal} "
+                f"normal rows, and one at least must be left to judge; got {size!r}."
+            )
+    if not sizes:
+        raise ValueError("sizes is empty. Pass at least one number of training rows.")
+    sizes = tuple(map(int, sizes))
     work = partial(_train_once, detector, X, truth, sizes, rate, matched_to, score)
     scores = resample.repeat(
         work, n_repeats, random_state=random_state, n_jobs=n_jobs, progress=progress
@@ -154,9 +165,8 @@ def novelty_accuracy(
     rejection = "predict" if rate is None else f"a rate of {rate:g}"
     if matched_to is not None:
         rejection = f"the rate of {words_of(matched_to)}"
-    n_outliers = int(np.count_nonzero(truth))
     return NoveltyAccuracy(
-        words_of(detector), n_rows, np.array(scores), sizes, n_outliers, rejection
+        words_of(detector), n_rows, np.array(scores), sizes, n_rows - n_normal, rejection
     )
 
 
@@ -213,18 +223,3 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
         raise ValueError(
             f"{judge!r} has no predict that says which rows to reject (-1). Pass rate=."
         )
-
-
-def _check_sizes(sizes: Any, n_normal: int) -> tuple[int, ...]:
-    """One number of training rows or several, fewer than there are normal rows."""
-    given = resample.one_or_several(sizes)
-    for size in given:
-        whole = isinstance(size, Integral) and not isinstance(size, bool)
-        if not whole or not 2 <= size < n_normal:
-            raise ValueError(
-                f"sizes must be whole numbers from 2 to {n_normal - 1}: there are {n_normal} "
-                f"normal rows, and one at least must be left to judge; got {size!r}."
-            )
-    if not given:
-        raise ValueError("sizes is empty. Pass at least one number of training rows.")
-    return tuple(int(size) for size in given)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -178,7 +177,12 @@ def recommend(
         if s == default or (s.rate <= usual_rate and s.n_flagged >= FEWEST_FLAGGED)
     ]
     most_stable = of_setting[max(candidates, key=attrgetter("stability"))]
-    is_noise = partial(_is_noise, n_rivals=max(1, len(candidates) - 1))
+    level = 1 - _BY_LUCK / max(1, len(candidates) - 1)
+
+    def is_noise(differences: Doubles) -> bool:
+        mean, n_errors = float(differences.mean()), stdtrit(len(differences) - 1, level)
+        return bool(mean < _MATTERS or mean <= n_errors * sem(differences))
+
     equal = [s for s in candidates if is_noise(most_stable - of_setting[s])]
     if default not in equal:
         # What is hardly more stable than the default is no reason to leave it, either.
@@ -198,12 +202,6 @@ def recommend(
         settings=tuple(of_setting),
         gain=(float(gains.mean()), float(sem(gains))),
     )
-
-
-def _is_noise(differences: Doubles, *, n_rivals: int) -> bool:
-    mean = float(differences.mean())
-    n_errors = stdtrit(len(differences) - 1, 1 - _BY_LUCK / n_rivals)
-    return mean < _MATTERS or mean <= n_errors * float(sem(differences))
 
 
 # ---- in words ------------------------------------------------------------------------------------

@@ -420,13 +420,12 @@ def warn_once(
     first: dict[Caught, str] = {}
     times: Counter[Caught] = Counter()
     for caught in caught_in_each:
-        kinds = {(category, _pattern(text)): text for category, text in reversed([*caught])}
+        # The words alone: "Constant: feature 3, feature 5." is "Constant: feature #.".
+        kinds = {
+            (category, _LISTED.sub(r"\1", _DETAIL.sub("#", text))): text
+            for category, text in reversed([*caught])
+        }
         times.update(kinds.keys())
         first = kinds | first
     for (category, pattern), count in times.items():
         warn(f"{first[category, pattern]} (In {count:,} of {n_repeats:,} {among}.)", category)
-
-
-def _pattern(text: str) -> str:
-    """The words alone: "Constant: feature 3, feature 5." is "Constant: feature #."."""
-    return _LISTED.sub(r"\1", _DETAIL.sub("#", text))
