@@ -231,6 +231,20 @@ def test_estimators_of_ones_own_keep_their_parameters(apart):
     assert own[0].get_params() == KMeans(5, random_state=3).get_params()
 
 
+def test_numbers_of_numpy_are_written_as_those_of_python(apart):
+    found = compare_methods(
+        apart,
+        methods=["k-means", "one-cluster"],
+        n_clusters=np.int64(3),
+        contamination=np.float64(0.1),
+        n_repeats=2,
+        random_state=0,
+    )
+    (clusterer,), (detector,) = found.clusterers, found.detectors
+    assert clusterer.estimator == "KMeans(n_clusters=3, random_state=0)"
+    assert detector.estimator.startswith("OneClusterPCM(contamination=0.1")
+
+
 def test_a_table_of_names_may_be_spelled_freely(apart):
     found = compare_methods(apart, methods=["FCM", "K Means"], n_clusters=3, n_repeats=2)
     assert [r.name for r in found.clusterers] == ["fcm", "k-means"]
@@ -318,9 +332,11 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
         ({"methods": [BaseEstimator()]}, "neither makes clusters nor flags"),
         ({"n_clusters": 0}, "n_clusters must be"),
         ({"n_clusters": "three"}, "n_clusters must be"),
+        ({"n_clusters": np.array([2, 3])}, "n_clusters must be"),
         ({"n_clusters": 21}, "more than the 20 distinct rows"),
         ({"contamination": 0.6}, "contamination must be"),
         ({"contamination": True}, "contamination must be"),
+        ({"contamination": np.array([0.1, 0.2])}, "contamination must be"),
         ({"n_repeats": 1}, "n_repeats must be"),
         ({"max_rows": 9}, "max_rows must be"),
         ({"random_state": "seed"}, "cannot be used to seed"),

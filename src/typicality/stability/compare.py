@@ -250,17 +250,21 @@ def compare_methods(
     1.0
     """
     chosen = chosen_methods(methods)
-    if contamination != "auto" and not is_share(contamination):
+    given: Any = contamination
+    rate = _NOMINAL_RATE if isinstance(given, str) and given == "auto" else given
+    if not is_share(rate):
         raise ValueError(
-            f"contamination must be 'auto' or a share above 0 and at most 0.5; got "
-            f"{contamination!r}."
+            f"contamination must be 'auto' or a share above 0 and at most 0.5; got {given!r}."
         )
-    rate = _NOMINAL_RATE if contamination == "auto" else float(contamination)
-    number: Any = None if n_clusters == "auto" else n_clusters
-    if n_clusters != "auto" and (
-        isinstance(number, bool) or not isinstance(number, Integral) or number < 1
-    ):
-        raise ValueError(f"n_clusters must be 'auto' or a whole number, 1 or more; got {number!r}.")
+    rate = float(rate)
+    given = n_clusters
+    number = None
+    if not (isinstance(given, str) and given == "auto"):
+        if isinstance(given, bool) or not isinstance(given, Integral) or given < 1:
+            raise ValueError(
+                f"n_clusters must be 'auto' or a whole number, 1 or more; got {given!r}."
+            )
+        number = int(given)
     n_repeats = check_whole(n_repeats, "n_repeats", least=2)
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     every_row = resample.check_numbers(
