@@ -1,7 +1,6 @@
 """A table that is read block by block; formats fill in how."""
 
 import hashlib
-import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -158,6 +157,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.names: tuple[str, ...] = ()
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
+        self._digest = hashlib.sha256()
         self._temporary = temporary
 
     def __exit__(self, *_: object) -> None:
@@ -167,7 +167,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         """Remove the temporary file of standard input."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
-            self._temporary = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -184,7 +183,7 @@ class TableFile(AbstractContextManager["TableFile"]):
                 if self.n_rows is not None and n_rows > self.n_rows:
                     raise self.changed()
                 yield block
-            fingerprint = f"sha256:{self._hash()}"
+            fingerprint = f"sha256:{self._digest.hexdigest()}"
         except OSError as error:
             raise TableError(
                 f"{self.name} could not be read to its end: {reason_of(error)}. Check the file, "
@@ -208,23 +207,9 @@ class TableFile(AbstractContextManager["TableFile"]):
 
     @abstractmethod
     def _read(self) -> Iterator[Block]:
-        """One pass over the rows."""
-
-    @abstractmethod
-    def _hash(self) -> str:
-        """The hash of the bytes of the pass that has just ended."""
+        """One pass over the rows; at its end, `_digest` is the hash of the bytes."""
 
 
 def reason_of(error: OSError) -> str:
     """What the system says, without numbers and paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()
-
-
-def hash_of(*paths: str | os.PathLike[str]) -> str:
-    """The hash of the bytes of one file, or of several one after another."""
-    digest = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as file:
-            while some := file.read(2**20):
-                digest.update(some)
-    return digest.hexdigest()
