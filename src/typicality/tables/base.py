@@ -110,24 +110,24 @@ class Block:
 
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell of text."""
-        cell = self.cells(name)[row]
+        remedies = {
+            "numbers with commas between thousands": "Save the file without commas between "
+            "thousands, and with decimal points.",
+            "numbers with a decimal comma": "Save the file with decimal points: 1.5, not 1,5.",
+        }
         remedy = "Correct it, leave the cell empty, or choose other columns."
-        look = look_of([cell])
-        if look == "numbers with commas between thousands":
-            remedy = "Save the file without commas between thousands, and with decimal points."
-        if look == "numbers with a decimal comma":
-            remedy = "Save the file with decimal points: 1.5, not 1,5."
-        return self._error(row, name, f"{shown(cell)} is not a number", remedy)
+        remedy = remedies.get(look_of([self.cells(name)[row]]), remedy)
+        return self._bad_cell(row, name, f"is not a number. {remedy}")
 
     def not_finite(self, row: int, name: str) -> TableError:
         """An error about an infinity."""
-        reason = f"{shown(self.cells(name)[row])} is not a finite number"
-        remedy = "Replace it by a finite one, or leave the cell empty."
-        return self._error(row, name, reason, remedy)
+        what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
+        return self._bad_cell(row, name, what)
 
-    def _error(self, row: int, name: str, reason: str, remedy: str) -> TableError:
+    def _bad_cell(self, row: int, name: str, what: str) -> TableError:
         where = f"{self.source}, {self.place(row)}, column {shown(name)}"
-        return TableError(f"{where}: {reason}. {remedy}", line=self.line_of(row), column=name)
+        cell = shown(self.cells(name)[row])
+        return TableError(f"{where}: {cell} {what}", line=self.line_of(row), column=name)
 
 
 class TableFile(AbstractContextManager["TableFile"]):

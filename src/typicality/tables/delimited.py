@@ -2,7 +2,6 @@
 
 import codecs
 import csv
-import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns
 
 _MISSING = sorted(MISSING)
 _TEXT = pa.string()
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 class PlainBlock(Block):
@@ -194,21 +194,26 @@ class DelimitedFile(TableFile):
         self, text: TextBlock, at_most: int = sys.maxsize
     ) -> tuple[list[tuple[list[str], int]], TextBlock]:
         """Records that are not blank with the lines they begin in, and the text after them."""
-        lines = io.StringIO(text.data.decode(), newline="").readlines()
-        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
-        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
         records: list[tuple[list[str], int]] = []
-        end = text.n_before
+        number, at, n_taken = text.n_before, 0, 0
+
+        def lines() -> Iterator[str]:
+            nonlocal n_taken
+            for line in _LINE.finditer(text.data):
+                n_taken = line.end()
+                yield line[0].decode()
+
+        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
+        reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
         try:
-            while reader.line_num < len(lines) and len(records) < at_most:
+            while at < len(text.data) and len(records) < at_most:
                 if row := next(reader):
-                    records.append((row, end + 1))
-                end = text.n_before + reader.line_num
+                    records.append((row, number + 1))
+                number, at = text.n_before + reader.line_num, n_taken
         except csv.Error as error:
             if text.is_last or "unexpected end" not in str(error):
-                raise bad_quotation(self.name, str(error), end + 1) from error
-        rest = "".join(lines[end - text.n_before :])
-        return records, text._replace(data=rest.encode(), n_before=end)
+                raise bad_quotation(self.name, str(error), number + 1) from error
+        return records, text._replace(data=text.data[at:], n_before=number)
 
     def _refuse_ragged(self, widths: NDArray[Any], numbers: Places, *, is_last: bool) -> None:
         wrong = np.flatnonzero(widths != len(self.names))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from typicality.exceptions import TableError
@@ -83,7 +84,10 @@ def text_blocks(file: HashedFile, name: str) -> Iterator[TextBlock]:
                 rest.decode()
             except UnicodeDecodeError as error:
                 raise _not_utf8(error, n_before, name) from error
-            n_lines = rest.count(b"\n") + rest.count(b"\r") - rest.count(b"\r\n")
+            # Several times as quick as `rest.count`, which stops at each of them.
+            n_lines = int(np.count_nonzero(np.frombuffer(rest, np.uint8) == ord("\n")))
+            if b"\r" in rest:
+                n_lines += rest.count(b"\r") - rest.count(b"\r\n")
             data = rest if n_before else rest.removeprefix(codecs.BOM_UTF8)
             yield TextBlock(data, n_before, fraction, not following)
             n_before, rest = n_before + n_lines, b""

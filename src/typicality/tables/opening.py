@@ -113,8 +113,8 @@ def open_table(
                 f"{name} stands for {counted(len(paths), 'file')}, and only files of parquet, or "
                 "only of arrow, are read as one table. Join the others first, or name one of them."
             )
-        options = {"name": name, "delimiter": delimiter, "header": header, "temporary": temporary}
-        return _open(paths, formats.pop(), **options)
+        options = {"name": name, "format": formats.pop(), "temporary": temporary}
+        return _open(paths, delimiter=delimiter, header=header, **options)
     except BaseException as error:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -204,11 +204,10 @@ def _by_start(path: Path) -> str:
 
 
 def _open(
-    paths: list[Path], format: str, *, delimiter: str | None, header: bool | None, **options: Any
+    paths: list[Path], *, delimiter: str | None, header: bool | None, **options: Any
 ) -> TableFile:
     """The table of one file, or of several of parquet or of arrow."""
-    name = options["name"]
-    options["format"] = format
+    name, format = options["name"], options["format"]
     if len(paths) > 1:
         return ArrowTable(partial(open_parts, paths, format), paths=paths, **options)
     (path,) = paths
