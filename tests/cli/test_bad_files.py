@@ -42,7 +42,7 @@ def test_command_ends_when_a_file_cannot_be_read(run, folder, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(lines, "open", refuse, raising=False)
+    monkeypatch.setattr(lines.HashedFile, "__init__", refuse)
     done = run("cluster", "bad.csv")
     assert done.exit_code == 3
     assert done.stderr.startswith("Error: bad.csv cannot be read: permission denied")

@@ -119,7 +119,7 @@ def test_file_without_permission_is_named(folder, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(lines, "open", refuse, raising=False)
+    monkeypatch.setattr(lines.HashedFile, "__init__", refuse)
     assert "mine.csv cannot be read: permission denied" in str(complaint("mine.csv"))
 
 

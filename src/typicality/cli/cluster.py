@@ -1,6 +1,6 @@
 """`typicality cluster`: the groups in a file."""
 
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from typing import Any
 
 import click
@@ -82,18 +82,16 @@ def cluster(
             f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
             "it out, or take --method fcm, entropy or pcm for a given number."
         )
-    estimators = {
-        name: getattr(typicality, info.name)() for name, info in CLUSTERING_METHODS.items()
-    }
-    for name in (name for name, value in parameters.items() if value is not None):
-        owners = [other for other, each in estimators.items() if name in each.get_params(False)]
-        if method not in owners:
+    kinds = {name: getattr(typicality, info.name) for name, info in CLUSTERING_METHODS.items()}
+    for name, value in parameters.items():
+        owners = [other for other, kind in kinds.items() if name in signature(kind).parameters]
+        if value is not None and method not in owners:
             raise WrongUseError(
                 f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
                 f"{', '.join(owners)}."
             )
     parameters["n_clusters"] = clusters
-    estimator = configure(estimators[method], parameters, param, seed=options.seed)
+    estimator = configure(kinds[method](), parameters, param, seed=options.seed)
     run_to_folder(options, estimator, method=method, report=report)
 
 

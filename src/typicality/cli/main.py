@@ -5,7 +5,6 @@ from importlib import import_module
 import click
 
 from typicality import __version__
-from typicality._words import enumerated
 
 # In the order of a first acquaintance, which is how --help lists them.
 _COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "compare", "report")
@@ -26,15 +25,12 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from difflib import get_close_matches
+        from typicality.cli.parameters import near_name
 
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], _COMMANDS, n=1)
-            instead = (
-                f"did you mean {near[0]!r}?" if near else f"there are {enumerated(_COMMANDS)}."
-            )
+            instead = near_name(args[0], _COMMANDS)
             raise click.UsageError(f"There is no command {args[0]!r}; {instead}", ctx) from error
 
 

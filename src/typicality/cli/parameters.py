@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from typicality._words import enumerated
 from typicality.cli.errors import WrongUseError
 
 OPTIONS = {
@@ -82,6 +83,4 @@ def parse_value(text: str) -> Any:
 def near_name(wrong: str, names: Sequence[str]) -> str:
     """A clause that suggests the name that was meant, or lists what there is."""
     near = get_close_matches(wrong, names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"there are {', '.join(names)}."
+    return f"did you mean {near[0]!r}?" if near else f"there are {enumerated(names)}."

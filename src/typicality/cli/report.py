@@ -12,7 +12,7 @@ from typicality.cli.errors import UnusableError
 from typicality.cli.options import Options, command
 
 if TYPE_CHECKING:
-    from typicality.cli.rows import RowTexts
+    from typicality.cli.rows import FileRows
     from typicality.report.outliers import Explanation
 
 _SCALES = {
@@ -49,7 +49,7 @@ def report(options: Options, model: str) -> None:
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import REPORT, load_run, require_free
-    from typicality.cli.rows import RowTexts, open_file, read_file
+    from typicality.cli.rows import open_file, read_file
     from typicality.report.features import FeatureTable
     from typicality.report.payload import explain
 
@@ -74,9 +74,8 @@ def report(options: Options, model: str) -> None:
                     "name a file with the rows of the run: typicality report MODEL FILE."
                 )
             left_out = [column["name"] for column in record["data"]["columns_left_out"]]
-            texts = RowTexts(rows, [name for name in left_out if name in table.names])
-            for block in table.blocks():
-                texts.take(block)
+            for _ in rows.take_texts([name for name in left_out if name in table.names]):
+                pass
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
         scaler, fitted = pipeline["columns"], pipeline["model"]
         del scaler.feature_names_in_  # rows are arrays, their columns taken by name
@@ -92,7 +91,7 @@ def report(options: Options, model: str) -> None:
                 record,
                 model=fitted,
                 explanation=explanation,
-                texts=texts,
+                rows=rows,
                 remarks=[] if same else [("Rows", f"{drawn} the fit.")],
                 overwrite=options.force,
             )
@@ -133,7 +132,7 @@ def write_page(
     *,
     model: Any,
     explanation: "Explanation",
-    texts: "RowTexts",
+    rows: "FileRows",
     remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
@@ -149,8 +148,8 @@ def write_page(
         The fitted estimator.
     explanation : Explanation
         What the model says of the rows that are shown.
-    texts : RowTexts
-        Text and lines of the rows.
+    rows : FileRows
+        The rows, with their text and lines.
     remarks : sequence of (str, str), default=()
         What else should be said, before what the record says.
     overwrite : bool, default=False
@@ -164,8 +163,8 @@ def write_page(
         model,
         explanation=explanation,
         title=record["data"]["file"],
-        cells=texts.columns,
-        row_numbers=texts.numbers,
+        cells=rows.texts,
+        row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=record["warnings"],
         random_state=record["seed"],

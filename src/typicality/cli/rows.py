@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ _MOST_LEFT_OUT = 5  # columns explained one by one
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FileRows:
     """The rows of a file that take part.
 
@@ -41,6 +41,11 @@ class FileRows:
         Which rows take part; rows with missing values may have been left out.
     X : array of shape (n_kept, d)
         The numbers of those that take part.
+    texts : dict of str to list of str
+        The text of other columns for the rows that take part, once :meth:`take_texts` has seen the
+        file: of large files only the first columns, so that at most two million cells are held.
+    lines : list of array
+        The lines of these rows, block by block; empty where the format has none.
     """
 
     options: Options
@@ -48,6 +53,28 @@ class FileRows:
     numeric: NumericTable
     kept: NDArray[np.bool_]
     X: Doubles
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    lines: list[Places] = field(default_factory=list)
+
+    def take_texts(self, names: Sequence[str]) -> Iterator[Block]:
+        """Note text and lines of all rows in one more pass over the file; hands the blocks on."""
+        n_columns = _MOST_CELLS // max(1, len(self.kept))
+        self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
+        for block in self.table.blocks():
+            yield block
+            kept = np.flatnonzero(self.kept[block.first_row : block.first_row + block.n_rows])
+            if block.lines is not None:
+                self.lines.append(block.lines[kept])
+            for name, texts in self.texts.items():
+                cells = block.cells(name)
+                texts.extend(cells[i] for i in kept.tolist())
+
+    @property
+    def numbers(self) -> tuple[str, Places]:
+        """What the rows are called: their lines, or their numbers from 0."""
+        if self.lines:
+            return "line", np.concatenate(self.lines)
+        return "row", np.flatnonzero(self.kept)
 
     @property
     def n_dropped(self) -> int:
@@ -108,46 +135,6 @@ def _count_codes(column: Doubles) -> float:
     """How many whole numbers there are in a column; infinity where it has others."""
     values = np.unique(column[~np.isnan(column)])
     return len(values) if (values == np.rint(values)).all() else np.inf
-
-
-class RowTexts:
-    """Lines and text of the rows that take part, noted in one more pass over the file.
-
-    Parameters
-    ----------
-    rows : FileRows
-        The rows.
-    names : sequence of str
-        The columns whose text is wanted.
-
-    Attributes
-    ----------
-    columns : dict of str to list of str
-        Their text, for the rows that take part: of large files only the first columns, so that at
-        most two million cells are held.
-    """
-
-    def __init__(self, rows: FileRows, names: Sequence[str]) -> None:
-        self._kept = rows.kept
-        n_columns = _MOST_CELLS // max(1, len(rows.kept))
-        self.columns: dict[str, list[str]] = {name: [] for name in names[:n_columns]}
-        self._lines: list[Places] = []
-
-    def take(self, block: Block) -> None:
-        """Note the rows of a block; the blocks of the file come in order."""
-        kept = np.flatnonzero(self._kept[block.first_row : block.first_row + block.n_rows])
-        if block.lines is not None:
-            self._lines.append(block.lines[kept])
-        for name, texts in self.columns.items():
-            cells = block.cells(name)
-            texts.extend(cells[i] for i in kept.tolist())
-
-    @property
-    def numbers(self) -> tuple[str, Places]:
-        """What the rows are called: their lines, or their numbers from 0."""
-        if self._lines:
-            return "line", np.concatenate(self._lines)
-        return "row", np.flatnonzero(self._kept)
 
 
 @contextmanager

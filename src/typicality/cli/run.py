@@ -34,7 +34,7 @@ from typicality.cli.folder import (
 from typicality.cli.options import Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
-from typicality.cli.rows import FileRows, RowTexts, open_file, read_file, within
+from typicality.cli.rows import FileRows, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
 from typicality.report.features import FeatureTable
@@ -88,11 +88,11 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
         with terminal.doing("Writing the results"):
             columns = masked_columns(run.view.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
-                for block in table.blocks():
+                left_out = [column.name for column in rows.numeric.left_out]
+                for block in rows.take_texts(left_out):
                     here = slice(block.first_row, block.first_row + block.n_rows)
                     some = {name: values[here] for name, values in columns.items()}
                     stream.write(csv_text(block, some, header=block.first_row == 0))
-                    run.texts.take(block)
             save(run.pipeline, temporary / MODEL)
             record = run.record()
         if report:
@@ -102,7 +102,7 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
                     record,
                     model=estimator,
                     explanation=run.explanation,
-                    texts=run.texts,
+                    rows=rows,
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
@@ -124,15 +124,13 @@ class Run:
     method : str
         The method by name, "outliers" for those.
     rows : FileRows
-        The rows, and the options.
+        The rows, and the options; their texts are complete when the rows were written.
     pipeline : Pipeline
         The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
     scaled : array of shape (n, d)
         The rows as the model sees them.
     view : FittedView
         What the model says of the rows.
-    texts : RowTexts
-        Lines and text of the rows; complete when the rows were written.
     warnings : list of str
         One paragraph for each warning, columns called by their names.
     seconds : dict of str to float
@@ -144,7 +142,6 @@ class Run:
     pipeline: Pipeline
     scaled: Doubles
     view: FittedView
-    texts: RowTexts
     warnings: list[str]
     seconds: dict[str, float]
 
@@ -207,7 +204,7 @@ class Run:
         `reasons` are the columns in which a row is unusual and by how many spreads, `rivals` the
         two clusters that a row is between, the nearer one first.
         """
-        word, numbers = self.texts.numbers
+        word, numbers = self.rows.numbers
         row_numbers = np.flatnonzero(self.rows.kept)
         return [
             {
@@ -215,7 +212,7 @@ class Run:
                 "line": int(numbers[i]) if word == "line" else None,
                 "label": int(self.view.labels[i]),
                 "strength": float(self.view.strength[i]),
-                "cells": {name: texts[i] for name, texts in self.texts.columns.items()},
+                "cells": {name: texts[i] for name, texts in self.rows.texts.items()},
                 "reasons": [],
                 "rivals": [],
             }
@@ -305,7 +302,6 @@ def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
         pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
         scaled=scaled,
         view=view(estimator, scaled, training=True),
-        texts=RowTexts(rows, [column.name for column in rows.numeric.left_out]),
         warnings=list(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},
     )
@@ -341,7 +337,7 @@ def _say(terminal: Terminal, run: Run) -> None:
     adjective = "certain" if run.view.strength_name == "largest membership" else "typical"
     notable = (*run.typical_rows, *run.atypical_rows)
     # The column of text that tells most of these rows apart.
-    distinct = {name: len({row["cells"][name] for row in notable}) for name in run.texts.columns}
+    distinct = {name: len({row["cells"][name] for row in notable}) for name in run.rows.texts}
     telling = max(distinct, key=lambda name: distinct[name], default="")
     named = distinct.get(telling, 0) > 1
     heading = f"row, {shown(telling, 24)}" if named else "row"

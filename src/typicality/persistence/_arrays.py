@@ -117,13 +117,10 @@ class ArrayReader:
 def _as_stored(flat: NDArray[Any]) -> NDArray[Any]:
     if flat.dtype == np.complex128:  # unknown to safetensors
         return flat.view(np.float64)
-    if flat.dtype == np.int64 and _fits_32_bits(flat):  # most are numbers of rows
-        return flat.astype(np.int32)
+    if flat.dtype == np.int64:
+        short = flat.astype(np.int32)  # most are numbers of rows
+        return short if np.array_equal(short, flat) else flat
     return flat
-
-
-def _fits_32_bits(flat: NDArray[np.int64]) -> bool:
-    return bool(flat.size == 0 or (flat.min() >= -(2**31) and flat.max() < 2**31))
 
 
 def _as_it_was(flat: NDArray[Any], dtype: str) -> NDArray[Any]:

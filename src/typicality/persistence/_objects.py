@@ -39,9 +39,10 @@ _DEEPEST = 8  # lists in lists of a parameter
 # Objects in objects. Code that walks a model, as `repr` does, visits shared ones again each time.
 _DEEPEST_MODEL = 20
 _MOST_PARTS = 10_000
+_DTYPES = {name: np.dtype(name) for name in DTYPES}
 # Types that a parameter may be, by name.
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float}
-_TYPES |= {name: np.dtype(name).type for name in DTYPES[1:]}
+_TYPES |= {name: kind.type for name, kind in _DTYPES.items() if name != "bool"}
 
 _NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _WORDS_OF_MERSENNE_TWISTER = 624
@@ -223,25 +224,22 @@ class _Reader:
             raise ModelFileError("an object has no class")
         name = description["class"]
         self._depth = self._n_parts = 1
+        sizes: dict[str, int] = {}
         if name in SAVED_RECORDS:
-            made = self._record(name, description)
+            fields = self._values(description, "fields", name)
+            _require_same(fields, fields_of(name), name, "fields")
+            sizes = self._judged(name, fields, fields_of(name))
+            value = _attempt(name, class_of(name), **fields)
         elif name in SAVED_ESTIMATORS:
-            made = self._estimator(name, description)
+            value = self._estimator(name, description)
         else:
             raise ModelFileError(f"it names the class {name!r}, which typicality does not know")
-        if name in IS_SOUND and not IS_SOUND[name](made.value):
+        if name in IS_SOUND and not IS_SOUND[name](value):
             raise ModelFileError(f"the fields of {name} do not fit each other")
-        made = made._replace(depth=self._depth, n_parts=self._n_parts)
-        self.made.append(made)
-        self._by_address[id(made.value)] = made
+        self.made.append(Made(value, name, sizes, self._depth, self._n_parts))
+        self._by_address[id(value)] = self.made[-1]
 
-    def _record(self, name: str, description: dict[str, Any]) -> Made:
-        fields = self._values(description, "fields", name)
-        _require_same(fields, fields_of(name), name, "fields")
-        sizes = self._judged(name, fields, fields_of(name))
-        return Made(_attempt(name, class_of(name), **fields), name, sizes)
-
-    def _estimator(self, name: str, description: dict[str, Any]) -> Made:
+    def _estimator(self, name: str, description: dict[str, Any]) -> Any:
         kind = class_of(name)
         parameters = self._values(description, "parameters", name)
         wanted = inspect.signature(kind).parameters.keys() - set(NOT_SAVED)
@@ -262,7 +260,7 @@ class _Reader:
             raise ModelFileError(f"{name} lacks the attribute {missing!r}")
         for key, value in attributes.items():
             setattr(model, key, value)
-        return Made(model, name, {})
+        return model
 
     def _judged(self, name: str, values: dict[str, Any], hints: dict[str, Any]) -> dict[str, int]:
         """The sizes of an object whose values are all as annotations say."""
@@ -303,11 +301,13 @@ class _Reader:
             },
             "object": lambda: self._object(content),
             "slice": lambda: _slice_of(self._entries(content, "a slice", depth)),
-            "strings": lambda: _object_array(_names_of(content)),
+            "strings": lambda: _object_array(
+                [_checked(e, str, "a name") for e in _checked(content, list, "a list of names")]
+            ),
             "objects": lambda: _object_array(self._entries(content, "a list of values", depth)),
             "float": lambda: float(_look_up(_NOT_FINITE, content, "the number")),
-            "dtype": lambda: _dtype_of(content),
-            "text_dtype": lambda: np.dtype(_look_up({"object": object}, content, "the type")),
+            "dtype": lambda: _look_up(_DTYPES, content, "the type of numbers"),
+            "text_dtype": lambda: _look_up({"object": np.dtype(object)}, content, "the type"),
             "type": lambda: _look_up(_TYPES, content, "the type"),
             "scalar": lambda: _scalar_of(content, self._value(node.get("value"), depth + 1)),
             "enum": lambda: _enum_of(content, self._value(node.get("value"), depth + 1)),
@@ -363,15 +363,10 @@ def _require_same(found: Any, wanted: Any, name: str, what: str) -> None:
         raise ModelFileError(f"{name} has not the {what} it must have: see {odd!r}")
 
 
-def _dtype_of(word: Any) -> np.dtype[Any]:
-    name: str = _look_up({name: name for name in DTYPES}, word, "the type of numbers")
-    return np.dtype(name)
-
-
 def _scalar_of(word: Any, value: Any) -> Any:
     if type(value) not in (bool, int, float):
         raise ModelFileError("a number is malformed")
-    number = _dtype_of(word).type
+    number = _look_up(_DTYPES, word, "the type of numbers").type
     return _attempt("a number", lambda: number(value))
 
 
@@ -379,10 +374,6 @@ def _slice_of(bounds: list[Any]) -> slice:
     if len(bounds) != 3 or not all(bound is None or type(bound) in (int, str) for bound in bounds):
         raise ModelFileError("a slice is malformed")
     return slice(*bounds)
-
-
-def _names_of(entries: Any) -> list[str]:
-    return [_checked(entry, str, "a name") for entry in _checked(entries, list, "a list of names")]
 
 
 def _object_array(entries: list[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as arrow_json
@@ -17,9 +17,9 @@ from pyarrow import types
 
 from typicality.exceptions import TableError
 from typicality.tables import base
-from typicality.tables.base import Block, TableFile, hash_of
+from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import is_numeric, shown
-from typicality.tables.lines import Lines, encoding_of, opened
+from typicality.tables.lines import HashedFile, TextBlock, text_blocks
 from typicality.tables.sniffing import ARROW, named_columns, refuse_duplicates
 
 _MOST_ROWS = 2**16
@@ -57,27 +57,25 @@ class ArrowTable(TableFile):
             given = list(schema.names)
         if not given:
             raise TableError(f"{self.name} has no columns. Choose a file with columns of numbers.")
-        self.names = tuple(named_columns(given, self.name, header=True)[0])
+        self.names, _ = named_columns(given, self.name, header=True)
 
     def _read(self) -> Iterator[Block]:
         rows = min(_MOST_ROWS, max(1, base.BLOCK_BYTES // 8 // len(self.names)))
-        first_row = 0
+        first_row, digest = 0, hashlib.sha256()
         with self._guarded(), self._open() as (_, batches):
             for whole, self.fraction_read in batches(rows):
                 whole.validate(full=True)  # what is wrong inside would else end the process
+                if not self._paths:
+                    digest.update(whole.serialize())
                 for start in range(0, whole.num_rows, rows):
                     batch = whole.slice(start, rows)
                     yield Block(self, first_row, batch)
                     first_row += batch.num_rows
-
-    def _hash(self) -> str:
-        if self._paths:
-            return hash_of(*self._paths)
-        digest = hashlib.sha256()
-        with self._open() as (_, batches):
-            for batch, _ in batches(_MOST_ROWS):
-                digest.update(batch.serialize())
-        return digest.hexdigest()
+        for path in self._paths:
+            with open(path, "rb") as file:
+                while some := file.read(2**20):
+                    digest.update(some)
+        self._digest = digest
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -207,97 +205,86 @@ def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[
     @cache
     def schema() -> Any:
         found = pa.schema([])
-        for block in _json_blocks(path, name):
-            block.refuse_others()
+        for text in _json_blocks(path, name):
+            _refuse_other_lines(text, name)
             fields = [
                 pa.field(field.name, _with_dates_as_text(field.type))
-                for field in block.read(None).schema
+                for field in _read_json(text, name, None).schema
             ]
             try:
                 found = pa.unify_schemas([found, pa.schema(fields)], promote_options="permissive")
             except pa.ArrowException:
                 for field in fields:  # read again, for an error that names the field and its line
                     if field.name in found.names:
-                        block.read(pa.schema([found.field(field.name)]))
+                        _read_json(text, name, pa.schema([found.field(field.name)]))
                 raise
         return found
 
-    def batches() -> Iterator[tuple[Any, float]]:
-        for block in _json_blocks(path, name):
-            read = block.read(schema()).select(schema().names)
-            for batch in read.combine_chunks().to_batches():
-                yield batch, block.fraction_read
-
     @contextmanager
     def open_() -> Iterator[Opened]:
-        yield schema(), lambda _: batches()
+        yield (
+            schema(),
+            lambda _: (
+                (batch, text.fraction_read)
+                for text in _json_blocks(path, name)
+                for batch in _read_json(text, name, schema()).combine_chunks().to_batches()
+            ),
+        )
 
     return open_
 
 
-class _JsonBlock(NamedTuple):
-    """Lines of JSON: their bytes, and how many lines of the file come before them."""
+def _json_blocks(path: Path, name: str) -> Iterator[TextBlock]:
+    with HashedFile(path) as file:
+        yield from (text for text in text_blocks(file, name) if text.data.strip())
 
-    name: str
-    data: bytes
-    n_before: int
-    fraction_read: float
 
-    @property
-    def objects(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank, and their numbers."""
-        for number, line in enumerate(self.data.splitlines(), self.n_before + 1):
-            if text := line.strip():
-                yield number, text
+def _json_lines(text: TextBlock) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, and their numbers."""
+    for number, line in enumerate(text.data.splitlines(), text.n_before + 1):
+        if stripped := line.strip():
+            yield number, stripped
 
-    def refuse_others(self) -> None:
-        """An error about the first line that is no object, or nested too deeply."""
-        for line, text in self.objects:
-            if not (text.startswith(b"{") and text.endswith(b"}")):
-                raise TableError(
-                    f"{self.name}, line {line}: {shown(text.decode())} is not a whole JSON object. "
-                    "Write one JSON object a line; if this is the last line, the file may be cut "
-                    "off.",
-                    line=line,
-                )
-            if len(text) > _DEEPEST and _depth(text) > _DEEPEST:
-                raise TableError(
-                    f"{self.name}, line {line}: values are nested more than {_DEEPEST} levels "
-                    "deep. Write the columns that are wanted as fields of the object itself.",
-                    line=line,
-                )
 
-    def read(self, schema: Any) -> Any:
-        """The objects as a table; an error names the line."""
-        try:
-            return arrow_json.read_json(
-                pa.py_buffer(self.data),
-                arrow_json.ReadOptions(use_threads=False, block_size=len(self.data) + 1),
-                arrow_json.ParseOptions(explicit_schema=schema),
+def _refuse_other_lines(text: TextBlock, name: str) -> None:
+    """An error about the first line that is no object, or nested too deeply."""
+    for line, content in _json_lines(text):
+        if not (content.startswith(b"{") and content.endswith(b"}")):
+            raise TableError(
+                f"{name}, line {line}: {shown(content.decode())} is not a whole JSON object. "
+                "Write one JSON object a line; if this is the last line, the file may be cut "
+                "off.",
+                line=line,
             )
-        except pa.ArrowInvalid as error:
-            found = _JSON_ERROR.fullmatch(str(error))
-            if found is None:
-                raise
-            field, reason, row = found.groups()
-            lines = [number for number, _ in self.objects]
-            line = lines[min(int(row), len(lines) - 1)]
-            what = reason if field is None else f"field {shown(field)} {reason}"
-            remedy = "Correct the line: each holds one JSON object."
-            if "changed from" in reason:
-                remedy = "Write the field with the same type in all lines."
-            raise TableError(f"{self.name}, line {line}: {what}. {remedy}", line=line) from error
+        if len(content) > _DEEPEST and _depth(content) > _DEEPEST:
+            raise TableError(
+                f"{name}, line {line}: values are nested more than {_DEEPEST} levels "
+                "deep. Write the columns that are wanted as fields of the object itself.",
+                line=line,
+            )
 
 
-def _json_blocks(path: Path, name: str) -> Iterator[_JsonBlock]:
-    with opened(path) as file:
-        encoding = encoding_of(file.read(4))
-    lines = Lines(path, name, encoding)
-    with lines.file:
-        while data := lines.take():
-            if data.strip():
-                yield _JsonBlock(name, data, lines.number, lines.fraction_read)
-            lines.number += len(data.splitlines())
+def _read_json(text: TextBlock, name: str, schema: Any) -> Any:
+    """The objects as a table, with the columns of a schema; an error names the line."""
+    try:
+        table = arrow_json.read_json(
+            pa.py_buffer(text.data),
+            arrow_json.ReadOptions(use_threads=False, block_size=len(text.data) + 1),
+            arrow_json.ParseOptions(explicit_schema=schema),
+        )
+    except pa.ArrowInvalid as error:
+        found = _JSON_ERROR.fullmatch(str(error))
+        if found is None:
+            raise
+        field, reason, row = found.groups()
+        lines = [number for number, _ in _json_lines(text)]
+        line = lines[min(int(row), len(lines) - 1)]
+        what = reason if field is None else f"field {shown(field)} {reason}"
+        remedy = "Correct the line: each holds one JSON object."
+        if "changed from" in reason:
+            remedy = "Write the field with the same type in all lines."
+        raise TableError(f"{name}, line {line}: {what}. {remedy}", line=line) from error
+    return table if schema is None else table.select(schema.names)
 
 
 def _depth(text: bytes) -> int:

@@ -1,7 +1,6 @@
 """A table that is read block by block; formats fill in how."""
 
 import hashlib
-import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -111,24 +110,24 @@ class Block:
 
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell of text."""
-        cell = self.cells(name)[row]
+        remedies = {
+            "numbers with commas between thousands": "Save the file without commas between "
+            "thousands, and with decimal points.",
+            "numbers with a decimal comma": "Save the file with decimal points: 1.5, not 1,5.",
+        }
         remedy = "Correct it, leave the cell empty, or choose other columns."
-        look = look_of([cell])
-        if look == "numbers with commas between thousands":
-            remedy = "Save the file without commas between thousands, and with decimal points."
-        if look == "numbers with a decimal comma":
-            remedy = "Save the file with decimal points: 1.5, not 1,5."
-        return self._error(row, name, f"{shown(cell)} is not a number", remedy)
+        remedy = remedies.get(look_of([self.cells(name)[row]]), remedy)
+        return self._bad_cell(row, name, f"is not a number. {remedy}")
 
     def not_finite(self, row: int, name: str) -> TableError:
         """An error about an infinity."""
-        reason = f"{shown(self.cells(name)[row])} is not a finite number"
-        remedy = "Replace it by a finite one, or leave the cell empty."
-        return self._error(row, name, reason, remedy)
+        what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
+        return self._bad_cell(row, name, what)
 
-    def _error(self, row: int, name: str, reason: str, remedy: str) -> TableError:
+    def _bad_cell(self, row: int, name: str, what: str) -> TableError:
         where = f"{self.source}, {self.place(row)}, column {shown(name)}"
-        return TableError(f"{where}: {reason}. {remedy}", line=self.line_of(row), column=name)
+        cell = shown(self.cells(name)[row])
+        return TableError(f"{where}: {cell} {what}", line=self.line_of(row), column=name)
 
 
 class TableFile(AbstractContextManager["TableFile"]):
@@ -158,6 +157,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.names: tuple[str, ...] = ()
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
+        self._digest = hashlib.sha256()
         self._temporary = temporary
 
     def __exit__(self, *_: object) -> None:
@@ -167,7 +167,6 @@ class TableFile(AbstractContextManager["TableFile"]):
         """Remove the temporary file of standard input."""
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
-            self._temporary = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -184,7 +183,7 @@ class TableFile(AbstractContextManager["TableFile"]):
                 if self.n_rows is not None and n_rows > self.n_rows:
                     raise self.changed()
                 yield block
-            fingerprint = f"sha256:{self._hash()}"
+            fingerprint = f"sha256:{self._digest.hexdigest()}"
         except OSError as error:
             raise TableError(
                 f"{self.name} could not be read to its end: {reason_of(error)}. Check the file, "
@@ -208,23 +207,9 @@ class TableFile(AbstractContextManager["TableFile"]):
 
     @abstractmethod
     def _read(self) -> Iterator[Block]:
-        """One pass over the rows."""
-
-    @abstractmethod
-    def _hash(self) -> str:
-        """The hash of the bytes of the pass that has just ended."""
+        """One pass over the rows; at its end, `_digest` is the hash of the bytes."""
 
 
 def reason_of(error: OSError) -> str:
     """What the system says, without numbers and paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()
-
-
-def hash_of(*paths: str | os.PathLike[str]) -> str:
-    """The hash of the bytes of one file, or of several one after another."""
-    digest = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as file:
-            while some := file.read(2**20):
-                digest.update(some)
-    return digest.hexdigest()

@@ -2,11 +2,9 @@
 
 import codecs
 import csv
-import io
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,12 @@ from typicality._words import counted
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import MISSING, ParsedColumn, floats_of
-from typicality.tables.lines import Lines
+from typicality.tables.lines import HashedFile, TextBlock, text_blocks
 from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
 
 _MISSING = sorted(MISSING)
 _TEXT = pa.string()
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 class PlainBlock(Block):
@@ -42,7 +41,7 @@ class PlainBlock(Block):
         self, table: "DelimitedFile", first_row: int, data: bytes, ends: Places, lines: Places
     ) -> None:
         super().__init__(table, first_row, None, lines=lines)
-        self._delimiter = table.dialect.delimiter
+        self._delimiter = table.delimiter
         self._data, self._ends = data, ends
         self._has_quotes = b'"' in data
 
@@ -116,111 +115,114 @@ class DelimitedFile(TableFile):
     ) -> None:
         super().__init__(**options)
         self._path = path
-        self.dialect = sniff(path, self.name, delimiter=delimiter)
-        names, self._has_header = named_columns(self.dialect.first, self.name, header=header)
-        self.names = tuple(names)
-        self._fingerprint = ""
-
-    def _hash(self) -> str:
-        return self._fingerprint
+        self.delimiter, first = sniff(path, self.name, delimiter=delimiter)
+        self.names, self._has_header = named_columns(first, self.name, header=header)
 
     def _read(self) -> Iterator[Block]:
-        lines = Lines(self._path, self.name, self.dialect.encoding)
-        with lines.file:
-            yield from self._blocks(lines)
-            while lines.file.read(2**20):  # bytes after the end of a compressed stream
+        first_row, awaits_header = 0, self._has_header
+        rest = None  # the beginning of a record that goes on in the next block
+        with HashedFile(self._path) as file:
+            for text in text_blocks(file, self.name):
+                self.fraction_read = text.fraction_read
+                if rest is not None:
+                    text = text._replace(data=rest.data + text.data, n_before=rest.n_before)
+                    rest = None
+                if b"\0" in text.data:
+                    before = text.data[: text.data.index(b"\0") + 1]
+                    raise holds_zeros(self.name, text.n_before + len(before.splitlines()))
+                if awaits_header:
+                    found, text = self._records(text, at_most=1)
+                    awaits_header = not found
+                block = None if awaits_header else self._plain(text, first_row)
+                if block is None:
+                    block, rest = self._quoted(text, first_row)
+                if block.n_rows:
+                    yield block
+                    first_row += block.n_rows
+            while file.read(2**20):  # bytes after the end of a compressed stream
                 pass
-            if lines.file.fraction_read != 1.0:
+            if awaits_header or file.fraction_read != 1.0:
                 raise self.changed()
-            self._fingerprint = lines.file.digest.hexdigest()
+            self._digest = file.digest
 
-    def _blocks(self, lines: Lines) -> Iterator[Block]:
-        first_row = 0
-        if self._has_header and not any(row for row, _ in self._records(lines, 1)):
-            raise self.changed()
-        while data := lines.take():
-            self.fraction_read = lines.fraction_read
-            if b"\0" in data:
-                before = data[: data.index(b"\0") + 1]
-                raise holds_zeros(self.name, lines.number + len(before.splitlines()))
-            block = self._plain(data, lines, first_row) or self._quoted(data, lines, first_row)
-            if block.n_rows:
-                yield block
-                first_row += block.n_rows
-
-    def _plain(self, data: bytes, lines: Lines, first_row: int) -> Block | None:
+    def _plain(self, text: TextBlock, first_row: int) -> Block | None:
         """Rows of one line each; None where some are not, or quotation marks are out of place.
 
         Left to the slower way are also what Arrow cannot do: delimiters of several bytes, and a
         byte order mark, which it drops.
         """
-        delimiter = self.dialect.delimiter
-        has_quotes = b'"' in data
+        data, delimiter = text.data, self.delimiter
         if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8):
             return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         data = b"\n" + data if data.endswith(b"\n") else b"\n" + data + b"\n"
         ends = _places(data, "\n")
-        n_lines = len(ends) - 1
-        numbers = np.arange(lines.number + 1, lines.number + 1 + n_lines)
+        numbers = np.arange(text.n_before + 1, text.n_before + len(ends))
         is_blank = np.diff(ends) == 1
         if is_blank.any():
             numbers = numbers[~is_blank]
             data = re.sub(rb"\n+", b"\n", data)
             ends = _places(data, "\n")
         delimiters = _places(data, delimiter)
-        if has_quotes:
+        if b'"' in data:
             marks = _places(data, '"')
             if not _surround_cells(marks, data, ends, delimiter):
                 return None
             delimiters = delimiters[np.searchsorted(marks, delimiters) % 2 == 0]
-        lines.number += n_lines
-        self._refuse_ragged(np.diff(np.searchsorted(delimiters, ends)) + 1, numbers, lines)
+        widths = np.diff(np.searchsorted(delimiters, ends)) + 1
+        self._refuse_ragged(widths, numbers, is_last=text.is_last)
         return PlainBlock(self, first_row, data, ends, numbers)
 
-    def _quoted(self, data: bytes, lines: Lines, first_row: int) -> Block:
-        """Records with quotation marks: the last may go on beyond the lines that were taken."""
-        taken = io.StringIO(data.decode(), newline="").readlines()
-        start = lines.number + 1
-        lines.number += len(taken)
-        records = self._records(chain(taken, lines), start, len(taken))
-        found = [(row, number) for row, number in records if row]
+    def _quoted(self, text: TextBlock, first_row: int) -> tuple[Block, TextBlock]:
+        """Records with quotation marks, and the beginning of one that goes on after the block."""
+        found, rest = self._records(text)
         rows = [row for row, _ in found]
         numbers = np.array([number for _, number in found], dtype=np.intp)
-        self._refuse_ragged(np.array(list(map(len, rows))), numbers, lines)
+        widths = np.array(list(map(len, rows)))
+        self._refuse_ragged(widths, numbers, is_last=text.is_last)
         cells = [pa.array(column, _TEXT) for column in zip(*rows, strict=True)]
         table = pa.RecordBatch.from_arrays(cells, list(self.names)) if rows else None
         csv_rows = None
-        if len(rows) == lines.number - start + 1 and self.dialect.delimiter == ",":
+        if len(rows) == rest.n_before - text.n_before and self.delimiter == ",":
             # Each line is a row: it is written as it stands.
-            csv_rows = pa.array([f"\n{line}".rstrip("\r\n") for line in taken]).cast("binary")
-        return Block(self, first_row, table, lines=numbers, csv_rows=csv_rows)
+            lines = text.data.splitlines()[: len(rows)]
+            csv_rows = pa.array([b"\n" + line for line in lines], pa.binary())
+        return Block(self, first_row, table, lines=numbers, csv_rows=csv_rows), rest
 
     def _records(
-        self, lines: Iterable[str], start: int, n_lines: int = sys.maxsize
-    ) -> Iterator[tuple[list[str], int]]:
-        """Records that begin within some lines, and where they do."""
-        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
-        reader = csv.reader(lines, delimiter=self.dialect.delimiter, strict=True)
-        while reader.line_num < n_lines:
-            number = start + reader.line_num
-            try:
-                yield next(reader), number
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise bad_quotation(self.name, str(error), number) from error
+        self, text: TextBlock, at_most: int = sys.maxsize
+    ) -> tuple[list[tuple[list[str], int]], TextBlock]:
+        """Records that are not blank with the lines they begin in, and the text after them."""
+        records: list[tuple[list[str], int]] = []
+        number, at, n_taken = text.n_before, 0, 0
 
-    def _refuse_ragged(self, widths: NDArray[Any], numbers: Places, lines: Lines) -> None:
+        def lines() -> Iterator[str]:
+            nonlocal n_taken
+            for line in _LINE.finditer(text.data):
+                n_taken = line.end()
+                yield line[0].decode()
+
+        # Strict, or a quotation that never ends would swallow the rest of the file unnoticed.
+        reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
+        try:
+            while at < len(text.data) and len(records) < at_most:
+                if row := next(reader):
+                    records.append((row, number + 1))
+                number, at = text.n_before + reader.line_num, n_taken
+        except csv.Error as error:
+            if text.is_last or "unexpected end" not in str(error):
+                raise bad_quotation(self.name, str(error), number + 1) from error
+        return records, text._replace(data=text.data[at:], n_before=number)
+
+    def _refuse_ragged(self, widths: NDArray[Any], numbers: Places, *, is_last: bool) -> None:
         wrong = np.flatnonzero(widths != len(self.names))
         if not len(wrong):
             return
         row = wrong[0]
-        is_last = row == len(widths) - 1 and not lines.take()
         remedy = (
             "It is the last one: is the file cut off? Get it again, or remove the line."
-            if is_last
+            if is_last and row == len(widths) - 1
             else "Correct the line: cells with a delimiter in them belong in quotation marks."
         )
         raise TableError(

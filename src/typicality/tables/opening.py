@@ -25,7 +25,7 @@ from typicality.tables.arrow import (
 )
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
-from typicality.tables.lines import opened
+from typicality.tables.lines import HashedFile
 from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
 
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
@@ -101,15 +101,30 @@ def open_table(
         )
     source = os.fsdecode(source)
     if source == "-":
-        return _open_standard_input(format, delimiter, header)
-    name = _shown_path(source)
-    parts = _parts_of(Path(source), name)
-    if len(parts) > 1:
-        return _open_parts(parts, name, format)
-    (path,) = parts
-    _refuse_unreadable(path, name)
-    options = {"delimiter": delimiter, "header": header}
-    return _open(path, format or _by_suffix(path, name), options, name=name)
+        paths, name = [_copy_of_standard_input()], "standard input"
+    else:
+        name = _shown_path(source)
+        paths = _files_of(Path(source), name)
+    temporary = paths[0] if source == "-" else None
+    try:
+        formats = {format or (_by_start if temporary else _by_suffix)(path) for path in paths}
+        if len(paths) > 1 and formats not in ({"parquet"}, {"arrow"}):
+            raise TableError(
+                f"{name} stands for {counted(len(paths), 'file')}, and only files of parquet, or "
+                "only of arrow, are read as one table. Join the others first, or name one of them."
+            )
+        options = {"name": name, "format": formats.pop(), "temporary": temporary}
+        return _open(paths, delimiter=delimiter, header=header, **options)
+    except BaseException as error:
+        if temporary:
+            temporary.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        # Only the system numbers its errors; the others are about the bytes of a compressed file.
+        remedy = "Check the path and your permissions."
+        if error.errno is None:
+            remedy = "It is damaged: get it again."
+        raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
 
 
 def _shown_path(path: str | os.PathLike[str]) -> str:
@@ -118,33 +133,17 @@ def _shown_path(path: str | os.PathLike[str]) -> str:
     return text if text.isprintable() and text else repr(text)
 
 
-def _open(
-    path: Path, format: str, csv_options: dict[str, Any], *, name: str, **options: Any
-) -> TableFile:
-    options |= {"name": name, "format": format}
-    try:
-        if path.stat().st_size == 0:
-            raise TableError(f"{name} is empty. Choose a file with a header and rows.")
-        if format in ("csv", "tsv"):
-            fixed = {"delimiter": "\t"} if format == "tsv" else {}
-            return DelimitedFile(path, **csv_options | fixed, **options)
-        openers: dict[str, Any] = {
-            "ndjson": ndjson_opener(path, name),
-            "parquet": partial(open_parquet, path),
-            "arrow": partial(open_arrow, path),
-        }
-        arrays = partial(open_array, path, format=format, name=name)
-        return ArrowTable(openers.get(format, arrays), paths=[path], **options)
-    except OSError as error:
-        # Only the system numbers its errors; the others are about the bytes of a compressed file.
-        is_damaged = error.errno is None
-        remedy = (
-            "It is damaged: get it again." if is_damaged else "Check the path and your permissions."
-        )
-        raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
+def _copy_of_standard_input() -> Path:
+    with tempfile.NamedTemporaryFile(prefix="typicality-", delete=False) as copy:
+        try:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        except BaseException:
+            Path(copy.name).unlink()
+            raise
+    return Path(copy.name)
 
 
-def _parts_of(path: Path, name: str) -> list[Path]:
+def _files_of(path: Path, name: str) -> list[Path]:
     """The files of a folder or of a pattern, in order; else the path itself."""
     if path.is_dir():
         found = (file for file in path.rglob("*") if file.is_file())
@@ -158,22 +157,6 @@ def _parts_of(path: Path, name: str) -> list[Path]:
         if not files:
             raise TableError(f"No file matches {name}. Check the pattern.")
         return files
-    return [path]
-
-
-def _open_parts(parts: list[Path], name: str, format: str | None) -> TableFile:
-    formats = {format or _by_suffix(part, _shown_path(part)) for part in parts}
-    if not formats <= {"parquet", "arrow"} or len(formats) > 1:
-        raise TableError(
-            f"{name} stands for {counted(len(parts), 'file')}, and only files of parquet, or only "
-            "of arrow, are read as one table. Join the others first, or name one of them."
-        )
-    (format,) = formats
-    opener = partial(open_parts, parts, format)
-    return ArrowTable(opener, paths=parts, name=name, format=format)
-
-
-def _refuse_unreadable(path: Path, name: str) -> None:
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
@@ -184,10 +167,11 @@ def _refuse_unreadable(path: Path, name: str) -> None:
             f"{name} is a pipe or a device, which can be read only once. Hand its contents to "
             "standard input, and name - as the file."
         )
+    return [path]
 
 
-def _by_suffix(path: Path, name: str) -> str:
-    suffix = path.suffix.lower()
+def _by_suffix(path: Path) -> str:
+    suffix, name = path.suffix.lower(), _shown_path(path)
     if suffix in _PACKED:
         inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
         if inner not in ("csv", "tsv", "ndjson"):
@@ -209,28 +193,33 @@ def _by_suffix(path: Path, name: str) -> str:
 
 
 def _by_start(path: Path) -> str:
-    with open(path, "rb") as file:
-        start = file.read(8)
-    for magic, kind in _BEGINNINGS.items():
-        if start.startswith(magic):
-            return kind
-    with suppress(OSError), opened(path) as text:
-        if _JSON.match(text.read(64)):
+    with HashedFile(path) as file, suppress(OSError):
+        start = file.contents.read(64)
+        if _JSON.match(start):
             return "ndjson"
+        if not file.codec:
+            kinds = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
+            return next(kinds, "csv")
     return "csv"
 
 
-def _open_standard_input(
-    format: str | None, delimiter: str | None, header: bool | None
+def _open(
+    paths: list[Path], *, delimiter: str | None, header: bool | None, **options: Any
 ) -> TableFile:
-    with tempfile.NamedTemporaryFile(prefix="typicality-", delete=False) as copy:
-        path = Path(copy.name)
-        try:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-            copy.flush()
-            options = {"delimiter": delimiter, "header": header}
-            format = format or _by_start(path)
-            return _open(path, format, options, name="standard input", temporary=path)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+    """The table of one file, or of several of parquet or of arrow."""
+    name, format = options["name"], options["format"]
+    if len(paths) > 1:
+        return ArrowTable(partial(open_parts, paths, format), paths=paths, **options)
+    (path,) = paths
+    if path.stat().st_size == 0:
+        raise TableError(f"{name} is empty. Choose a file with a header and rows.")
+    if format in ("csv", "tsv"):
+        delimiter = "\t" if format == "tsv" else delimiter
+        return DelimitedFile(path, delimiter=delimiter, header=header, **options)
+    openers: dict[str, Any] = {
+        "ndjson": ndjson_opener(path, name),
+        "parquet": partial(open_parquet, path),
+        "arrow": partial(open_arrow, path),
+    }
+    arrays = partial(open_array, path, format=format, name=name)
+    return ArrowTable(openers.get(format, arrays), paths=paths, **options)

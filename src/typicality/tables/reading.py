@@ -143,17 +143,22 @@ def read_rows(
     judged = [_Column(name) for name in wanted]
     n_rows = 0
     blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
-    for block, seen, parsed in stream_in_threads(_parsed, blocks):
-        for column, found in zip(seen, parsed, strict=True):
+    for block, found in stream_in_threads(_parsed, blocks):
+        for column, parsed in found:
             if column.is_candidate:  # still: blocks are parsed ahead
-                column.see(block, found)
+                column.see(block, parsed)
             if columns is not None and column.text is not None:
                 raise column.text
         n_rows += block.n_rows
-        n_numeric = sum(column.is_numeric for column in judged)
+        n_numeric = sum(column.n_strangers == 0 for column in judged)
         _refuse_beyond(limit, int(n_rows / block.fraction_read), n_numeric, table.name)
-    if columns is not None:
-        _refuse_empty(judged, table.name)
+    for column in judged:
+        if columns is not None and column.n_missing == column.n_seen:
+            raise TableError(
+                f"{table.name}, column {shown(column.name)}: all values are missing. Choose other "
+                "columns.",
+                column=column.name,
+            )
     reasons = {column.name: column.reason() if columns is None else None for column in judged}
     chosen = [column for column in judged if reasons[column.name] is None]
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
@@ -182,9 +187,10 @@ def read_rows(
 
 def _parsed(
     item: tuple[Block, list["_Column"]],
-) -> tuple[Block, list["_Column"], list[ParsedColumn]]:
+) -> tuple[Block, list[tuple["_Column", ParsedColumn]]]:
     block, columns = item
-    return block, columns, block.parse([column.name for column in columns]) if columns else []
+    parsed = block.parse([column.name for column in columns]) if columns else []
+    return block, list(zip(columns, parsed, strict=True))
 
 
 def _default_memory() -> int:
@@ -223,17 +229,6 @@ def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
     )
 
 
-def _refuse_empty(columns: list["_Column"], source: str) -> None:
-    """An error where a column that was chosen has no values."""
-    for column in columns:
-        if column.n_missing == column.n_seen:
-            raise TableError(
-                f"{source}, column {shown(column.name)}: all values are missing. Choose other "
-                "columns.",
-                column=column.name,
-            )
-
-
 class _Column:
     """What is known of a column after some blocks.
 
@@ -241,10 +236,10 @@ class _Column:
     ----------
     pieces : list of array
         Its numbers, block by block; none where it is no column of numbers.
-    n_seen, n_missing : int
-        How many cells it has, and how many numbers are missing.
+    n_seen, n_missing, n_strangers : int
+        How many cells it has, how many of them are missing, and how many are text.
     first_missing : Place or None
-        The first of them.
+        The first of those that are missing.
     text, endless : TableError or None
         An error about the first cell of text, and about the first infinity.
     """
@@ -252,7 +247,7 @@ class _Column:
     def __init__(self, name: str) -> None:
         self.name = name
         self.pieces: list[Doubles] = []
-        self.n_seen = self.n_missing = self._n_strangers = 0
+        self.n_seen = self.n_missing = self.n_strangers = 0
         self.first_missing: Place | None = None
         self.text: TableError | None = None
         self.endless: TableError | None = None
@@ -261,25 +256,20 @@ class _Column:
         self._look = self._first_stranger = ""
 
     @property
-    def is_numeric(self) -> bool:
-        """All cells so far are numbers, or missing."""
-        return self._n_strangers == 0
-
-    @property
     def is_candidate(self) -> bool:
-        """It is a column of numbers, or nearly so: further blocks matter."""
-        return self.is_numeric or self.is_counting
-
-    @property
-    def is_counting(self) -> bool:
-        """Nearly all cells so far are numbers: those that are not will be counted to the end."""
-        return 0 < self._n_strangers <= _NEARLY * self.n_seen
+        """Nearly all cells so far are numbers: further blocks are used, or text is counted."""
+        return self.n_strangers <= _NEARLY * self.n_seen
 
     def see(self, block: Block, parsed: ParsedColumn) -> None:
         """Take in one more block."""
         numbers, strangers = parsed
-        if len(strangers):
-            self._meet(strangers, block)
+        if len(strangers) and self.text is None:
+            cells, first = block.cells(self.name), int(strangers[0])
+            self.text = block.not_a_number(first, self.name)
+            self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
+            self._look = look_of(cells[i] for i in strangers[:_N_LOOKED_AT])
+            self.pieces.clear()
+        self.n_strangers += len(strangers)
         missing = np.isnan(numbers)
         n_missing = int(np.count_nonzero(missing))
         if n_missing and self.first_missing is None:
@@ -294,27 +284,17 @@ class _Column:
             self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
         self.n_missing += n_missing
         self.n_seen += len(numbers)
-        if self.is_numeric:
+        if not self.n_strangers:
             self.pieces.append(numbers)
-
-    def _meet(self, strangers: Places, block: Block) -> None:
-        if self.text is None:
-            cells = block.cells(self.name)
-            first = int(strangers[0])
-            self.text = block.not_a_number(first, self.name)
-            self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
-            self._look = look_of(cells[i] for i in strangers[:_N_LOOKED_AT])
-            self.pieces.clear()
-        self._n_strangers += len(strangers)
 
     def reason(self) -> str | None:
         """Why the column is not one to work with; None where it is."""
-        if self.is_counting:
+        if self.n_strangers and self.is_candidate:
             return (
-                f"{self._n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
+                f"{self.n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
                 f"{self._first_stranger}): correct them or leave them empty to use it"
             )
-        if self._n_strangers:
+        if self.n_strangers:
             return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
         if self.n_missing == self.n_seen:
             return "all values are missing"

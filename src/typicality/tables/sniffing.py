@@ -2,21 +2,15 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from typicality.exceptions import TableError
 from typicality.tables.cells import has_decimal_comma, is_missing, is_number, shown
-from typicality.tables.lines import (
-    LONGEST_LINE,
-    HashedFile,
-    encoding_of,
-    line_too_long,
-    opened,
-)
+from typicality.tables.lines import LONGEST_LINE, HashedFile, is_utf16, line_too_long
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = (",", ";", "\t", "|")
 
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
@@ -33,24 +27,21 @@ _BEGINNINGS = {
 }
 
 
-class Dialect(NamedTuple):
-    """How to read a text file: its encoding, its delimiter, and its first record."""
-
-    encoding: str
-    delimiter: str
-    first: list[str]
-
-
-def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
-    """Look at the beginning of a file; an error where it is no table of text."""
-    with opened(path) as file:
-        sample = file.read(_SAMPLE)
+def sniff(path: Path, name: str, *, delimiter: str | None) -> tuple[str, list[str]]:
+    """The delimiter of a file, and its first record; an error where it is no table of text."""
+    with HashedFile(path) as file:
+        sample = file.contents.read(_SAMPLE)
         while len(sample) < LONGEST_LINE and b"\n" not in sample and b"\r" not in sample:
-            if not (more := file.read(_SAMPLE)):
+            if not (more := file.contents.read(_SAMPLE)):
                 break
             sample += more
-    encoding = encoding_of(sample)
-    _refuse_binary(sample, name, encoding, is_packed=not isinstance(file, HashedFile))
+    for beginning, (kind, remedy) in _BEGINNINGS.items():
+        if sample.startswith(beginning):
+            first = "Unpack it first. " if file.codec else ""
+            raise TableError(f"{name} is not text: it begins like {kind}. {first}{remedy}")
+    encoding = "utf-16" if is_utf16(sample) else "utf-8-sig"
+    if encoding != "utf-16" and b"\0" in sample:
+        raise holds_zeros(name, sample[: sample.index(0)].count(b"\n") + 1)
     if len(sample) >= LONGEST_LINE:
         raise line_too_long(name)
     text = sample.decode(encoding, errors="replace")
@@ -62,17 +53,7 @@ def sniff(path: Path, name: str, *, delimiter: str | None) -> Dialect:
     best = max(rows, key=lambda d: _fit(rows[d]))
     if not rows[best]:
         raise bad_quotation(name, "field limit", 1)
-    return Dialect(encoding, best, rows[best][0])
-
-
-def _refuse_binary(sample: bytes, name: str, encoding: str, *, is_packed: bool) -> None:
-    """An error for what begins like a file of another kind, or holds bytes that no text has."""
-    for beginning, (kind, remedy) in _BEGINNINGS.items():
-        if sample.startswith(beginning):
-            first = "Unpack it first. " if is_packed else ""
-            raise TableError(f"{name} is not text: it begins like {kind}. {first}{remedy}")
-    if encoding != "utf-16" and b"\0" in sample:
-        raise holds_zeros(name, sample[: sample.index(0)].count(b"\n") + 1)
+    return best, rows[best][0]
 
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
@@ -119,16 +100,14 @@ def _fit(rows: list[list[str]]) -> tuple[bool, float, float, int]:
         return False, 0.0, 0.0, 0
     width = len(rows[0])
     alike = sum(len(row) == width for row in rows) / len(rows)
-    return width > 1, alike, _share_of_numbers(rows[1:]), width
+    cells = [cell for row in rows[1:] for cell in row if not is_missing(cell)]
+    n_numbers = sum(is_number(cell) or has_decimal_comma(cell) for cell in cells)
+    return width > 1, alike, n_numbers / max(len(cells), 1), width
 
 
-def _share_of_numbers(rows: list[list[str]]) -> float:
-    cells = [cell for row in rows for cell in row if not is_missing(cell)]
-    numbers = [cell for cell in cells if is_number(cell) or has_decimal_comma(cell)]
-    return len(numbers) / max(len(cells), 1)
-
-
-def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[list[str], bool]:
+def named_columns(
+    first: list[str], name: str, *, header: bool | None
+) -> tuple[tuple[str, ...], bool]:
     """Names of the columns, and whether the first record holds them.
 
     A first record in which every cell is a number is a row, and columns get names by their
@@ -140,13 +119,13 @@ def named_columns(first: list[str], name: str, *, header: bool | None) -> tuple[
         counts = len(cells) > 1 and cells == [str(j) for j in range(len(cells))]
         header = counts or not all(map(is_number, cells))
     if not header:
-        return [f"column {j}" for j in range(1, len(first) + 1)], False
-    names = [cell.strip() or f"column {j}" for j, cell in enumerate(first, 1)]
+        return tuple(f"column {j}" for j in range(1, len(first) + 1)), False
+    names = tuple(cell.strip() or f"column {j}" for j, cell in enumerate(first, 1))
     refuse_duplicates(names, name)
     return names, True
 
 
-def refuse_duplicates(names: list[str], source: str) -> None:
+def refuse_duplicates(names: Iterable[str], source: str) -> None:
     """An error that says which columns share a name."""
     first: dict[str, int] = {}
     for j, name in enumerate(names, 1):

@@ -115,7 +115,8 @@ def append_columns(
 
 def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -> bytes:
     """The bytes that :func:`append_columns` writes."""
-    texts = [number_texts(values) for values in _checked(block, extra).values()]
+    new = _new_columns(block, extra)
+    texts = [number_texts(values) for values in new.values()]
     rows = block.csv_rows()
     if texts:
         rows = pc.binary_join_element_wise(
@@ -125,8 +126,7 @@ def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -
     offsets = np.frombuffer(rows.buffers()[1], np.int32)[[first, last]]
     # Each row has a line feed before it: that of the first row goes, one after the last comes.
     body = memoryview(rows.buffers()[2])[offsets[0] + 1 : offsets[1]]
-    names = [*block.names, *free_names(block.names, extra)]
-    head = csv_rows_of([pa.array([name]) for name in names])[0].as_py()[1:] + b"\n"
+    head = csv_rows_of([pa.array([name]) for name in (*block.names, *new)])[0].as_py()[1:] + b"\n"
     return b"".join([head if header else b"", body, b"\n"])
 
 
@@ -146,22 +146,21 @@ def arrow_rows(
         formats keep their types.
     """
     table = block.to_arrow(numeric)
-    for name, values in zip(
-        free_names(block.names, extra), _checked(block, extra).values(), strict=True
-    ):
+    for name, values in _new_columns(block, extra).items():
         data, absent = np.ma.getdata(values), np.ma.getmaskarray(values)
         table = table.append_column(name, pa.array(data, mask=absent | np.isnan(data)))
     return table
 
 
-def _checked(block: Block, extra: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+def _new_columns(block: Block, extra: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """New columns under names that are free; an error where one is not as long as the block."""
     for name, values in extra.items():
         if len(values) != block.n_rows:
             raise ValueError(
                 f"Column {name!r} has {len(values)} entries for {block.n_rows} rows. Pass one "
                 "for each row."
             )
-    return extra
+    return dict(zip(free_names(block.names, extra), extra.values(), strict=True))
 
 
 def number_texts(values: NDArray[Any]) -> Any:
