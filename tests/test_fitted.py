@@ -54,6 +54,18 @@ def test_one_pass_gives_the_bits_of_both_predictions_of_a_tree(estimator, blobs)
 
 
 @pytest.mark.parametrize("estimator", DETECTORS, ids=repr)
+def test_view_of_a_detector_has_p_values_of_new_rows_and_ranks_of_training_rows(estimator, blobs):
+    X = blobs[0]
+    model = fitted(estimator, X)
+    new = X[:90] + 0.25
+    assert_array_equal(view(model, new).p_values, model.p_values(new))
+    seen = view(model, X, training=True)
+    scores = model.score_samples(X)
+    assert_allclose(seen.p_values, (scores <= scores[:, None]).mean(axis=1))
+    assert list(seen.columns) == ["typicality", "score", "p_value", "outlier"]
+
+
+@pytest.mark.parametrize("estimator", DETECTORS, ids=repr)
 def test_view_of_a_detector_flags_what_it_predicts(estimator, blobs):
     model = fitted(estimator, blobs[0])
     new = blobs[0][:90] + 0.25
