@@ -54,6 +54,18 @@ def test_one_pass_gives_the_bits_of_both_predictions_of_a_tree(estimator, blobs)
 
 
 @pytest.mark.parametrize("estimator", DETECTORS, ids=repr)
+def test_view_of_a_detector_has_p_values_of_new_rows_and_ranks_of_training_rows(estimator, blobs):
+    X = blobs[0]
+    model = fitted(estimator, X)
+    new = X[:90] + 0.25
+    assert_array_equal(view(model, new).p_values, model.p_values(new))
+    seen = view(model, X, training=True)
+    scores = model.score_samples(X)
+    assert_allclose(seen.p_values, (scores <= scores[:, None]).mean(axis=1))
+    assert list(seen.columns) == ["typicality", "score", "p_value", "outlier"]
+
+
+@pytest.mark.parametrize("estimator", DETECTORS, ids=repr)
 def test_view_of_a_detector_flags_what_it_predicts(estimator, blobs):
     model = fitted(estimator, blobs[0])
     new = blobs[0][:90] + 0.25
@@ -78,8 +90,8 @@ def test_view_of_training_rows_reads_the_fit_and_gives_the_same_columns(
         monkeypatch.setattr(type(chosen_method(model)), name, refuse, raising=False)
     kept = view(model, blobs[0], training=True).columns
     assert list(kept) == list(predicted)
-    for name, column in kept.items():
-        assert_array_equal(column, predicted[name], strict=True)
+    for name in kept.keys() - {"p_value"}:  # ranks among themselves, and p-values of new rows
+        assert_array_equal(kept[name], predicted[name], strict=True)
 
 
 def test_view_predicts_training_rows_that_the_fit_has_not_kept(blobs):

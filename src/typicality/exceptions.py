@@ -9,6 +9,7 @@ from types import FrameType
 
 __all__ = [
     "BandwidthWarning",
+    "CalibrationWarning",
     "ClusteringWarning",
     "CoincidentClustersWarning",
     "CollapsedMembershipsWarning",
@@ -68,6 +69,10 @@ class FeatureWarning(ClusteringWarning):
 
 class BandwidthWarning(ClusteringWarning):
     """The kernel is so wide or so narrow that it says little, or its width was not used."""
+
+
+class CalibrationWarning(ClusteringWarning):
+    """The reference rows are too few for p-values as small as a decision needs."""
 
 
 class FragmentedClustersWarning(ClusteringWarning):

@@ -52,6 +52,8 @@ class FittedView:
         Whether the memberships of a row are shares that sum to one.
     centers : array of shape (n_labels, d), optional
         The first prototype of each label, if prototypes have coordinates.
+    p_values : array of shape (n,), optional
+        Of a detector, the p-value of each row; of a training row, its rank as a share of them all.
     """
 
     kind: str
@@ -67,6 +69,7 @@ class FittedView:
     memberships: Floats | None = None
     shares: bool = False
     centers: Floats | None = None
+    p_values: Doubles | None = None
 
     @property
     def n_rows(self) -> int:
@@ -95,11 +98,12 @@ class FittedView:
         """The columns that a csv file gets."""
         if self.kind == "tree" or self.memberships is None:
             return {"label": self.labels, "typicality": self.strength}
-        if self.kind == "detector":
+        if self.p_values is not None:
             outlier = (self.labels < 0).astype(np.int8)
             return {
                 "typicality": self.memberships[:, 0],
                 "score": self.strength,
+                "p_value": self.p_values,
                 "outlier": outlier,
             }
         each = {f"{self.word}_{k}": column for k, column in enumerate(self.memberships.T)}
@@ -178,6 +182,8 @@ def _of_detector(model: Any, X: Any, *, training: bool) -> FittedView:
     kept = training and hasattr(model, "typicality_")
     typicality = model.typicality_ if kept else model.predict_typicality(X)
     scores = model.score_samples(X)
+    ranks = np.searchsorted(np.sort(scores), scores, side="right")
+    p_values = ranks / len(scores) if training else model.p_values(X)
     cut = float(model.offset_)
     is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return FittedView(
@@ -193,6 +199,7 @@ def _of_detector(model: Any, X: Any, *, training: bool) -> FittedView:
         fitted_words=f"Rows that score below {cut:.4g} are outliers".replace("-", "\N{MINUS SIGN}"),
         cut=cut,
         memberships=typicality[:, None],
+        p_values=p_values,
     )
 
 

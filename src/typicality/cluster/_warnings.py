@@ -11,6 +11,7 @@ from typicality._typing import Doubles, Floats, Places
 from typicality.cluster._labels import PrototypeLabels
 from typicality.exceptions import (
     BandwidthWarning,
+    CalibrationWarning,
     ClusteringWarning,
     CoincidentClustersWarning,
     CollapsedMembershipsWarning,
@@ -23,6 +24,7 @@ from typicality.exceptions import (
 )
 from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
 from typicality.kernels import Linear, LocalGaussian, Stationary
+from typicality.metrics.discoveries import penalty
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
 
@@ -73,6 +75,24 @@ def warn_about_features(opened: Any, model: Any) -> None:
             "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
             FeatureWarning,
         )
+
+
+def warn_about_few_reference_rows(
+    p_values: Doubles, n_rows: float, *, fdr: float, method: str
+) -> None:
+    """The smallest p-value there can be is too large for any row to be an outlier."""
+    smallest, m = 1.0 / (n_rows + 1.0), len(p_values)
+    n_smallest = max(1, int(np.sum(p_values <= smallest * (1 + 1e-12))))
+    level = fdr * n_smallest / (m * penalty(p_values, method))
+    if smallest <= level:
+        return
+    alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
+    warn(
+        f"No row can be called an outlier: {n_rows:,.0f} reference rows give no p-value below "
+        f"{smallest:.2g}, and among {m:,} rows it must be at most {level:.2g} {alike}. Fit at "
+        f"least {int(np.ceil(1.0 / level)) - 1:,} reference rows, or test fewer rows at once.",
+        CalibrationWarning,
+    )
 
 
 def _feature_labels(model: Any) -> list[str]:

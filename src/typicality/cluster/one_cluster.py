@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
+from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
@@ -22,10 +24,12 @@ from typicality.cluster._warnings import (
     warn_about_convergence,
     warn_about_equal_typicalities,
     warn_about_features,
+    warn_about_few_reference_rows,
     warn_about_kernel,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
+from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.scores import (
     CompressedScores,
     FastLeaveOneOut,
@@ -36,10 +40,12 @@ from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
+from typicality.metrics.discoveries import select_discoveries
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
+_FEWEST_TO_SPLIT = 4
 
 
 class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
@@ -102,6 +108,11 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     novelty : bool, default=False
         Whether the training data are clean. It chooses the width of ``sigma="auto"`` only: clean
         data want a narrow kernel, contaminated ones a wide one.
+    calibration : {"leave-one-out", "split"}, default="leave-one-out"
+        What thresholds and p-values compare a row with: the training rows, each scored by the
+        others, or a random half of the rows that takes no part in the fit. "split" proves the
+        p-values whatever was chosen from the data, and finds less: only half of the rows are
+        left for the fit, and p-values are at least 2 / n.
     criterion : {"weights", "memberships"}, default="weights"
         What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
         of the typicalities (with ``tol=0.01``).
@@ -117,6 +128,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
         of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
         exact sums of any number of rows.
+    random_state : int, RandomState instance or None, default=None
+        Draws the halves of ``calibration="split"``.
 
     Attributes
     ----------
@@ -128,6 +141,10 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         The spread, a squared distance in the space of the kernel.
     offset_ : float
         The score below which a row is flagged.
+    false_alarm_interval_ : tuple of two floats
+        Where the rate of false alarms of this model lies, with probability .95. On average over
+        models it is `contamination`; for one model and n rows it varies like the j-th of n uniform
+        variables, j = contamination (n + 1): a Beta distribution with j and n + 1 - j.
     n_iter_ : int
         The number of iterations.
     status_ : str
@@ -162,11 +179,13 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     """
 
     _left_out: LeaveOneOut | FastLeaveOneOut | CompressedScores
+    _calibration: Calibration | None  # None until p-values are asked for, where they cost a pass
     _rule: Annotated[Any, MembershipRule]
     typicality_: Annotated[Floats, "N"]
     weights_: Annotated[Doubles, "N"]
     eta_: float
     offset_: float
+    false_alarm_interval_: tuple[float, float]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
@@ -175,6 +194,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         "eta_update": [StrOptions({"never", "each_step"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "novelty": ["boolean"],
+        "calibration": [StrOptions({"leave-one-out", "split"})],
+        "random_state": ["random_state"],
         "criterion": [StrOptions({"weights", "memberships"})],
     }
 
@@ -188,11 +209,13 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         eta_update: str = "never",
         contamination: float | str = "auto",
         novelty: bool = False,
+        calibration: str = "leave-one-out",
         criterion: str = "weights",
         max_iter: int = 1000,
         tol: float = 1e-5,
         algorithm: str = "auto",
         rtol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -201,11 +224,13 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         self.eta_update = eta_update
         self.contamination = contamination
         self.novelty = novelty
+        self.calibration = calibration
         self.criterion = criterion
         self.max_iter = max_iter
         self.tol = tol
         self.algorithm = algorithm
         self.rtol = rtol
+        self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -308,6 +333,123 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         """
         return np.where(self.decision_function(X, diag=diag) < 0, -1, 1)
 
+    def p_values(
+        self, X: ArrayLike, method: str = "loo", *, diag: ArrayLike | None = None
+    ) -> Doubles:
+        r"""How probable it is that a row of the same source is as untypical as each row.
+
+        .. math:: p(x) = \frac{1 + \#\{i : S_i \le S(x)\}}{n + 1}, \qquad
+            S_i = \sum_{j \ne i} w_j K(x_i, x_j), \qquad S(x) = \sum_j w_j K(x, x_j)
+
+        counts the training rows that are no more typical of the others than the row is of all. A
+        new row of the same source gets a p-value of at most t with probability at most t. That is
+        proven for ``weights="uniform"`` and a `sigma` that was not chosen from these rows, and for
+        ``calibration="split"`` in any case; for fitted weights and the rules for `sigma` it was
+        measured (docs/theory). It holds on average over training sets; `false_alarm_interval_`
+        tells how far one may be from it.
+
+        Every row is taken as new. p-values of the training rows themselves are too large, because
+        each of them takes part in its own sum. Outliers among the training rows make the p-values
+        of others larger: with one in twenty, hardly any is small.
+
+        Errors of fast sums make p-values larger, never smaller; those of a compressed model are
+        at least those of the full one. For kernels that are not of a distance, S is the
+        logarithm of the typicality (without the row itself for training rows).
+
+        Original to typicality, see docs/theory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows.
+        method : {"loo", "full"}, default="loo"
+            "full" adds the row, with the weight its typicality gives it, to the sums of the
+            training rows as well: :math:`S_i + w(x) K(x_i, x)`. These p-values are never larger,
+            and exactly uniform where the theorem holds, but for ties. Costs O(n d) a row.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict_typicality`.
+
+        Returns
+        -------
+        p_values : array of shape (n_samples,)
+            In (0, 1]; none is below 1 / (n + 1).
+
+        See Also
+        --------
+        outliers_at : The rows that can be called outliers at a rate of false discoveries.
+        """
+        if method not in ("loo", "full"):
+            raise ValueError(f"method must be 'loo' or 'full', got {method!r}.")
+        rows = self._read(X, diag)
+        calibration = self._reference()
+        scores: Any = self._left_out
+        _, above = scores.bounds(rows, self.eta_)
+        if method == "loo":
+            return calibration.p_values(above)
+        why = self._no_full_p_values()
+        if why is not None:
+            raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
+        uniform = self.weights == "uniform"
+        pull = np.ones(len(rows)) if uniform else scores.mean.memberships(self._rule, rows)[:, 0]
+        of_rows = np.ones(len(self.typicality_)) if uniform else self.typicality_
+        weight = pull / (scores.known.copies @ of_rows)
+        return calibration.full_p_values(scores.known, rows, above, weight)
+
+    def _no_full_p_values(self) -> str | None:
+        if self.calibration == "split":
+            return "calibration='split' compares rows with others that take no part in the sums"
+        if isinstance(self._left_out, CompressedScores):
+            return "a compressed model has forgotten the training rows"
+        if not self._left_out.known.columns.on_sphere:
+            return f"it is for kernels of a distance, and the kernel is {self.kernel_}"
+        return None
+
+    def _reference(self) -> Calibration:
+        if self._calibration is None:
+            scores: Any = self._left_out
+            self._calibration = Calibration(scores.reference(), scores.known.copies)
+        return self._calibration
+
+    def outliers_at(
+        self,
+        X: ArrayLike,
+        *,
+        fdr: float = 0.1,
+        method: str = "bh",
+        diag: ArrayLike | None = None,
+    ) -> NDArray[np.bool_]:
+        """The rows that are outliers at a rate of false discoveries.
+
+        Of the rows returned, a share of at most `fdr` is of the source of the training rows, on
+        average. The p-values of `p_values` go through
+        :func:`typicality.metrics.select_discoveries`. That is proven for ``method="by"`` where the
+        p-values are, and for ``calibration="split"``; "bh" and "storey" with leave-one-out
+        p-values were measured (docs/theory).
+
+        Rows of the training data are never outliers here: `predict` flags those at a rate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows; the result for a row depends on how many others there are, and on them.
+        fdr : float, default=0.1
+            The rate of false discoveries, between 0 and 1.
+        method : {"bh", "by", "storey"}, default="bh"
+            The procedure: Benjamini and Hochberg, Benjamini and Yekutieli, or Storey.
+        diag : array-like of shape (n_samples,), optional
+            As in `predict_typicality`.
+
+        Returns
+        -------
+        outliers : array of shape (n_samples,), bool
+        """
+        p_values = self.p_values(X, diag=diag)
+        found = select_discoveries(p_values, fdr=fdr, method=method)
+        if not found.any():
+            n_rows = self._reference().n_rows
+            warn_about_few_reference_rows(p_values, n_rows, fdr=fdr, method=method)
+        return found
+
     def compress(self, rtol: float = 1e-4) -> Self:
         """A small model for prediction only: it needs no training rows, or few of them.
 
@@ -325,15 +467,20 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         -------
         model : OneClusterPCM
             It predicts as this one does, within the promise; it has forgotten the training rows,
-            which it scores as new ones, and has no `typicality_` and `weights_`.
+            which it scores as new ones, and has no `typicality_` and `weights_`. Its p-values are
+            at least those of this model, and at most those of sums that are larger by 2 `rtol`.
         """
         check_is_fitted(self)
         check_compressible(self.kernel_, rtol)
         warn_about_coarse_promise(rtol, self.offset_)
         density = self._left_out.compress(rtol)
-        return self._without("typicality_", "weights_", _left_out=density)
+        calibration = self._reference()
+        return self._without("typicality_", "weights_", _left_out=density, _calibration=calibration)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        held_out = None
+        if self.calibration == "split":
+            weight, held_out = self._split(rows, weight)
         opened = open_space(
             self.kernel,
             self.sigma,
@@ -346,11 +493,11 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         space: Any = opened.space
         if space.total_variance > 0:
             warn_about_features(opened, self)
-        callbacks.begin(1, lambda state: self._for_prediction(state, opened))
+        callbacks.begin(1, lambda state: self._for_prediction(state, opened, held_out))
         result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state
         self._set(
-            **self._for_prediction(state, opened),
+            **self._for_prediction(state, opened, held_out),
             **density_attributes(opened, result),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
@@ -361,12 +508,30 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         else:
             warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
 
-    def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
+    def _split(self, rows: Floats, weight: Floats | None) -> tuple[Floats, Doubles]:
+        """The copies of rows for the fit, and those for thresholds and p-values."""
+        if weight is not None and (weight != np.floor(weight)).any():
+            raise ValueError(
+                "calibration='split' draws half of the copies of rows at random: sample weights "
+                "must be whole numbers of copies. Use calibration='leave-one-out'."
+            )
+        if (len(rows) if weight is None else weight.sum()) < _FEWEST_TO_SPLIT:
+            raise ValueError(
+                f"calibration='split' needs at least {_FEWEST_TO_SPLIT} rows: half of them are "
+                "fitted. Use calibration='leave-one-out'."
+            )
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        fitted, held_out = split_copies(rows, weight, np.random.default_rng(seed))
+        return fitted.astype(rows.dtype), held_out
+
+    def _for_prediction(
+        self, state: State, opened: OpenSpace, held_out: Doubles | None
+    ) -> dict[str, Any]:
         """All that prediction needs."""
         space: Any = opened.space
         rule: Any = state.rule
         eta = float(rule.eta[0])
-        left_out = leave_one_out(
+        scores = leave_one_out(
             state.prototypes,
             space.columns,
             space.sample_weight,
@@ -374,15 +539,23 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             rtol=space.tolerance.tails,
         )
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
+        if held_out is None:
+            copies = scores.known.copies
+            products = state.prototypes.products[:, 0]
+            offset, reference = scores.calibrate(space.X, eta, rate, products)
+        else:
+            copies = held_out[held_out > 0]
+            reference, _ = scores.bounds(space.X[held_out > 0], eta)
+            offset = weighted_quantile(reference, rate, copies)
         return {
             "_rule": rule,
             "_reader": opened.reader,
-            "_left_out": left_out,
+            "_left_out": scores,
+            "_calibration": None if reference is None else Calibration(reference, copies),
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
-            "offset_": left_out.training_quantile(
-                space.X, eta, rate, state.prototypes.products[:, 0]
-            ),
+            "offset_": offset,
+            "false_alarm_interval_": false_alarm_interval(rate, copies),
         }
 
 

@@ -1,6 +1,6 @@
 """Leave-one-out scores: how typical a row is of the other rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -21,6 +21,7 @@ from typicality.operators.tails import ExactTails
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 _ROUNDING = 1e-12  # of sums in double precision
+_TAILS = 2e-10  # of sums in logarithms, which leave out what is less
 _NEARLY_ONE = 0.999
 _WELL_ABOVE = 2e3  # times the error of a sum: then its logarithm is off by 5e-4 at the most
 
@@ -92,15 +93,26 @@ class LeaveOneOut:
     def _columns(self) -> Columns:
         return self.known.columns
 
-    def training_quantile(self, rows: Floats, eta: float, rate: float, products: Floats) -> float:
-        """The score below which a share of the training rows is."""
-        return self.known.quantile(self.scores(rows, eta), rate)
+    def calibrate(
+        self, rows: Floats, eta: float, rate: float, products: Floats
+    ) -> tuple[float, Doubles | None]:
+        """The score below which a share of the training rows is, and their `reference`."""
+        if not self._columns.on_sphere:
+            scores = self.scores(rows, eta)
+            return self.known.quantile(scores, rate), _below(scores)
+        scores, unit = self._gather(rows, self._log_similarity).T
+        return self.known.quantile(scores, rate), _below(scores + np.log1p(-unit))
 
     def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
         if self._columns.on_sphere:
-            return self._gather(rows, self._log_similarity)  # far rows are still told apart
+            return self._gather(rows, self._log_similarity)[:, 0]  # far rows are still told apart
         return -self.sqdist(rows) / eta
+
+    def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
+        plain = replace(self, known=self.known._replace(nearest=-np.inf))  # no row coincides
+        scores = plain.scores(rows, eta)
+        return _below(scores), -_below(-scores)
 
     def compress(self, rtol: float) -> "CompressedScores":
         """The same but for `rtol` in s, without most of the training rows."""
@@ -133,6 +145,7 @@ class LeaveOneOut:
         return sqdist_from_products(products, self.mean.energy)[:, 0] / (1.0 - unit) ** 2
 
     def _log_similarity(self, rows: Floats) -> Floats:
+        """Log s without one copy of a row, and the weight of that copy; shape (len(rows), 2)."""
         log_kernel = self._columns.log_kernel(rows)
         known = np.flatnonzero(log_kernel.max(axis=1) >= -self.known.nearest)
         own, unit = np.zeros(len(rows)), np.zeros(len(rows))
@@ -150,7 +163,12 @@ class LeaveOneOut:
             others = np.where(np.isfinite(log_kernel[near]), log_kernel[near], 0.0)
             apart = row_sums(-np.expm1(others), self._weights)[:, 0]
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
-        return np.asarray(scores)
+        return np.column_stack([scores, unit])
+
+
+def _below(logarithms: Doubles) -> Doubles:
+    """A little less: what rounding may have added to them."""
+    return logarithms - _ROUNDING * np.abs(logarithms)
 
 
 def _log_sum(exponents: Floats, weights: Doubles) -> Floats:
@@ -198,16 +216,49 @@ class FastLeaveOneOut:
         unit = self.known.left_out_weight(*self._tails.coincidences(rows))
         scores, low = self._quick_scores(rows, unit)
         if len(low):
-            scores[low] = self._exact(rows[low])
+            scores[low] = self._exact(rows[low], unit[low]) - np.log1p(-unit[low])
         return scores
 
-    def training_quantile(self, rows: Floats, eta: float, rate: float, products: Floats) -> float:
-        """The score below which a share of the training rows is.
+    def reference(self) -> Doubles:
+        """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
+        unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
+        return self._bounds(self._tails.columns.training, unit)[0]
+
+    def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
+        return self._bounds(rows, np.zeros(len(rows)))
+
+    def _bounds(self, rows: Floats, unit: Floats) -> tuple[Doubles, Doubles]:
+        """Bounds of the logarithms of sums without a unit of weight."""
+        sums = self.mean.sums
+        similarity = sums.at(rows)[:, 0]
+        error = sums.error(similarity) + _ROUNDING * similarity
+        without = similarity - unit
+        low = np.flatnonzero(without <= _WELL_ABOVE * error)
+        without[low], error[low] = 1.0, 0.0  # summed again below
+        below, above = np.log(without - error), np.log(without + error)
+        near = np.flatnonzero(similarity > _NEARLY_ONE)
+        if len(near):  # one minus a small number: the logarithm of the sum would be rounding
+            apart = sums.complement_at(rows[near])[:, 0]
+            error = sums.rtol + _ROUNDING * apart
+            apart += unit[near]
+            below[near], above[near] = np.log1p(-apart - error), np.log1p(error - apart)
+        if len(low):
+            exact = self._exact(rows[low], unit[low])
+            below[low], above[low] = _below(exact - _TAILS), -_below(-exact - _TAILS)
+        return below, above
+
+    def calibrate(
+        self, rows: Floats, eta: float, rate: float, products: Floats
+    ) -> tuple[float, Doubles | None]:
+        """The score below which a share of the training rows is; `reference` is not at hand.
 
         By the products of the last iteration where they know the scores around the quantile well
         enough; else by finer sums. Scores below it do not matter: of rows of which sums give but a
         bound, only those that may be above it are summed again.
         """
+        return self._training_quantile(rows, rate, products), None
+
+    def _training_quantile(self, rows: Floats, rate: float, products: Floats) -> float:
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         quick = self._by_products(products, unit)
         quantile, doubtful = self._quantile(*quick, rate)
@@ -216,7 +267,8 @@ class FastLeaveOneOut:
         scores, low = self._quick_scores(rows, unit)
         quantile, doubtful = self._quantile(scores, low, rate)
         if len(doubtful):
-            scores[doubtful] = self._exact(rows[doubtful])
+            exact = self._exact(rows[doubtful], unit[doubtful])
+            scores[doubtful] = exact - np.log1p(-unit[doubtful])
             quantile = self.known.quantile(scores, rate)
         return quantile
 
@@ -250,12 +302,12 @@ class FastLeaveOneOut:
             scores[near] = np.log1p(-apart / (1.0 - unit[near]))
         return scores, np.flatnonzero(~well_known)
 
-    def _exact(self, rows: Floats) -> Doubles:
-        log_others, own, copies = self._tails.log_sums(rows)
-        unit = self.known.left_out_weight(own, copies)
+    def _exact(self, rows: Floats, unit: Floats) -> Doubles:
+        """Logarithms of sums without a unit of weight."""
+        log_others, own, _ = self._tails.log_sums(rows)
         with np.errstate(divide="ignore"):
             log_own = np.log(np.maximum(own - unit, 0.0))
-        return np.asarray(np.logaddexp(log_others, log_own) - np.log1p(-unit))
+        return np.asarray(np.logaddexp(log_others, log_own))
 
     def compress(self, rtol: float) -> "CompressedScores":
         """The same but for `rtol` in s, without most of the training rows."""
@@ -279,6 +331,13 @@ class CompressedScores:
         sums = self.mean.sums
         similarity = 1.0 - sums.complement_at(rows)[:, 0]
         return np.asarray(np.log(np.maximum(similarity, sums.rtol)))
+
+    def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
+        sums = self.mean.sums
+        apart = sums.complement_at(rows)[:, 0]
+        with np.errstate(divide="ignore"):  # a sum that may be nothing
+            below = np.log1p(-np.minimum(apart + sums.rtol, 1.0))
+        return below, np.log1p(sums.rtol - apart)
 
     def compress(self, rtol: float) -> Self:
         """The same scores from even smaller sums, if they can be made smaller."""

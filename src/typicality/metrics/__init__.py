@@ -5,6 +5,7 @@
 
 from sklearn.metrics import adjusted_rand_score, rand_score
 
+from typicality.metrics.discoveries import select_discoveries
 from typicality.metrics.estimate import RandEstimate, generalized_rand_estimate
 from typicality.metrics.flags import jaccard_score
 from typicality.metrics.generalized_rand import (
@@ -42,6 +43,7 @@ __all__ = [
     "partition_coefficient",
     "partition_entropy",
     "rand_score",
+    "select_discoveries",
     "success_rate",
     "xie_beni_index",
 ]

@@ -81,6 +81,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_in("typicality.geometry.rows", "NearestRows", "GivenDistances"),
         *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),
         "typicality.geometry.scores.CompressedScores",
+        "typicality.geometry.calibration.Calibration",
         "typicality.levelsets.landscape.Landscape",
         "typicality.levelsets.local.LocalLandscape",
         "typicality.levelsets.regions.Regions",

@@ -11,6 +11,7 @@ from typicality.plot.convergence import ConvergenceDisplay
 from typicality.plot.lambda_path import LambdaPathDisplay
 from typicality.plot.membership_contour import MembershipContourDisplay
 from typicality.plot.membership_histogram import MembershipHistogramDisplay
+from typicality.plot.p_values import PValueDisplay
 from typicality.plot.stability import StabilityDisplay
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "LambdaPathDisplay",
     "MembershipContourDisplay",
     "MembershipHistogramDisplay",
+    "PValueDisplay",
     "StabilityDisplay",
 ]

@@ -93,7 +93,12 @@ def view_of(estimator: Any, X: Any) -> FittedView:
             f"{model!r} has neither memberships nor typicalities of new rows. Fit an estimator of "
             "typicality."
         )
+    return view(model, prepared(estimator, X))
+
+
+def prepared(estimator: Any, X: Any) -> Any:
+    """Rows as the last step of a pipeline sees them."""
     for _, step in getattr(estimator, "steps", [])[:-1]:
         if step not in (None, "passthrough"):
             X = step.transform(X)
-    return view(model, X)
+    return X

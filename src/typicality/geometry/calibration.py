@@ -1,0 +1,101 @@
+"""p-values: the rank of a row among reference rows."""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv
+
+from typicality._quantiles import unit_of_weight
+from typicality._typing import Doubles, Floats
+from typicality.geometry.rows import DistinctRows
+from typicality.geometry.scores import KnownRows
+from typicality.operators.base import row_sums
+
+_ENTRIES_AT_ONCE = 2**20  # of the matrix of kernel values
+
+
+class Calibration(NamedTuple):
+    r"""Sums of reference rows, with which the sums of new rows are compared.
+
+    .. math:: p(x) = \frac{1 + \#\{i : S_i \le S(x)\}}{n + 1}
+
+    The sums of reference rows are lower bounds and those of new rows upper bounds, so errors of
+    fast sums make p-values larger, never smaller.
+
+    Original to typicality, see docs/theory.
+
+    Parameters
+    ----------
+    log_sums : array of shape (m,)
+        Lower bounds of the logarithms of the sums, or of other scores.
+    copies : array of shape (m,)
+        How many rows each stands for.
+    """
+
+    log_sums: Annotated[Doubles, "_m"]
+    copies: Annotated[Floats, "_m"]
+
+    @property
+    def n_rows(self) -> float:
+        """The number of reference rows, copies counted."""
+        return float(self.copies.sum(dtype=np.float64) / unit_of_weight(self.copies))
+
+    def p_values(self, above: Doubles) -> Doubles:
+        """p-values of new rows, given upper bounds of their sums. Costs a sort."""
+        order = np.argsort(self.log_sums)
+        upto = np.append(0.0, np.cumsum(self.copies[order], dtype=np.float64))
+        return self._shares(upto[np.searchsorted(self.log_sums[order], above, side="right")])
+
+    def full_p_values(
+        self, known: KnownRows, rows: Floats, above: Doubles, weight: Doubles
+    ) -> Doubles:
+        r"""p-values for which each new row, with its weight, also enters the sums of the others.
+
+        .. math:: p(x) = \frac{1 + \#\{i : S_i + w(x) K(x_i, x) \le S(x)\}}{n + 1}
+
+        Costs O(n d) a row.
+        """
+        counts = np.empty(len(rows))
+        with np.errstate(divide="ignore"):  # of weight 0
+            log_weight = np.log(weight)[:, None]
+        step = max(1, _ENTRIES_AT_ONCE // known.columns.n_training)
+        for start in range(0, len(rows), step):
+            some = slice(start, start + step)
+            log_terms = log_weight[some] + known.columns.log_kernel(rows[some])
+            augmented = np.logaddexp(self.log_sums, log_terms)
+            at_most = (augmented <= above[some, None]).astype(np.float64)
+            counts[some] = row_sums(at_most, self.copies[:, None])[:, 0]
+        return self._shares(counts)
+
+    def _shares(self, counts: Doubles) -> Doubles:
+        unit = unit_of_weight(self.copies)
+        shares: Doubles = (unit + counts) / (unit + self.copies.sum(dtype=np.float64))
+        return shares
+
+
+def split_copies(
+    rows: Floats, sample_weight: Floats | None, rng: np.random.Generator
+) -> tuple[Doubles, Doubles]:
+    """Two random halves of the rows: how many copies of each row are in the first and the second.
+
+    The draw is from the distinct rows in lexicographic order, so a row of weight k is drawn like k
+    equal rows. One of several equal rows stands for all of them.
+    """
+    distinct = DistinctRows.of(rows, sample_weight, at_most=len(rows))
+    copies = distinct.weight.astype(np.int64)
+    drawn = rng.multivariate_hypergeometric(copies, copies.sum() // 2, method="marginals")
+    first, second = np.zeros(len(rows)), np.zeros(len(rows))
+    first[distinct.index], second[distinct.index] = copies - drawn, drawn
+    return first, second
+
+
+def false_alarm_interval(rate: float, copies: Floats) -> tuple[float, float]:
+    r"""Where the false alarms of a threshold lie with probability .95, of one set of n rows.
+
+    The threshold is the j-th smallest of n scores, :math:`j = r (n + 1)`, so a new row falls below
+    it with a probability that is Beta(j, n + 1 - j) over sets of rows.
+    """
+    n_rows = float(copies.sum(dtype=np.float64)) / unit_of_weight(copies)
+    rank = min(max(rate * (n_rows + 1.0), min(1.0, n_rows)), n_rows)
+    low, high = betaincinv(rank, n_rows + 1.0 - rank, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,123 @@
+"""p-values in order, and which of them a rate of false discoveries rejects."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from typicality._words import counted
+from typicality.metrics.discoveries import penalty, select_discoveries
+from typicality.plot._axes import axes_for, check_values, last_step, prepared, require_matplotlib
+from typicality.plot._colours import CUT, FIRST, GUIDE
+
+
+class PValueDisplay:
+    r"""The p-values of rows in rising order, with the line that decides which are rejected.
+
+    Both axes are logarithmic, because the decision lies among the smallest p-values. Those of rows
+    of the same source as the reference lie along the dashed diagonal. The solid line is
+    :math:`\alpha k / (c m)`: all p-values up to the last one below it are rejected, see
+    :func:`typicality.metrics.select_discoveries`.
+
+    Make it by `from_estimator` or from p-values; the parts of the picture are attributes
+    afterwards.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        The p-values, in (0, 1].
+    fdr : float, default=0.1
+        The rate of false discoveries.
+    method : {"bh", "by", "storey"}, default="bh"
+        The procedure.
+
+    Attributes
+    ----------
+    rejected : array of shape (m,), bool
+        Which p-values are rejected.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        Their figure.
+    points_ : list of matplotlib Line2D
+        The p-values that are not rejected, and those that are.
+    level_line_ : matplotlib Line2D
+        The line of the procedure.
+
+    Examples
+    --------
+    >>> from typicality.plot import PValueDisplay
+    >>> display = PValueDisplay([0.001, 0.8, 0.02, 0.3]).plot()  # doctest: +SKIP
+    """
+
+    def __init__(self, p_values: ArrayLike, *, fdr: float = 0.1, method: str = "bh") -> None:
+        self.p_values = check_values(p_values, name="p_values")
+        self.fdr = fdr
+        self.method = method
+        self.rejected = select_discoveries(self.p_values, fdr=fdr, method=method)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, fdr: float = 0.1, method: str = "bh", ax: Any = None
+    ) -> Self:
+        """The picture of new rows.
+
+        Parameters
+        ----------
+        estimator : OneClusterPCM
+            Fitted; or a pipeline that ends in one.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            New rows, as for `predict`.
+        fdr : float, default=0.1
+            The rate of false discoveries.
+        method : {"bh", "by", "storey"}, default="bh"
+            The procedure.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        PValueDisplay
+        """
+        require_matplotlib(cls)
+        model = last_step(estimator)
+        if not hasattr(model, "p_values"):
+            raise ValueError(f"{model!r} has no p-values of new rows. Fit a OneClusterPCM.")
+        return cls(model.p_values(prepared(estimator, X)), fdr=fdr, method=method).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the p-values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        self
+        """
+        ax = axes_for(self, ax, size=(6.4, 4.4))
+        order = np.argsort(self.p_values, kind="stable")
+        rank, p = np.arange(1, len(order) + 1), self.p_values[order]
+        rejected = self.rejected[order]
+        ends = np.array([1.0, max(len(order), 2)])
+        level = self.fdr / penalty(self.p_values, self.method)
+        ax.plot(ends, ends / len(order), color=GUIDE, ls="--", lw=1.0, label="same source")
+        words = f"{self.method}, false discovery rate {self.fdr:g}"
+        (self.level_line_,) = ax.plot(ends, level * ends / len(order), color=CUT, label=words)
+        dots = {"ls": "none", "marker": "o", "ms": 4.0}
+        self.points_ = [
+            *ax.plot(rank[~rejected], p[~rejected], color=FIRST, mfc="none", **dots, label="kept"),
+            *ax.plot(rank[rejected], p[rejected], color=CUT, **dots, label="rejected"),
+        ]
+        found = counted(int(rejected.sum()), "outlier")
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlabel="rank of the row",
+            ylabel="p-value",
+            title=f"{found} among {counted(len(order), 'row')}",
+        )
+        ax.legend(loc="lower right", fontsize="small")
+        return self
