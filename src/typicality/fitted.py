@@ -115,7 +115,9 @@ def chosen_method(model: Any) -> Any:
     return getattr(model, "estimator_", model)
 
 
-def view(model: Any, X: Any = None, *, training: bool = False) -> FittedView:
+def view(
+    model: Any, X: Any = None, *, training: bool = False, fdr: float | None = None
+) -> FittedView:
     """The labels of rows and how typical they are; each row is predicted once.
 
     Parameters
@@ -126,12 +128,15 @@ def view(model: Any, X: Any = None, *, training: bool = False) -> FittedView:
         The rows, as for `predict`. May be left out for the training rows of a tree.
     training : bool, default=False
         Whether X are the training rows: then attributes of the fit are read where there are some.
+    fdr : float, optional
+        The rate of false discoveries at which a detector flags new rows (Benjamini and Hochberg);
+        by default it flags those that score below its threshold.
     """
     model = chosen_method(model)
     if hasattr(model, "tree_"):
         return _of_tree(model, X, training=training)
     if hasattr(model, "offset_"):
-        return _of_detector(model, X, training=training)
+        return _of_detector(model, X, training=training, fdr=fdr)
     return _of_prototypes(model, X, training=training)
 
 
@@ -178,13 +183,27 @@ def _words_of_cut(model: Any) -> str:
 # ---- one cluster ---------------------------------------------------------------------------------
 
 
-def _of_detector(model: Any, X: Any, *, training: bool) -> FittedView:
+def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> FittedView:
     kept = training and hasattr(model, "typicality_")
     typicality = model.typicality_ if kept else model.predict_typicality(X)
     scores = model.score_samples(X)
     ranks = np.searchsorted(np.sort(scores), scores, side="right")
     p_values = ranks / len(scores) if training else model.p_values(X)
     cut = float(model.offset_)
+    words = f"Rows that score below {cut:.4g} are outliers"
+    if fdr is not None:
+        found = model._discoveries(p_values, fdr, "bh")
+        largest = p_values[found].max(initial=0.0)
+        # Scores rise with p-values, so a threshold for scores flags the same rows.
+        cut = np.nextafter(
+            scores[found].max(initial=scores.min()), np.inf if found.any() else -np.inf
+        )
+        words = (
+            f"Rows with p-values up to {largest:.3g} are outliers. A share of at most {fdr:g} of "
+            "them is expected to be like the reference rows"
+            if found.any()
+            else f"No row is an outlier at a false discovery rate of {fdr:g}"
+        )
     is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return FittedView(
         kind="detector",
@@ -196,8 +215,8 @@ def _of_detector(model: Any, X: Any, *, training: bool) -> FittedView:
             "other rows only: one less means about a third as "
             f"{'dense' if is_density else 'typical'}."
         ),
-        fitted_words=f"Rows that score below {cut:.4g} are outliers".replace("-", "\N{MINUS SIGN}"),
-        cut=cut,
+        fitted_words=words.replace(" -", " \N{MINUS SIGN}"),
+        cut=float(cut),
         memberships=typicality[:, None],
         p_values=p_values,
     )

@@ -3,8 +3,13 @@
 import json
 
 import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
 
+from cli.conftest import invoke
 from typicality import OneClusterPCM
+from typicality.preprocessing import ColumnScaler
 
 
 def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
@@ -13,11 +18,12 @@ def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
     text = " ".join(done.stdout.split())
     assert "3 outliers among 66 rows, at a nominal rate of 0.05." in text
     assert (
-        "The worst first: row, name score unusual in (by so many spreads) line 67 item 65" in text
+        "The worst first: row, name score p-value unusual in (by so many spreads) line 67 item 65"
+        in text
     )
     assert "height -20 (-" in text
     rows = read_csv(folder / "outliers.csv")
-    assert list(rows[0])[4:] == ["typicality", "score", "outlier"]
+    assert list(rows[0])[4:] == ["typicality", "score", "p_value", "outlier"]
     assert [row["outlier"] for row in rows].count("1") == 3
     assert rows[65]["outlier"] == "1"
     scores = [float(row["score"]) for row in rows]
@@ -64,3 +70,90 @@ def test_rows_are_scored_once_for_the_file_and_the_report(run, groups, tmp_path,
     )
     assert run("outliers", groups, "-o", tmp_path / "out").exit_code == 0
     assert asked == [66]
+
+
+@pytest.fixture(scope="module")
+def clean_and_new(tmp_path_factory):
+    """Clean rows, and new ones with ten outliers at the end; columns in another order."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("reference")
+    new = rng.normal(size=(100, 2))
+    new[90:, 0] += 9.0
+    for name, rows, order in [("clean", rng.normal(size=(500, 2)), 1), ("new", new, -1)]:
+        names = ["width,height", "height,width"][order < 0]
+        lines = [f"{a},{b},item {i}" for i, (a, b) in enumerate(rows[:, ::order])]
+        path = folder / f"{name}.csv"
+        path.write_text("\n".join([f"{names},name", *lines]) + "\n", encoding="utf-8")
+    return folder / "clean.csv", folder / "new.csv"
+
+
+@pytest.fixture(scope="module")
+def compared(clean_and_new):
+    clean, new = clean_and_new
+    folder = new.parent / "out"
+    return invoke("outliers", new, "--reference", clean, "--output", folder), folder
+
+
+def test_rows_are_compared_with_a_reference(compared, clean_and_new, read_csv):
+    done, folder = compared
+    assert done.exit_code == 0, done.stderr
+    assert "outliers among 100 rows, at a false discovery rate of 0.1." in done.stdout
+    assert "clean.csv: 500 rows, 2 columns (width, height)." in " ".join(done.stdout.split())
+    assert "item 9" in done.stdout
+    rows = read_csv(folder / "outliers.csv")
+    clean, new = (pd.read_csv(path)[["width", "height"]].to_numpy() for path in clean_and_new)
+    scaler = ColumnScaler().fit(clean)
+    model = OneClusterPCM(novelty=True).fit(scaler.transform(clean))
+    p_values = [float(row["p_value"]) for row in rows]
+    assert_allclose(p_values, model.p_values(scaler.transform(new)), rtol=1e-8)
+    flags = [row["outlier"] == "1" for row in rows]
+    assert flags == model.outliers_at(scaler.transform(new)).tolist()
+    assert sum(flags[90:]) == 10
+
+
+def test_record_and_report_know_the_reference(compared, run):
+    folder = compared[1]
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert record["reference"]["n_rows"] == 500
+    assert record["results"]["fdr"] == 0.1
+    low, high = record["results"]["false_alarm_interval"]
+    assert 0 < low < 0.05 < high < 1
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    done = run("report", folder, "--output", folder / "again.html")
+    assert done.exit_code == 0, done.stderr
+    assert (folder / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_rate_flags_rows_against_a_reference_by_the_threshold(clean_and_new, run, read_csv):
+    clean, new = clean_and_new
+    folder = new.parent / "by-rate"
+    done = run("outliers", new, "--reference", clean, "--rate", 0.2, "--output", folder)
+    assert "at a nominal rate of 0.2" in done.stdout
+    rows, record = read_csv(folder / "outliers.csv"), json.loads((folder / "run.json").read_text())
+    below = [float(row["score"]) < record["results"]["threshold"] for row in rows]
+    assert below == [row["outlier"] == "1" for row in rows]
+
+
+def test_too_few_clean_rows_are_a_warning_with_a_number(clean_and_new, run, tmp_path):
+    clean, new = clean_and_new
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join(clean.read_text().splitlines()[:31]) + "\n", encoding="utf-8")
+    done = run("outliers", new, "--reference", few, "--fdr", 0.01, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "0 outliers among 100 rows" in done.stdout
+    assert "reference rows" in done.stderr
+
+
+def test_fdr_needs_a_reference_and_excludes_a_rate(clean_and_new, run):
+    clean, new = clean_and_new
+    done = run("outliers", new, "--fdr", 0.1)
+    assert (done.exit_code, "--reference" in done.stderr) == (2, True)
+    done = run("outliers", new, "--reference", clean, "--fdr", 0.1, "--rate", 0.1)
+    assert (done.exit_code, "--rate" in done.stderr) == (2, True)
+
+
+def test_a_column_of_the_reference_must_be_in_the_file(clean_and_new, run, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("wide,height\n1,2\n2,1\n", encoding="utf-8")
+    done = run("outliers", other, "--reference", clean_and_new[0])
+    assert done.exit_code == 3
+    assert "'width'" in done.stderr

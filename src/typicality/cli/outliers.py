@@ -4,8 +4,11 @@ from typing import Any
 
 import click
 
+from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import configure
+
+_DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
 
 
 @command
@@ -13,9 +16,23 @@ from typicality.cli.parameters import configure
 @click.option(
     "--rate",
     type=click.FloatRange(0, 0.5, min_open=True),
-    default=0.05,
     metavar="R",
-    help="The share of rows to flag: of these rows, and of new ones from the same source.",
+    help="The share of rows to flag: of these rows, and of new ones from the same source. "
+    "[default: 0.05 without --reference]",
+)
+@click.option(
+    "--reference",
+    type=click.Path(),
+    metavar="CLEAN",
+    help="A file with the same columns whose rows are known to be clean: the rows of FILE are "
+    "compared with these, and each gets a p-value.",
+)
+@click.option(
+    "--fdr",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="Q",
+    help="With --reference: flag as many rows as can be flagged if a share Q of them may be false "
+    "alarms, on average. [default: 0.1]",
 )
 @click.option(
     "--novelty",
@@ -25,20 +42,36 @@ from typicality.cli.parameters import configure
 @fit_options
 def outliers(
     options: Options,
-    rate: float,
+    rate: float | None,
+    reference: str | None,
+    fdr: float | None,
     report: bool,
     param: tuple[str, ...],
     **parameters: Any,
 ) -> None:
     """Find the rows least like the others, and why.
 
-    Writes a folder with outliers.csv (all columns of FILE, with typicality, score and outlier),
-    report.html, model/ and run.json. How many rows are flagged is your choice, --rate: the data do
-    not tell how many outliers there are.
+    Writes a folder with outliers.csv (all columns of FILE, with typicality, score, p_value and
+    outlier), report.html, model/ and run.json. How many rows are flagged is your choice, --rate:
+    the data do not tell how many outliers there are. With rows that are known to be clean,
+    --reference, the share of false alarms among the flagged rows can be chosen instead, --fdr.
     """
     from typicality import OneClusterPCM
     from typicality.cli.run import run_to_folder
 
-    parameters["contamination"] = rate
+    if fdr is not None and reference is None:
+        raise WrongUseError(
+            "--fdr needs --reference, a file of clean rows. The ranks of the rows of FILE among "
+            "themselves are 1, 2, 3 and so on whatever the data are, so they say nothing about "
+            "false alarms. Without such a file, choose the share of rows to flag with --rate."
+        )
+    if fdr is not None and rate is not None:
+        raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
+    if reference is not None:
+        parameters["novelty"] = True
+        fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
+    parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
     estimator = configure(OneClusterPCM(), parameters, param, seed=options.seed)
-    run_to_folder(options, estimator, method="outliers", report=report)
+    run_to_folder(
+        options, estimator, method="outliers", report=report, reference=reference, fdr=fdr
+    )

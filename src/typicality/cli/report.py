@@ -73,8 +73,7 @@ def report(options: Options, model: str) -> None:
                     f"{table.name} has changed since the run; run `{record['command']}` again, or "
                     "name a file with the rows of the run: typicality report MODEL FILE."
                 )
-            left_out = [column["name"] for column in record["data"]["columns_left_out"]]
-            for _ in rows.take_texts([name for name in left_out if name in table.names]):
+            for _ in rows.take_texts():
                 pass
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
         scaler, fitted = pipeline["columns"], pipeline["model"]
@@ -83,7 +82,7 @@ def report(options: Options, model: str) -> None:
             try:
                 scaled = scaler.transform(rows.X)
                 features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
-                explanation = explain(fitted, scaled, features)
+                explanation = explain(fitted, scaled, features, fdr=record["results"].get("fdr"))
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
             write_page(
@@ -180,10 +179,11 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     if n_left_out:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
-    explained = results.get("explanation")
+    explained, reference = results.get("explanation"), record.get("reference")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
-        ("File", f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."),
+        ("File", _about(data)),
+        *([] if reference is None else [("Reference", _about(reference))]),
         ("Columns", f"{listed(data['columns'], at_most=20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
@@ -195,3 +195,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Command", record["command"]),
         ("Versions", f"{versions}."),
     ]
+
+
+def _about(data: Mapping[str, Any]) -> str:
+    return f"{data['file']}, {counted(data['n_rows'], 'row')}, {data['fingerprint']}."

@@ -1,6 +1,6 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,8 +56,9 @@ class FileRows:
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
 
-    def take_texts(self, names: Sequence[str]) -> Iterator[Block]:
-        """Note text and lines of all rows in one more pass over the file; hands the blocks on."""
+    def take_texts(self) -> Iterator[Block]:
+        """Note lines and the text of other columns in one more pass; hands the blocks on."""
+        names = [name for name in self.table.names if name not in self.numeric.names]
         n_columns = _MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
         for block in self.table.blocks():

@@ -4,7 +4,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,15 @@ _UNUSUAL = "unusual in (by so many spreads)"
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 
 
-def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool) -> None:
+def run_to_folder(
+    options: Options,
+    estimator: Any,
+    *,
+    method: str,
+    report: bool,
+    reference: str | None = None,
+    fdr: float | None = None,
+) -> None:
     """Read, fit, write the folder and print what came out.
 
     Everything is written to a temporary folder, which takes its name at the end: a run that fails
@@ -67,6 +75,10 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
         What the user calls it; "outliers" for those.
     report : bool
         Whether to write the report.
+    reference : str, optional
+        A file of clean rows, which are fitted in place of the rows of the file.
+    fdr : float, optional
+        The rate of false discoveries at which rows are flagged against the reference.
     """
     results, found = "labels.csv", "clusters"
     if method == "outliers":
@@ -81,15 +93,20 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
         open_file(options) as table,
         new_folder(path, force=options.force, ours=OURS) as temporary,
     ):
+        clean = None
+        if reference is not None:
+            clean_options = replace(options, file=reference)
+            with open_file(clean_options) as other, terminal.doing(f"Reading {other.name}"):
+                clean = read_file(other, clean_options)
+            options = replace(options, columns=tuple(clean.numeric.names), ignore=())
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options)
-        with terminal.doing(f"Fitting {len(rows.X):,} rows"):
-            run = fit(estimator, rows, method=method)
+        with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
+            run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
         with terminal.doing("Writing the results"):
             columns = masked_columns(run.view.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
-                left_out = [column.name for column in rows.numeric.left_out]
-                for block in rows.take_texts(left_out):
+                for block in rows.take_texts():
                     here = slice(block.first_row, block.first_row + block.n_rows)
                     some = {name: values[here] for name, values in columns.items()}
                     stream.write(csv_text(block, some, header=block.first_row == 0))
@@ -117,7 +134,7 @@ def run_to_folder(options: Options, estimator: Any, *, method: str, report: bool
 
 @dataclass(eq=False)
 class Run:
-    """A model, the rows of a file it was fitted on, and what it says of them.
+    """A model, and what it says of the rows of a file: those it was fitted on, or new ones.
 
     Parameters
     ----------
@@ -135,6 +152,10 @@ class Run:
         One paragraph for each warning, columns called by their names.
     seconds : dict of str to float
         How long the fit took, and everything.
+    reference : FileRows, optional
+        The rows it was fitted on, where the rows are new ones.
+    fdr : float, optional
+        The rate of false discoveries at which rows are flagged.
     """
 
     method: str
@@ -144,6 +165,8 @@ class Run:
     view: FittedView
     warnings: list[str]
     seconds: dict[str, float]
+    reference: FileRows | None = None
+    fdr: float | None = None
 
     @property
     def model(self) -> Any:
@@ -205,13 +228,14 @@ class Run:
         two clusters that a row is between, the nearer one first.
         """
         word, numbers = self.rows.numbers
-        row_numbers = np.flatnonzero(self.rows.kept)
+        row_numbers, p_values = np.flatnonzero(self.rows.kept), self.view.p_values
         return [
             {
                 "row": int(row_numbers[i]),
                 "line": int(numbers[i]) if word == "line" else None,
                 "label": int(self.view.labels[i]),
                 "strength": float(self.view.strength[i]),
+                "p_value": None if p_values is None else float(p_values[i]),
                 "cells": {name: texts[i] for name, texts in self.rows.texts.items()},
                 "reasons": [],
                 "rivals": [],
@@ -228,6 +252,7 @@ class Run:
             "method": self.method,
             "seed": options.seed,
             "data": self.rows.record(),
+            "reference": None if self.reference is None else self.reference.record(),
             "preparation": _parameters(self.pipeline["columns"]),
             "estimator": _parameters(self.model),
             "machine": {"jobs": options.jobs, "memory": options.memory},
@@ -240,7 +265,12 @@ class Run:
     def _results(self) -> dict[str, Any]:
         model, n_unassigned = chosen_method(self.model), self.view.n_unassigned
         if self.finds_outliers:
-            found = {"n_outliers": n_unassigned, "threshold": model.offset_}
+            found = {
+                "n_outliers": n_unassigned,
+                "threshold": self.view.cut,
+                "false_alarm_interval": model.false_alarm_interval_,
+                "fdr": self.fdr,
+            }
         else:
             found = {
                 "n_clusters": len(self.sizes),
@@ -276,8 +306,17 @@ def folder_name(file: str, ending: str) -> str:
     return f"{stem}-{ending}" if stem else ending
 
 
-def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
+def fit(
+    estimator: Any,
+    rows: FileRows,
+    *,
+    method: str,
+    reference: FileRows | None = None,
+    fdr: float | None = None,
+) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
+
+    With a `reference`, scaler and estimator are fitted on its rows instead.
 
     Raises
     ------
@@ -289,8 +328,9 @@ def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scaled = scaler.fit_transform(rows.X)
-            estimator.fit(scaled)
+            scaled = scaler.fit((reference or rows).X).transform(rows.X)
+            estimator.fit(scaled if reference is None else scaler.transform(reference.X))
+            found = view(estimator, scaled, training=reference is None, fdr=fdr)
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
@@ -301,9 +341,11 @@ def fit(estimator: Any, rows: FileRows, *, method: str) -> Run:
         rows=rows,
         pipeline=Pipeline([("columns", scaler), ("model", estimator)]),
         scaled=scaled,
-        view=view(estimator, scaled, training=True),
+        view=found,
         warnings=list(dict.fromkeys(texts)),
         seconds={"fit": seconds, "all": 0.0},
+        reference=reference,
+        fdr=fdr,
     )
 
 
@@ -347,9 +389,13 @@ def _say(terminal: Terminal, run: Run) -> None:
         return f"{place(row['row'], row['line'])}  {text}".rstrip()
 
     terminal.say(run.rows.summary())
+    if run.reference is not None:
+        terminal.say(f"Reference: {run.reference.summary()}")
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
-    if not run.finds_outliers and run.sizes:
+    if run.finds_outliers:
+        terminal.say(_meaning_of_flags(run))
+    elif run.sizes:
         terminal.say(_clusters(run, f"most {adjective} {heading}", which))
     if run.method == "auto":  # the parameter as the option is typed
         terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
@@ -374,12 +420,26 @@ def _headline(run: Run) -> str:
     n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
     if run.finds_outliers:
         outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
+        if run.fdr is not None:
+            return f"{outliers}, at a false discovery rate of {run.fdr:g}."
         return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
     clusters = counted(len(run.sizes), "cluster")
     if not n_unassigned:
         return f"{clusters}; every row belongs to one."
     nowhere = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
     return f"{clusters}; {nowhere} belong{'s' if n_unassigned == 1 else ''} nowhere."
+
+
+def _meaning_of_flags(run: Run) -> str:
+    """What the flags say of false alarms."""
+    if run.fdr is not None:
+        among = f"{run.fdr:.3g} of them" if run.view.n_unassigned else f"{run.fdr:.3g}"
+        return f"On average, a share of at most {among} is like the reference rows."
+    low, high = run.model.false_alarm_interval_
+    return (
+        f"Of ordinary new rows this model flags between {100 * low:.2g} % and {100 * high:.2g} % "
+        "(95 % sure). Clean rows in a second file, --reference, allow a false discovery rate."
+    )
 
 
 def _clusters(run: Run, heading: str, which: Callable[[dict[str, Any]], str]) -> Table:
@@ -406,8 +466,8 @@ def _atypical(
     """The least typical rows, the worst first."""
     more: list[tuple[str, ...]]
     if run.finds_outliers:
-        table = _table(heading, "score", _UNUSUAL)
-        more = [(_reasons(row["reasons"]),) for row in rows]
+        table = _table(heading, "score", "p-value", _UNUSUAL)
+        more = [(f"{row['p_value']:.2g}", _reasons(row["reasons"])) for row in rows]
     elif rows[0]["rivals"]:
         table = _table(heading, "membership", "between clusters")
         more = [(" and ".join(map(str, row["rivals"])),) for row in rows]
@@ -436,7 +496,7 @@ def _reasons(reasons: Sequence[dict[str, Any]]) -> str:
 
 def _table(*headings: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    on_the_right = ("rows", "share", "typicality", "membership", "score")
+    on_the_right = ("rows", "share", "typicality", "membership", "score", "p-value")
     for heading in headings:
         table.add_column(heading, justify="right" if heading in on_the_right else "left")
     return table

@@ -443,7 +443,9 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         -------
         outliers : array of shape (n_samples,), bool
         """
-        p_values = self.p_values(X, diag=diag)
+        return self._discoveries(self.p_values(X, diag=diag), fdr, method)
+
+    def _discoveries(self, p_values: Doubles, fdr: float, method: str) -> NDArray[np.bool_]:
         found = select_discoveries(p_values, fdr=fdr, method=method)
         if not found.any():
             n_rows = self._reference().n_rows

@@ -108,6 +108,7 @@ def build_payload(
         "strength": encoded(found.strength[shown], "f8"),
         "strength_name": found.strength_name,
         "strength_words": found.strength_words,
+        "p_values": None if found.p_values is None else encoded(found.p_values[shown], "f4"),
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
         "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
@@ -125,15 +126,17 @@ def build_payload(
     }
 
 
-def explain(model: Any, X: Any, features: FeatureTable) -> Explanation:
+def explain(model: Any, X: Any, features: FeatureTable, *, fdr: float | None = None) -> Explanation:
     """What a fitted model says of rows, and why the least typical ones are unusual.
 
-    A tree is drawn for its training rows: other rows are refused.
+    A tree is drawn for its training rows: other rows are refused. For `fdr` see
+    :func:`typicality.fitted.view`.
     """
     method = chosen_method(model)
     if hasattr(method, "tree_"):
         _check_training_rows(method, X, n_rows=len(features.shown))
-    return Explanation.of(view(model, X, training=hasattr(method, "tree_")), features)
+    training = hasattr(method, "tree_") or _are_training_rows(method, X)
+    return Explanation.of(view(model, X, training=training, fdr=fdr), features)
 
 
 def _clusters_payload(
@@ -259,19 +262,22 @@ def _check_reportable(model: Any) -> None:
 
 def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
     """The rows that a tree was grown from; some of them are looked at."""
-    known = model.typicality_
-    n_fitted = len(known)
-    same = n_rows == n_fitted
-    if same:
-        n_compared = min(_ROWS_COMPARED, n_rows)
-        some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
-        same = np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
-    if not same:
+    if not _are_training_rows(model, X):
         raise ValueError(
-            f"X has {n_rows} rows and is not what the model was fitted on ({n_fitted} rows): "
-            "the tree of clusters knows those rows only, in their order. Pass the X of fit, or fit "
-            "the model to these rows."
+            f"X has {n_rows} rows and is not what the model was fitted on "
+            f"({len(model.typicality_)} rows): the tree of clusters knows those rows only, in "
+            "their order. Pass the X of fit, or fit the model to these rows."
         )
+
+
+def _are_training_rows(model: Any, X: Any) -> bool:
+    """Whether rows have the typicalities of the fit; some of them are looked at."""
+    known = getattr(model, "typicality_", ())
+    if len(known) != len(X):
+        return False
+    n_compared = min(_ROWS_COMPARED, len(known))
+    some, typicality = resample(X, known, replace=False, n_samples=n_compared, random_state=0)
+    return np.allclose(model.predict_typicality(some), typicality, rtol=1e-3, atol=1e-6)
 
 
 def _check_row_numbers(

@@ -34,6 +34,7 @@ function readPayload() {
     cells: raw.cells.map((cell) => ({ ...cell, codes: decode(cell.codes) })),
     labels: decode(raw.labels),
     strength: decode(raw.strength),
+    pValues: decode(raw.p_values),
     memberships: decode(raw.memberships),
     tree: decodeTree(raw.tree),
     outliers: {

@@ -4,6 +4,7 @@ const MANY = 8; // more lines than these are counted, not shown
 
 function linesOf(row) {
   const lines = [[data.strength_name, strengthText(data.strength[row])]];
+  if (data.pValues) lines.push(["p-value", pValueText(row)]);
   if (data.memberships) lines.push(...membershipLines(row));
   data.cells.slice(0, MANY).forEach((cell) => lines.push([cell.name, cell.values[cell.codes[row]] ?? ""]));
   features.slice(0, MANY).forEach((axis) => lines.push([axis.name, valueText(axis.index, axis.values[row])]));

@@ -40,9 +40,12 @@ function outlierItem(row, place) {
   });
   button.addEventListener("click", () => showRow(row));
   const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
-  const about = element("p", { className: "outlier-about", text: [...cells, `${data.strength_name} ${strengthText(data.strength[row])}`].join(" \u00b7 ") });
+  const how = [...(data.pValues ? [`p-value ${pValueText(row)}`] : []), `${data.strength_name} ${strengthText(data.strength[row])}`];
+  const about = element("p", { className: "outlier-about", text: [...cells, ...how].join(" \u00b7 ") });
   return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(row, place) })] });
 }
+
+const pValueText = (row) => String(Number(data.pValues[row].toPrecision(2)));
 
 function reasonsOf(row, place) {
   const { axis, deviations } = data.outliers;

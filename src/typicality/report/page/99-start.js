@@ -43,6 +43,7 @@ const HOW = {
   ],
   typicality: [
     "Each row has a score: how typical it is of the data as a whole. The lowest scores are the strangest rows.",
+    "A p-value says how often an ordinary row is as untypical as this one: 0.01 means one row in a hundred.",
     "Move the threshold to see how many outliers there would be with another one.",
   ],
 };
