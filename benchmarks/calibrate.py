@@ -64,17 +64,26 @@ def quickest(act: Callable[[], object]) -> float:
 
 Product = Callable[[Any], Any]
 
-PAIR_WORK: dict[str, Callable[[KernelColumns], Product]] = {
-    "numpy": lambda columns: Blocked(columns, columns.training).complement,
-    "dense": lambda columns: Dense(columns, columns.training).complement,
-    "tiles, single": lambda columns: Tiles(columns, single=True).complement,
-    "tiles, double": lambda columns: Tiles(columns, single=False).complement,
+Numbers = tuple[int, ...]
+
+
+def _blocked(columns: KernelColumns) -> Product:
+    return Blocked(columns, columns.training).complement
+
+
+PAIR_WORK: dict[str, tuple[Numbers, Callable[[KernelColumns], Product]]] = {
+    "numpy": ((2, 8, 15), _blocked),
+    "numpy, many features": ((32, 128, 512), _blocked),
+    "dense": ((2, 8, 32), lambda columns: Dense(columns, columns.training).complement),
+    "tiles, single": ((2, 8, 32), lambda columns: Tiles(columns, single=True).complement),
+    "tiles, double": ((2, 8, 32, 128), lambda columns: Tiles(columns, single=False).complement),
 }
 
 
-def pair_samples(product: Callable[[KernelColumns], Product]) -> list[Sample]:
+def pair_samples(numbers: Numbers, product: Callable[[KernelColumns], Product]) -> list[Sample]:
+    """`numbers` are those of features."""
     samples = []
-    for n_rows, n_features, n_columns in iter_product((2_000, 5_000), (2, 8, 32), (1, 8)):
+    for n_rows, n_features, n_columns in iter_product((2_000, 5_000), numbers, (1, 8)):
         columns = KernelColumns(Gaussian(np.sqrt(n_features)), draw(n_rows, n_features))
         problem = Problem(columns, columns.training, EXACT, 0, n_columns)
         act = partial(product(columns), np.ones((n_rows, n_columns)))
@@ -112,7 +121,7 @@ def landmark_samples() -> list[Sample]:
 
 
 def main() -> None:
-    work = {name: partial(pair_samples, product) for name, product in PAIR_WORK.items()}
+    work = {name: partial(pair_samples, *case) for name, case in PAIR_WORK.items()}
     work |= {"nufft": fourier_samples, "nystroem": landmark_samples}
     seconds = {}
     with threadpool_limits(1):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
 
 from reference import bandwidth as slow
 from typicality import bandwidth as module
@@ -230,3 +231,9 @@ def test_alpha_cut_looks_no_farther_than_a_fifth_of_the_rows(rng, n, k):
     X = rng.normal(size=(n, 2))
     assert bandwidth("alpha-cut", X) == pytest.approx(0.7 * neighbour_distance(X, k=k))
     assert bandwidth("alpha-cut", np.repeat(X, 3, axis=0)) == bandwidth("alpha-cut", X)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+def test_median_distance_of_many_features_is_that_of_all_pairs(rng, metric):
+    X = rng.normal(size=(500, 300))
+    assert_allclose(median_distance(X, metric=metric), np.median(pdist(X, metric)), rtol=1e-13)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
 from instances import DISTANCE_KINDS, KERNELS, KERNELS_OF_THREE_FEATURES, REFERENCE
@@ -20,7 +21,10 @@ from typicality.kernels import (
     Linear,
     LocalGaussian,
     Polynomial,
+    compiled_distances,
+    has_compiled_distances,
     named_kernel,
+    pair_distances,
 )
 
 every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *KERNELS_OF_THREE_FEATURES], ids=str)
@@ -194,3 +198,41 @@ def test_a_function_of_two_rows_is_explained():
 def test_functions_return_real_arrays(values, message):
     with pytest.raises(ValueError, match=f"kernel returned {message}"):
         Function(lambda X, Y: values)(np.ones((3, 2)), np.ones((3, 2)))
+
+
+METRICS = ("sqeuclidean", "euclidean", "cityblock")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("n", "others", "d"), [(1, 1, 1), (5, 3, 17), (64, 65, 32), (130, 67, 39)])
+def test_compiled_distances_are_exact_but_for_rounding(rng, metric, n, others, d):
+    """Also far from zero, where scalar products would have no digits left."""
+    X, Y = 1e8 + rng.normal(size=(n, d)), 1e8 + rng.normal(size=(others, d))
+    assert_allclose(compiled_distances(X, Y, metric), cdist(X, Y, metric), rtol=1e-13)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_distances_of_a_pair_do_not_depend_on_other_rows(rng, metric, dtype):
+    X = rng.normal(size=(150, 39)).astype(dtype)
+    together = compiled_distances(X, X, metric)
+    assert_array_equal(together, together.T)
+    assert_array_equal(together.diagonal(), 0.0)
+    assert_array_equal(compiled_distances(X[::-7], X[3:], metric), together[::-7, 3:])
+    for row in (0, 63, 64, 149):
+        assert_array_equal(compiled_distances(X[row : row + 1], X, metric), together[[row]])
+    double = compiled_distances(X.astype(np.float64), X.astype(np.float64), metric)
+    assert_array_equal(together, double)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_many_features_have_compiled_distances(rng, metric):
+    X = rng.normal(size=(512, 300))
+    assert has_compiled_distances(*X.shape)
+    assert_array_equal(pair_distances(X[:9], X, metric), compiled_distances(X[:9], X, metric))
+    assert_allclose(pair_distances(X[:9], X, metric), cdist(X[:9], X, metric), rtol=1e-13)
+
+
+def test_other_metrics_have_no_compiled_distances(rng):
+    X = rng.normal(size=(512, 300))
+    assert_array_equal(pair_distances(X[:9], X, "chebyshev"), cdist(X[:9], X, "chebyshev"))

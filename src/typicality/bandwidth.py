@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 from typicality._typing import Doubles, Floats
 from typicality.geometry import Features
 from typicality.geometry.rows import DistinctRows, NearestRows, count_distinct_rows
+from typicality.kernels import has_compiled_distances, pair_distances
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 
@@ -123,7 +124,13 @@ def median_distance(
         The distance.
     """
     rows, _ = _sample(_distinct(X, sample_weight), MEDIAN_ROWS)
-    return float(np.median(pdist(rows, metric))) if len(rows) > 1 else 0.0
+    if len(rows) < 2:
+        return 0.0
+    if has_compiled_distances(*rows.shape):
+        apart = squareform(pair_distances(rows, rows, metric), checks=False)
+    else:
+        apart = pdist(rows, metric)
+    return float(np.median(apart, overwrite_input=True))
 
 
 def neighbour_distance(
@@ -203,7 +210,7 @@ def _most_likely(X: Floats, sample_weight: Floats | None) -> float:
     rows, weight = _sample(_distinct(X, sample_weight), LIKELIHOOD_ROWS)
     if len(rows) < 2:
         return 0.0
-    likelihood = _LeaveOneOut(squareform(pdist(rows, "sqeuclidean")), weight, rows.shape[1])
+    likelihood = _LeaveOneOut(pair_distances(rows, rows, "sqeuclidean"), weight, rows.shape[1])
     low, high = likelihood.bounds()
     grid = np.linspace(np.log(low), np.log(high), _GRID)
     slope = np.array([likelihood.at(t)[1] for t in grid])

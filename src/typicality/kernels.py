@@ -49,6 +49,9 @@ _DIAGONAL_BLOCK = 32  # rows at a time where a diagonal can only be cut out of a
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _FEW_NEIGHBOURS = 16  # a k-d tree is quicker for fewer than a sixteenth of the rows
 _PAIRS_AT_A_TIME = 2**22
+_COMPILED_METRICS = ("sqeuclidean", "euclidean", "cityblock")
+_MANY_FEATURES = 16  # where distances are most of the work, and compiled code is quicker
+_WORTH_COMPILING = 2**26  # features of all pairs: SciPy takes .03 s, loading numba takes longer
 
 
 @runtime_checkable
@@ -77,10 +80,31 @@ class ByDefinition:
         return sqdist
 
 
-def pair_distances(X: Floats, Y: Floats, metric: str) -> Floats:
-    """Pair by pair, so that a distance does not depend on the other rows, nor on where zero is."""
-    distances: Floats = cdist(X, Y, metric)
+def has_compiled_distances(n_others: int, n_features: int) -> bool:
+    """Whether compiled code computes the distances to so many rows; it goes by their size alone."""
+    return n_features >= _MANY_FEATURES and n_others**2 * n_features >= _WORTH_COMPILING
+
+
+def pair_distances(X: Floats, Y: Floats, metric: str) -> Doubles:
+    """Pair by pair, so that a distance does not depend on the other rows, nor on where zero is.
+
+    A row of X has the same distances alone and in any batch.
+    """
+    if metric in _COMPILED_METRICS and has_compiled_distances(*Y.shape):
+        return compiled_distances(X, Y, metric)
+    distances: Doubles = cdist(X, Y, metric)
     return distances
+
+
+def compiled_distances(X: Floats, Y: Floats, metric: str) -> Doubles:
+    """The same by compiled code: nearly as quick as a matrix product, and without cancellation."""
+    from typicality.compiled.distances import fill_distances  # numba takes a second to load
+
+    form = LaplacianForm(1.0) if metric == "cityblock" else GaussianForm(1.0)
+    dtype = np.result_type(X, Y)
+    out = np.empty((len(X), len(Y)))
+    fill_distances(form, np.ascontiguousarray(X, dtype), np.ascontiguousarray(Y, dtype), out)
+    return np.sqrt(out, out=out) if metric == "euclidean" else out
 
 
 # ---- kernels of a distance ----------------------------------------------------------------------

@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from instances import DETECTORS
 from reference import kernel_space as reference
@@ -555,3 +556,21 @@ def test_blocked_fit_needs_little_of_the_memory_of_all_pairs():
     tracemalloc.stop()
     assert (model.plan_.method, model.n_iter_) == ("blocked", 1)
     assert peak < 8 * len(X) ** 2 / 10
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_many_features_give_the_same_bits_in_any_batch_and_with_any_threads(rng, kernel, dtype):
+    X = rng.normal(size=(512, 300)).astype(dtype)
+    X[-1] = X[-2]  # rows that coincide are recognised, whatever the batch
+    points = np.vstack([X[-3:], rng.normal(size=(70, 300)).astype(dtype)])
+    with threadpool_limits(1):
+        model = OneClusterPCM(kernel=kernel).fit(X)
+        together = model.score_samples(points)
+    with threadpool_limits(4):
+        assert_array_equal(OneClusterPCM(kernel=kernel).fit(X).typicality_, model.typicality_)
+        assert_array_equal(model.score_samples(points), together)
+    assert_array_equal(model.score_samples(points[::-5]), together[::-5])
+    alone = [model.score_samples(points[[row]])[0] for row in range(4)]
+    assert_array_equal(alone, together[:4])
+    assert together[1] == together[2] > together[0]

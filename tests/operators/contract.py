@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from instances import DISTANCE_KINDS, KERNELS
+from typicality.kernels import Gaussian, compiled_distances
 from typicality.operators import (
     Blocked,
     BlockedSums,
@@ -90,7 +91,15 @@ def evaluated(kernel):
     return lambda X: (KernelColumns(kernel, X), X)
 
 
+class ManyFeatures(Gaussian):
+    """A Gaussian kernel by the distances that rows of many features have."""
+
+    def distances(self, X, Y):
+        return compiled_distances(X, Y, self.metric)
+
+
 ANY = {str(kernel): evaluated(kernel) for kernel in KERNELS} | {
+    "many features": evaluated(ManyFeatures(0.7)),
     "precomputed kernel": lambda X: PrecomputedKernel.of(KERNELS[1](X, X)),
     "precomputed distances": lambda X: PrecomputedSqdist.of(KERNELS[0].sqdist(X, X)),
 }
@@ -286,6 +295,11 @@ SUMS = {
         ["Gaussian"],
         lambda c, W: Nufft(c, rtol=1e-3, memory=2**30).expansion(W, rtol=1e-7),
         1e-7,
+    ),
+    "many features": (
+        ["Gaussian"],
+        lambda c, W: BlockedSums(KernelColumns(ManyFeatures(0.7), c.training), W),
+        0.0,
     ),
     "lazy": (["Cauchy"], lambda c, W: LazyExpansion(lambda: BlockedSums(c, W)), 0.0),
     "reduced set": (list(KERNEL_OF), partial(twice, partial(reduced_set, rtol=1e-2)), 1e-2),

@@ -26,6 +26,8 @@ CASES = [
     (Cauchy(1.0), 3, 20_000, "blocked"),
     (Laplacian(1e-3), 2, 20_000, "truncated"),
     (Gaussian(4.0), 16, 5_000, "blocked"),
+    (Gaussian(20.0), 300, 5_000, "dense"),
+    (Gaussian(8.0), 64, 12_000, "blocked"),
     (Gaussian(1.0), 2, 2_000, "dense"),
     (Linear(), 2, 3_000, "dense"),
 ]

@@ -65,7 +65,7 @@ def test_promise_is_kept(
 
 
 @every_kind
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 40])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 33, 40])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_sums_in_double_precision_are_exact_but_for_rounding(rng, kind, d, offset):
     X, W = rng.normal(size=(500, d)) + offset, rng.random((500, 3))

@@ -12,7 +12,7 @@ is the exponent to base two (Gaussian, Laplacian) or what is added to one (Cauch
 
 from numpy import float32
 
-from typicality.compiled.jit import EXACT, INLINED, inlined, of_form
+from typicality.compiled.jit import EXACT, INLINED, exact, inlined, of_form
 
 # ---- the functions of a kernel ------------------------------------------------------------------
 
@@ -100,6 +100,61 @@ def distances(form, columns, rows, i, out):
     while done < n_features:
         _eight_features(form, columns, done, rows, i, False, out)
         done += 8
+
+
+@exact
+def _add_four_features(form, columns, j, rows, a, b, c, d, sums):
+    """Add four features, from j on, to the distances of the rows of a block to rows a to d."""
+    a0, a1, a2, a3 = rows[j, a], rows[j + 1, a], rows[j + 2, a], rows[j + 3, a]
+    b0, b1, b2, b3 = rows[j, b], rows[j + 1, b], rows[j + 2, b], rows[j + 3, b]
+    c0, c1, c2, c3 = rows[j, c], rows[j + 1, c], rows[j + 2, c], rows[j + 3, c]
+    d0, d1, d2, d3 = rows[j, d], rows[j + 1, d], rows[j + 2, d], rows[j + 3, d]
+    for r in range(sums.shape[1]):
+        x0, x1, x2, x3 = columns[j, r], columns[j + 1, r], columns[j + 2, r], columns[j + 3, r]
+        to_a = sums[0, r] + part(form, x0 - a0)
+        to_b = sums[1, r] + part(form, x0 - b0)
+        to_c = sums[2, r] + part(form, x0 - c0)
+        to_d = sums[3, r] + part(form, x0 - d0)
+        to_a += part(form, x1 - a1)
+        to_b += part(form, x1 - b1)
+        to_c += part(form, x1 - c1)
+        to_d += part(form, x1 - d1)
+        to_a += part(form, x2 - a2)
+        to_b += part(form, x2 - b2)
+        to_c += part(form, x2 - c2)
+        to_d += part(form, x2 - d2)
+        sums[0, r] = to_a + part(form, x3 - a3)
+        sums[1, r] = to_b + part(form, x3 - b3)
+        sums[2, r] = to_c + part(form, x3 - c3)
+        sums[3, r] = to_d + part(form, x3 - d3)
+
+
+@exact
+def _add_feature(form, columns, j, rows, a, b, c, d, sums):
+    """The same for a single feature."""
+    a0, b0, c0, d0 = rows[j, a], rows[j, b], rows[j, c], rows[j, d]
+    for r in range(sums.shape[1]):
+        x0 = columns[j, r]
+        sums[0, r] += part(form, x0 - a0)
+        sums[1, r] += part(form, x0 - b0)
+        sums[2, r] += part(form, x0 - c0)
+        sums[3, r] += part(form, x0 - d0)
+
+
+@inlined
+def add_features(form, columns, first, last, rows, a, b, c, d, sums):
+    """Add features to the distances of the rows of a block to four of another, in their order.
+
+    Four rows share what is read of the columns: for many features that is twice as quick. A
+    distance is summed in one accumulator, so it does not depend on the rows beside it.
+    """
+    j = first
+    while j + 4 <= last:
+        _add_four_features(form, columns, j, rows, a, b, c, d, sums)
+        j += 4
+    while j < last:
+        _add_feature(form, columns, j, rows, a, b, c, d, sums)
+        j += 1
 
 
 @inlined

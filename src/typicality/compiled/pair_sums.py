@@ -3,8 +3,16 @@
 from numpy import empty, float32, float64, int64
 
 from typicality.compiled.arithmetic import clear
-from typicality.compiled.blocks import distance_between, distances, evaluate, relative_to
+from typicality.compiled.blocks import (
+    add_features,
+    distance_between,
+    distances,
+    evaluate,
+    relative_to,
+)
 from typicality.compiled.jit import Loop, inlined
+
+_MANY_FEATURES = 32  # more of them are summed in double precision, whatever the promise
 
 
 @inlined
@@ -36,8 +44,14 @@ def _add_tile(
         for k in range(n_columns):
             clear(sums[k])
         for i in range(start, min(start + 32, n_rows), 4):
+            if columns.shape[0] > _MANY_FEATURES:
+                values[:] = 0.0
+                n_features = columns.shape[0]
+                add_features(form, columns, 0, n_features, rows, i, i + 1, i + 2, i + 3, values)
+            else:
+                for p in range(4):
+                    distances(form, columns, rows, i + p, values[p])
             for p in range(4):
-                distances(form, columns, rows, i + p, values[p])
                 evaluate(form, complement, values[p])
             for k in range(n_columns):
                 _fold_four(values, i, here[k], there[k], sums[k], onto_here[k], units[k])

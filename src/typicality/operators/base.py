@@ -12,7 +12,7 @@ from sklearn import get_config
 
 from typicality._compat import effective_n_threads
 from typicality._typing import Floats
-from typicality.operators.columns import has_compiled_sums
+from typicality.operators.columns import has_compiled_sums, uses_compiled_distances
 from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
@@ -131,6 +131,12 @@ class Problem(NamedTuple):
         pairs = share * float(len(self.rows)) ** 2
         coordinates, terms = pairs * self.rows.shape[1], pairs * self.n_columns
         return {"pairs": pairs, "coordinates": coordinates, "terms": terms}
+
+    @property
+    def plain_seconds(self) -> float:
+        """Seconds for all kernel values and a product, by NumPy and a block at a time."""
+        many = uses_compiled_distances(self.columns)
+        return seconds_for("numpy, many features" if many else "numpy", **self.pairs())
 
     @property
     def matrix(self) -> str:

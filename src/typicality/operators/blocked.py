@@ -15,13 +15,13 @@ from typicality.operators.base import (
     Problem,
     memory_limit,
     row_sums,
-    seconds_for,
 )
-from typicality.operators.columns import Columns
+from typicality.operators.columns import Columns, uses_compiled_distances
 
 MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
 _ROUNDING = 1e-14  # of a sum
+_TILE_ROWS = 64  # compiled distances go over all features of the training rows for each so many
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
@@ -64,8 +64,8 @@ class Blocked(Operator):
                 f"keep it instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
                 f"sklearn.set_config(working_memory={enough})."
             )
-        product = seconds_for("numpy", **problem.pairs())
-        return Candidate(cls.method, reason, product, operator.working_memory, lambda: operator)
+        n_bytes = operator.working_memory
+        return Candidate(cls.method, reason, problem.plain_seconds, n_bytes, lambda: operator)
 
     def __matmul__(self, weights: Floats) -> Floats:
         return self.gather(lambda rows: row_sums(self.columns.kernel(rows), weights))
@@ -108,7 +108,10 @@ class Blocked(Operator):
 
     def _rows_of_a_block(self) -> int:
         allowed = memory_limit(self.memory) / effective_n_threads()
-        return max(1, min(int(min(allowed, _CACHE_BYTES) / self._row_bytes()), len(self.rows)))
+        wanted = _CACHE_BYTES
+        if uses_compiled_distances(self.columns):
+            wanted = max(wanted, _TILE_ROWS * self._row_bytes())
+        return max(1, min(int(min(allowed, wanted) / self._row_bytes()), len(self.rows)))
 
 
 @dataclass(frozen=True, eq=False)

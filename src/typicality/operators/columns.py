@@ -11,7 +11,13 @@ from typing import Annotated, Any, Protocol, Self
 import numpy as np
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
+from typicality.kernels import (
+    ByDefinition,
+    Kernel,
+    LocalGaussian,
+    Stationary,
+    has_compiled_distances,
+)
 from typicality.operators.row_tree import RowTree
 
 _ROUNDING = 64.0  # in units of the last place
@@ -184,6 +190,14 @@ def has_compiled_sums(columns: Columns) -> bool:
         return False
     kernel: Any = columns.kernel_function
     return isinstance(kernel, Stationary) and kernel.compiled_form is not None
+
+
+def uses_compiled_distances(columns: Columns) -> bool:
+    """Whether compiled code computes the distances of a kernel of a distance: for many features."""
+    if not isinstance(columns, KernelColumns):
+        return False
+    of_distance = isinstance(columns.kernel_function, Stationary | LocalGaussian)
+    return of_distance and has_compiled_distances(*columns.training.shape)
 
 
 @dataclass(frozen=True, eq=False)

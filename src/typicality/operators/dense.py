@@ -41,7 +41,7 @@ class Dense(Operator):
             seconds_for("dense", **problem.pairs()),
             operator.working_memory,
             lambda: operator,
-            setup=seconds_for("numpy", **problem.pairs()),
+            setup=problem.plain_seconds,
             spare=MATRIX_SPARE,
         )
 

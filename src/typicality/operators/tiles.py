@@ -92,7 +92,7 @@ class Tiles(Operator):
         return operator._candidate(problem, 1.0, reason)
 
     def _candidate(self, problem: Problem, share: float, reason: str) -> Candidate:
-        precision = "tiles, single" if _single_is_enough(problem) else "tiles, double"
+        precision = "tiles, single" if self.single else "tiles, double"
         product = seconds_for(precision, **problem.pairs(share))
         n_bytes = self.memory_for(problem.n_columns)
         return Candidate(self.method, reason, product, n_bytes, lambda: self, self.rtol)
