@@ -200,49 +200,17 @@ def _generators() -> list[Source]:
 
 # ---- tables --------------------------------------------------------------------------------------
 
-_KEEL = [
-    "banana",
-    "bands",
-    "bupa",
-    "heart",
-    "ionosphere",
-    "letter",
-    "magic",
-    "mammographic",
-    "movement_libras",
-    "optdigits",
-    "penbased",
-    "phoneme",
-    "pima",
-    "ring",
-    "saheart",
-    "satimage",
-    "segment",
-    "sonar",
-    "spambase",
-    "texture",
-    "twonorm",
-    "vehicle",
-    "vowel",
-    "wisconsin",
-    "australian",
-    "abalone9-18",
-    "cleveland-0_vs_4",
-    "dermatology-6",
-    "ecoli4",
-    "ecoli3",
-    "glass-0-1-2-3_vs_4-5-6",
-    "glass2",
-    "haberman",
-    "kddcup-guess_passwd_vs_satan",
-    "new-thyroid1",
-    "page-blocks0",
-    "shuttle-c0-vs-c4",
-    "winequality-red-4",
-    "winequality-white-3_vs_7",
-    "yeast5",
-    "yeast-2_vs_4",
-]
+# fmt: off
+_KEEL = {
+    "banana", "bands", "bupa", "heart", "ionosphere", "letter", "magic", "mammographic",
+    "movement_libras", "optdigits", "penbased", "phoneme", "pima", "ring", "saheart", "satimage",
+    "segment", "sonar", "spambase", "texture", "twonorm", "vehicle", "vowel", "wisconsin",
+    "australian", "abalone9-18", "cleveland-0_vs_4", "dermatology-6", "ecoli4", "ecoli3",
+    "glass-0-1-2-3_vs_4-5-6", "glass2", "haberman", "kddcup-guess_passwd_vs_satan",
+    "new-thyroid1", "page-blocks0", "shuttle-c0-vs-c4", "winequality-red-4",
+    "winequality-white-3_vs_7", "yeast5", "yeast-2_vs_4",
+}
+# fmt: on
 _SAME_FAMILY = {
     "cleveland": "heart",  # the same patients
     "optdigits": "digits",

