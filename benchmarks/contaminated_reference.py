@@ -192,7 +192,7 @@ def measure_cell(n: int, rate: float, divisor: float, n_draws: int) -> dict[str,
 def main() -> None:
     """Measure every cell and print one table for each width and number of rows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--draws", type=int, default=15)
     parser.add_argument("--markdown", type=Path, default=_RESULTS)
     options: Any = parser.parse_args()
     report = Report()

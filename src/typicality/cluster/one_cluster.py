@@ -101,7 +101,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         training rows themselves. It is not estimated; "auto" is 0.05.
     novelty : bool, default=False
         Whether the training data are clean. It chooses the width of ``sigma="auto"`` only: clean
-        data want a narrow kernel, contaminated ones a wide one.
+        data want a narrow kernel, contaminated ones a wide one. It is not estimated from
+        the rows: no rule that was tried beat a fixed width (docs/theory, unknown cleanliness).
     criterion : {"weights", "memberships"}, default="weights"
         What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
         of the typicalities (with ``tol=0.01``).
