@@ -26,6 +26,8 @@ bench: $(READY)
 	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/stability_choice.py
+	$(RUN) benchmarks/novelty_choice.py
+	$(RUN) benchmarks/contaminated_reference.py
 	$(RUN) benchmarks/cmeans_defaults.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py

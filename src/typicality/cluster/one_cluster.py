@@ -107,7 +107,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         training rows themselves. It is not estimated; "auto" is 0.05.
     novelty : bool, default=False
         Whether the training data are clean. It chooses the width of ``sigma="auto"`` only: clean
-        data want a narrow kernel, contaminated ones a wide one.
+        data want a narrow kernel, contaminated ones a wide one. It is not estimated from
+        the rows: no rule that was tried beat a fixed width (docs/theory, unknown cleanliness).
     calibration : {"leave-one-out", "split"}, default="leave-one-out"
         What thresholds and p-values compare a row with: the training rows, each scored by the
         others, or a random half of the rows that takes no part in the fit. "split" proves the
