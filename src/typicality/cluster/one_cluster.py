@@ -36,6 +36,7 @@ from typicality.kernels import BANDWIDTH_KERNELS, Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
+from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
@@ -409,6 +410,8 @@ def solve_one_cluster(
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
     update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
     step: Any = Alternation(space, update)
+    if eta_update == "never":
+        step = looking_ahead(step, space)
     by_weights = estimator.criterion == "weights"
     step = ByWeights(step) if by_weights else ByMemberships(step, space)
     result = callbacks.run(step, state)
