@@ -130,7 +130,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     offset_ : float
         The score below which a row is flagged.
     n_iter_ : int
-        The number of iterations.
+        The number of iterations. With many rows in more than three columns an iteration also uses
+        the fixed point of a sample, and few are needed; the limit and `tol` are the same.
     status_ : str
         "converged", "max_iter", or "stopped" by a callback.
     objective_path_ : array of shape (n_iter,)
