@@ -31,6 +31,7 @@ bench: $(READY)
 	$(RUN) benchmarks/cmeans_defaults.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py
+	$(RUN) benchmarks/outlier_tails.py
 	$(RUN) benchmarks/promises.py
 	$(RUN) benchmarks/alpha_cut_time.py
 	$(RUN) benchmarks/adaptive_large.py

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
 
 from instances import DISTANCE_KINDS
 from reference import kernel_space as reference
+from reference.kernel_sums import log_sums
+from typicality import OneClusterPCM
 from typicality.geometry import KernelSpace
 from typicality.geometry.scores import leave_one_out
 from typicality.kernels import Gaussian, Linear, Polynomial
+from typicality.operators.tails import ExactTails
 
 on_sphere = pytest.mark.parametrize("kernel", [kind(0.6) for kind in DISTANCE_KINDS], ids=str)
 elsewhere = pytest.mark.parametrize("kernel", [Linear(), Polynomial()], ids=str)
@@ -125,3 +129,30 @@ def test_scores_of_many_rows_do_not_depend_on_the_batch(rng):
     scores = model(Gaussian(0.1), X, w)
     alone = np.concatenate([scores.scores(X[i : i + 1], 1.0) for i in range(8)])
     assert_array_equal(scores.scores(X[:8], 1.0), alone)
+
+
+def delays(rng, n):
+    """Two columns with heavy tails, strongly correlated, as delays at departure and arrival."""
+    departure = np.exp(rng.normal(2.5, 1.0, size=n)) - 10
+    return np.column_stack([departure, departure + 15 * rng.standard_t(4, size=n)])
+
+
+@pytest.mark.parametrize("n", [20_000, 40_000])
+def test_heavy_tails_are_scored_truly_and_few_rows_are_summed_exactly(rng, monkeypatch, n):
+    X = delays(rng, n)
+    model = OneClusterPCM(algorithm="nufft").fit(X)
+    exact_rows = []
+    log_sums_of = ExactTails.log_sums
+    monkeypatch.setattr(
+        ExactTails, "log_sums", lambda t, x: (exact_rows.append(len(x)), log_sums_of(t, x))[1]
+    )
+    scores = model.score_samples(X)
+    assert sum(exact_rows) < 1e-3 * n
+    some = np.concatenate([np.argsort(scores)[:100], rng.integers(0, n, size=50)])
+    own = model.weights_[some]
+    others = log_sums(model.kernel_, X, model.weights_, 1e-18, X[some])
+    assert_allclose(scores[some], others - np.log1p(-own), rtol=0, atol=5e-4)
+    with threadpool_limits(1):
+        assert_array_equal(
+            np.concatenate([model.score_samples(X[[i]]) for i in some]), scores[some]
+        )

@@ -220,3 +220,12 @@ def _raised(answer):
             raise answer
         case _:
             return answer
+
+
+@pytest.mark.parametrize(("extent", "promise"), [(10.0, 1e-11), (100.0, 1e-7)])
+def test_small_sums_get_a_finer_series_where_it_has_few_terms(rng, extent, promise):
+    X = rng.uniform(0, extent, size=(5000, 2))
+    operator = Nufft(KernelColumns(Gaussian(1.0), X), rtol=1e-6, memory=2**32)
+    W = np.full((5000, 1), 1 / 5000)
+    assert operator.expansion(W, rtol=1e-7).rtol == promise
+    assert operator.expansion(W).rtol == 1e-6

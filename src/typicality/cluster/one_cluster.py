@@ -41,6 +41,7 @@ from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
 from typicality.metrics.discoveries import select_discoveries
+from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
@@ -147,7 +148,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         models it is `contamination`; for one model and n rows it varies like the j-th of n uniform
         variables, j = contamination (n + 1): a Beta distribution with j and n + 1 - j.
     n_iter_ : int
-        The number of iterations.
+        The number of iterations. With many rows in more than three columns an iteration also uses
+        the fixed point of a sample, and few are needed; the limit and `tol` are the same.
     status_ : str
         "converged", "max_iter", or "stopped" by a callback.
     objective_path_ : array of shape (n_iter,)
@@ -585,6 +587,8 @@ def solve_one_cluster(
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
     update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
     step: Any = Alternation(space, update)
+    if eta_update == "never":
+        step = looking_ahead(step, space)
     by_weights = estimator.criterion == "weights"
     step = ByWeights(step) if by_weights else ByMemberships(step, space)
     result = callbacks.run(step, state)

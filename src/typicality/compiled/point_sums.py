@@ -233,7 +233,8 @@ def _find_nearest(form, blocks, weights, node_weights, same_place, point, values
 def log_sums_at(form, blocks, weights, node_weights, nearest, share, points, first, last, log_sums):
     """Logarithms of kernel sums at points `first` to `last`, over the rows in other places.
 
-    Relative to the nearest row, and without blocks that add less than `share` of the sum.
+    Relative to the nearest row, and without blocks that add less than `share` of the sum: near
+    blocks come first, and each is compared with the sum so far.
     """
     n_features, leaf_rows = blocks.columns.shape[1:]
     same_place = distance_at(form, nearest)
@@ -249,12 +250,12 @@ def log_sums_at(form, blocks, weights, node_weights, nearest, share, points, fir
         log_sums[i] = -inf
         if best == inf:
             continue
-        limits = (best, share * best_weight / node_weights[0], node_weights)
         total = 0.0
         waiting[0], n_waiting = 0, 1
         while True:
+            limits = (best, share * max(total, best_weight) / node_weights[0], node_weights)
             leaf, n_waiting = _next_leaf(
-                form, blocks, points[i], points[i], _too_small, limits, False, waiting, n_waiting
+                form, blocks, points[i], points[i], _too_small, limits, True, waiting, n_waiting
             )
             if leaf < 0:
                 break

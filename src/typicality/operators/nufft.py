@@ -45,6 +45,7 @@ _SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for 
 _ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
 _SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
 _BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
+_FINER_RTOLS = 1e-11, 1e-10, 1e-9  # for small sums: more digits cost little, exact sums much
 
 
 class Nufft(Operator):
@@ -142,11 +143,13 @@ class Nufft(Operator):
         return sums
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> LazyExpansion:
-        """The same sums at any points, from a grid with room around the rows; at the first use."""
+        """The same sums at any points, from a grid with room around the rows; at the first use.
+
+        If a finer promise is asked for, the series keeps an even finer one where it has no more
+        terms than there are rows.
+        """
         kernel, rows = self.columns.kernel_function, self.columns.training
-        promise = self.rtol
-        if rtol is not None and refusal(kernel, rows, rtol, self.memory) is None:
-            promise = rtol
+        promise = self.rtol if rtol is None else self._finer(rtol)
         order = self._order  # not the operator itself, which keeps plans
 
         def expanded() -> FourierExpansion:
@@ -157,6 +160,19 @@ class Nufft(Operator):
             return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
 
         return LazyExpansion(expanded)
+
+    def _finer(self, rtol: float) -> float:
+        """The promise for small sums: as fine as costs little, or `rtol`, or that of products."""
+        kernel, rows = self.columns.kernel_function, self.columns.training
+        few_modes = [
+            finer
+            for finer in _FINER_RTOLS
+            if finer < rtol and _roomy_grid(kernel, rows, finer).n_modes <= len(rows)
+        ]
+        for promise in (*few_modes, rtol):
+            if refusal(kernel, rows, promise, self.memory) is None:
+                return promise
+        return self.rtol
 
     @property
     def working_memory(self) -> int:

@@ -23,9 +23,10 @@ class ExactTails:
     .. math:: \log \sum_{r:\, 1 - K(x, x_r) > \epsilon} w_r K(x, x_r) =
         \log K(x, x_*) + \log \sum_r w_r \frac{K(x, x_r)}{K(x, x_*)}
 
-    with :math:`x_*` the nearest of those rows that has a weight. Blocks of rows are left out where
-    the kernel is below :math:`10^{-10} w_* K(x, x_*) / \sum_r w_r`: together they add less than
-    that part of the sum, however small that is. Each point gets the same numbers in any batch.
+    with :math:`x_*` the nearest of those rows that has a weight. Near blocks of rows come
+    first. A block is left out where the kernel is below :math:`10^{-10}` of the sum so far over
+    :math:`\sum_r w_r`: together they add less than that part of the sum, however small it is. Each
+    point gets the same numbers in any batch.
 
     Costs O(d) a row within that distance, and O(d log n).
 

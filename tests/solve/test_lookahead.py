@@ -1,0 +1,106 @@
+"""Steps that look ahead on a sample end where plain steps end, and need fewer of them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
+
+from typicality import OneClusterPCM
+from typicality.geometry import KernelSpace
+from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.membership import Possibilistic1996
+from typicality.operators.tolerance import Tolerance
+from typicality.solve.lookahead import LookAhead, looking_ahead
+from typicality.solve.picard import Status, picard
+from typicality.solve.step import Alternation, ByWeights, ClusterState
+
+
+def two_blobs(rng, n=3000, d=5):
+    return rng.normal(size=(n, d)) + 6.0 * (rng.random((n, 1)) < 0.4)
+
+
+def one_cluster(kernel, X, sample_weight=None):
+    space = KernelSpace(kernel, X, sample_weight, algorithm="blocked")
+    return space, ClusterState(space.mean, Possibilistic1996(np.array([space.total_variance])))
+
+
+def both_ways(space, start, tol=1e-8):
+    plain = Alternation(space)
+    return [
+        picard(ByWeights(step), start, tol=tol, max_iter=300)
+        for step in (plain, LookAhead(plain, space))
+    ]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(4.0), Laplacian(8.0), Cauchy(4.0)], ids=str)
+def test_lookahead_ends_where_plain_steps_end(rng, kernel):
+    plain, ahead = both_ways(*one_cluster(kernel, two_blobs(rng)))
+    assert ahead.status is Status.CONVERGED
+    assert_allclose(ahead.state.prototypes.weights, plain.state.prototypes.weights, rtol=1e-4)
+    assert ahead.n_iter < plain.n_iter / 2
+    assert (np.diff(ahead.objectives) <= 1e-9 * abs(ahead.objectives[0])).all()
+
+
+@pytest.mark.parametrize("heaviest", [1.0, 3000.0])
+def test_lookahead_counts_sample_weights(rng, heaviest):
+    X, weight = two_blobs(rng), rng.integers(0, 3, size=3000).astype(float)
+    weight[7] = heaviest
+    plain, ahead = both_ways(*one_cluster(Gaussian(4.0), X, weight))
+    weights = ahead.state.prototypes.weights
+    assert_allclose(weights, plain.state.prototypes.weights, rtol=1e-4)
+    assert_array_equal(weights[weight == 0], 0.0)
+    assert ahead.n_iter < plain.n_iter
+
+
+def test_lookahead_is_out_of_step_with_the_order_of_the_rows(rng):
+    """Every other row, or every 64th, is of another blob."""
+    X = rng.normal(size=(4096, 5))
+    X[::2] += 4.0
+    X[::64] += 4.0
+    plain, ahead = both_ways(*one_cluster(Gaussian(4.0), X))
+    assert ahead.n_iter < plain.n_iter / 2
+
+
+def test_lookahead_gives_way_to_a_plain_step_that_lowers_the_objective(rng, monkeypatch):
+    space, start = one_cluster(Gaussian(1.0), rng.normal(size=(3000, 4)))
+    farthest = np.zeros(3000)
+    farthest[space.mean.training_sqdist[:, 0].argmax()] = 1.0
+    monkeypatch.setattr(LookAhead, "_weights_ahead", lambda *args: farthest)
+    plain = Alternation(space)
+    ours, expected = LookAhead(plain, space)(start)[0], plain(start)[0]
+    assert_array_equal(ours.prototypes.weights, expected.prototypes.weights)
+
+
+def test_lookahead_has_the_same_bits_for_any_number_of_threads(rng):
+    space, start = one_cluster(Gaussian(4.0), two_blobs(rng))
+    step = LookAhead(Alternation(space), space)
+    with threadpool_limits(1):
+        alone = step(start)[0].prototypes.weights
+    with threadpool_limits(4):
+        assert_array_equal(step(start)[0].prototypes.weights, alone)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "algorithm", "expected"),
+    [
+        (16_384, 4, "blocked", LookAhead),
+        (4000, 4, "blocked", Alternation),
+        (16_384, 2, "nufft", Alternation),
+    ],
+)
+def test_looking_ahead_is_for_costly_products(rng, n, d, algorithm, expected):
+    X = rng.normal(size=(n, d))
+    promise = Tolerance(1e-6, 1e-6, 1e-6)
+    space = KernelSpace(Gaussian(1.0), X, tolerance=promise, algorithm=algorithm)
+    assert type(looking_ahead(Alternation(space), space)) is expected
+
+
+def test_estimator_looks_ahead_with_many_rows(rng):
+    X = two_blobs(rng, n=16_384)
+    model = OneClusterPCM(algorithm="blocked").fit(X)
+    assert model.status_ == "converged"
+    assert model.n_iter_ <= 6
+    space = KernelSpace(model.kernel_, X, algorithm="blocked")
+    state = ClusterState(space.prototypes(model.weights_[:, None]), model._rule)
+    _, residual, _ = ByWeights(Alternation(space))(state)
+    assert residual < model.tol
