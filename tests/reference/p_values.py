@@ -33,3 +33,14 @@ def rejected(p, alpha):
     m = len(p)
     within = [k for k in range(1, m + 1) if np.sort(p)[k - 1] <= alpha * k / m]
     return p <= np.sort(p)[max(within) - 1] if within else np.zeros(m, dtype=bool)
+
+
+def cross_conformal(fitted, X, new, folds):
+    """Row by row: how many reference rows score no higher than a new one, both by the same model.
+
+    fitted: gives a function that scores one row, from training rows.
+    """
+    fold_of = {i: k for k, fold in enumerate(folds) for i in fold}
+    without = [fitted(np.delete(X, fold, axis=0)) for fold in folds]
+    at_most = [[without[fold_of[i]](X[i]) <= without[fold_of[i]](x) for i in fold_of] for x in new]
+    return np.array([(1 + sum(row)) / (len(X) + 1) for row in at_most])

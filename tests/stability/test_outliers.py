@@ -243,7 +243,7 @@ def test_bad_input_is_refused_before_any_work(detector, options, message, few):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros((3, 2)), r"X has 3 row\(s\) \(n_samples=3\), and halves of two rows need 4"),
+        (np.zeros((3, 2)), r"X has 3 row\(s\) \(n_samples=3\), and at least 4 are needed"),
         (np.zeros(9), r"X has shape \(9,\), expected \(n_samples, n_features\)"),
     ],
 )

@@ -1,8 +1,8 @@
 """Resampling: how much results depend on which rows were seen.
 
 Stability of outliers and of clusters under splits of the rows in halves, for any scikit-learn
-estimator, and settings chosen by it; a study of bandwidths and rates; our methods next to others,
-with their agreement and reproducibility.
+estimator, and settings chosen by it; a study of bandwidths and rates; p-values of any detector; our
+methods next to others, with their agreement and reproducibility.
 """
 
 from typicality.stability.agreement import (
@@ -16,6 +16,7 @@ from typicality.stability.agreement import (
 )
 from typicality.stability.clusters import ClusteringStability, clustering_stability
 from typicality.stability.compare import Comparison, compare_methods
+from typicality.stability.conformal import cross_conformal_p_values
 from typicality.stability.methods import ClustererResult, DetectorResult
 from typicality.stability.nearest import PredictByNearest
 from typicality.stability.novelty import NoveltyAccuracy, novelty_accuracy
@@ -44,6 +45,7 @@ __all__ = [
     "agreement_of_refits",
     "clustering_stability",
     "compare_methods",
+    "cross_conformal_p_values",
     "draw_subsamples",
     "novelty_accuracy",
     "outlier_stability",

@@ -186,6 +186,18 @@ def n_rejected(rate: float, n_rows: int) -> int:
 
 
 def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
+    """The scores of rows that are to be ranked, with a warning where all are equal."""
+    scores = plain_scores(model, rows, score)
+    if len(scores) > 1 and scores.min() == scores.max():
+        warn(
+            "All rows have the same score, so which of them are rejected is arbitrary. Check the "
+            "parameters of the detector, e.g. the width of its kernel.",
+            ClusteringWarning,
+        )
+    return scores
+
+
+def plain_scores(model: Any, rows: Any, score: Score) -> Doubles:
     """The scores of rows, larger for rows that are more normal; NaN is refused."""
     if callable(score):
         given = score(model, rows)
@@ -206,12 +218,6 @@ def scores_of(model: Any, rows: Any, score: Score) -> Doubles:
         raise ValueError(
             f"The detector gives NaN for {np.isnan(scores).sum()} of {len(scores)} rows, and rows "
             "without a score have no rank."
-        )
-    if len(scores) > 1 and scores.min() == scores.max():
-        warn(
-            "All rows have the same score, so which of them are rejected is arbitrary. Check the "
-            "parameters of the detector, e.g. the width of its kernel.",
-            ClusteringWarning,
         )
     return scores
 

@@ -157,8 +157,8 @@ def check_rows_to_split(X: Any, estimator: Any) -> tuple[Any, int]:
         )
     if n_rows < _FEWEST_ROWS:
         raise ValueError(
-            f"X has {n_rows} row(s) (n_samples={n_rows}), and halves of two rows need "
-            f"{_FEWEST_ROWS}. Pass more rows."
+            f"X has {n_rows} row(s) (n_samples={n_rows}), and at least {_FEWEST_ROWS} are needed "
+            "to split them. Pass more rows."
         )
     return X, n_rows
 

@@ -1,0 +1,236 @@
+"""p-values of any detector by cross-validation: the formula, validity, and what is refused."""
+
+import doctest
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
+
+from reference import p_values as reference
+from typicality import OneClusterPCM
+from typicality.exceptions import FeatureWarning, RepetitionError
+from typicality.metrics import select_discoveries
+from typicality.stability import conformal, cross_conformal_p_values
+
+SVM = OneClassSVM(gamma=0.3, nu=0.2)
+
+
+def kernel_density(rows):
+    return lambda x: np.mean(np.exp(-0.5 * ((rows - x) ** 2).sum(axis=1)))
+
+
+def standardised_distance(rows):
+    """Minus the distance to the mean, in standard deviations of each column."""
+    centre, scale = rows.mean(axis=0), rows.std(axis=0)
+    return lambda x: -np.sqrt((((x - centre) / scale) ** 2).sum())
+
+
+class ToMean(BaseEstimator):
+    def fit(self, X, y=None):
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def decision_function(self, X):
+        return -np.linalg.norm(X - self.mean_, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("detector", "fitted"),
+    [
+        (KernelDensity(bandwidth=1.0), kernel_density),
+        (make_pipeline(StandardScaler(), ToMean()), standardised_distance),
+    ],
+    ids=["score_samples", "pipeline with decision_function"],
+)
+@pytest.mark.parametrize("n_splits", [2, 5, 23])
+def test_p_values_are_those_of_the_formula(rng, detector, fitted, n_splits):
+    X, new = rng.normal(size=(23, 2)) * (1, 4), 2 * rng.normal(size=(30, 2))
+    p = cross_conformal_p_values(detector, X, new, n_splits=n_splits, random_state=7)
+    folds = np.array_split(np.random.RandomState(7).permutation(23), n_splits)
+    assert_array_equal(p, reference.cross_conformal(fitted, X, new, folds))
+    assert len(np.unique(p)) > 10
+
+
+class Unstable(BaseEstimator):
+    """Scores drawn at random for each row, and again for each training set."""
+
+    def fit(self, X, y=None):
+        self.seed_ = int(X.sum().view(np.uint64))
+        return self
+
+    def score_samples(self, X):
+        keys = X[:, 0].view(np.uint64).tolist()
+        return np.array([np.random.default_rng((self.seed_, key)).random() for key in keys])
+
+
+@pytest.mark.parametrize(
+    ("detector", "n_splits", "least"),
+    [
+        (make_pipeline(StandardScaler(), SVM), 4, 0.8),
+        (LocalOutlierFactor(n_neighbors=5, novelty=True), 4, 0.8),
+        (ToMean(), 20, 0.8),
+        (Unstable(), 4, 0.0),
+    ],
+    ids=["pipeline", "local outlier factor", "jackknife+", "unstable"],
+)
+def test_rows_of_the_same_source_have_p_values_that_are_as_small_as_they_say(
+    rng, detector, n_splits, least
+):
+    n, n_draws, n_new = 20, 80, 40
+    p = np.empty((n_draws, n_new))
+    for seed in range(n_draws):
+        Z = rng.standard_t(4, size=(n + n_new, 2))
+        p[seed] = cross_conformal_p_values(
+            detector, Z[:n], Z[n:], n_splits=n_splits, random_state=seed
+        )
+    for rank in (1, 2, 4):
+        t = rank / (n + 1)
+        alarms = (p <= t + 1e-9).mean(axis=1)
+        error = 4 * alarms.std() / np.sqrt(n_draws)
+        assert least * t - error <= alarms.mean() <= t + error
+
+
+def test_a_row_may_be_called_rare_more_often_than_it_says_but_not_than_is_proven(rng):
+    """Means of p-values that have nothing to do with each other are seldom far from 1/2."""
+    n, n_splits, p = 21, 3, []
+    for seed in range(60):
+        Z = rng.normal(size=(n + 40, 1))
+        p += [cross_conformal_p_values(Unstable(), Z[:n], Z[n:], n_splits=3, random_state=seed)]
+    shares = np.mean(np.array(p) <= 14.01 / 22)
+    assert 14 / 22 + 0.05 < shares < 2 * (14 + n_splits - 1) / (n + n_splits)
+
+
+@pytest.mark.xdist_group("processes")
+def test_p_values_do_not_depend_on_processes(rng):
+    X, new = rng.normal(size=(40, 2)), 2 * rng.normal(size=(15, 2))
+    forest = make_pipeline(StandardScaler(), IsolationForest(n_estimators=4))
+    alone, together, other = (
+        cross_conformal_p_values(forest, X, new, n_splits=4, random_state=seed, n_jobs=n_jobs)
+        for seed, n_jobs in ((0, 1), (0, 2), (1, 1))
+    )
+    assert_array_equal(alone, together)
+    assert (alone != other).any()
+
+
+def test_rows_of_every_kind_have_the_same_p_values(rng):
+    X, new = rng.poisson(1.0, size=(30, 3)), rng.poisson(2.0, size=(12, 3))
+    options = {"n_splits": 5, "random_state": 0}
+    expected = cross_conformal_p_values(SVM, X, new, **options)
+    as_frame = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(new, columns=list("abc"))
+    as_kernel = rbf_kernel(X, gamma=0.3), rbf_kernel(new, X, gamma=0.3)
+    precomputed = OneClassSVM(kernel="precomputed", nu=0.2)
+    for detector, rows in (
+        (SVM, (X.tolist(), new.tolist())),
+        (SVM, as_frame),
+        (SVM, (sparse.csr_array(X), sparse.csr_array(new))),
+        (precomputed, as_kernel),
+        (precomputed, (as_kernel[0], pd.DataFrame(as_kernel[1]))),
+    ):
+        assert_array_equal(cross_conformal_p_values(detector, *rows, **options), expected)
+
+
+def test_a_row_has_the_same_p_value_alone_and_in_any_batch_though_scores_are_rounded(rng):
+    X, new = rng.poisson(2.0, size=(60, 8)).astype(float), rng.poisson(2.0, size=(40, 8))
+    detector = make_pipeline(PCA(1, svd_solver="full"), ToMean())
+    options = {"n_splits": 3, "random_state": 0}
+    both = np.vstack([new, X[:20]])  # rows that have equals in folds
+    together = cross_conformal_p_values(detector, X, both, **options)
+    alone = [cross_conformal_p_values(detector, X, row[None], **options)[0] for row in both]
+    assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("value", [-np.inf, 0.0, np.inf])
+def test_equal_and_infinite_scores_count_as_no_more_typical(rng, value):
+    X = rng.normal(size=(10, 1))
+    p = cross_conformal_p_values(
+        ToMean(), X, X[:3], n_splits=5, score=lambda model, rows: np.full(len(rows), value)
+    )
+    assert_array_equal(p, 1.0)
+
+
+def test_scores_that_grow_with_strangeness_are_turned_round(rng):
+    X, new = rng.normal(size=(30, 2)), [[0.0, 0.0], [9.0, 9.0]]
+    options = {"n_splits": 5, "random_state": 0}
+    distance = {"score": lambda model, rows: np.linalg.norm(np.asarray(rows) - model.mean_, axis=1)}
+    right = cross_conformal_p_values(ToMean(), X, new, **options)
+    wrong = cross_conformal_p_values(ToMean(), X, new, **options, **distance)
+    assert right[0] > 0.9 > 1 / 31 == right[1]
+    assert wrong[0] < 0.1 < 1.0 == wrong[1]
+
+
+def test_discoveries_are_false_at_most_at_the_rate(rng):
+    false, found = [], []
+    for seed in range(40):
+        X, new = rng.normal(size=(300, 2)), rng.normal(size=(40, 2))
+        new[30:] += 5.0
+        p = cross_conformal_p_values(KernelDensity(), X, new, n_splits=3, random_state=seed)
+        rejected = select_discoveries(p, fdr=0.1)
+        false.append(rejected[:30].sum() / max(1, rejected.sum()))
+        found.append(rejected[30:].mean())
+    assert np.mean(false) <= 0.1 + 3 * np.std(false) / np.sqrt(40)
+    assert np.mean(found) > 0.9
+
+
+def test_warnings_of_folds_are_given_once(rng):
+    X = np.column_stack([rng.normal(size=20), np.ones(20)])
+    with pytest.warns(FeatureWarning, match=r"\(In 4 of 4 folds.\)") as given:
+        cross_conformal_p_values(OneClusterPCM(), X, X[:2], n_splits=4, random_state=0)
+    assert len(given) == 1
+
+
+ROWS = np.arange(20.0).reshape(10, 2) ** 2
+
+
+@pytest.mark.parametrize(
+    ("detector", "X", "new", "options", "message"),
+    [
+        (OneClassSVM, ROWS, ROWS, {}, "detector is the class OneClassSVM"),
+        (LocalOutlierFactor(), ROWS, ROWS, {}, "Set novelty=True"),
+        (SVM, ROWS[:3], ROWS, {}, "X has 3 row"),
+        (SVM, ROWS, ROWS[0], {}, r"X_new has shape \(2,\), expected \(n_new, 2\)"),
+        (SVM, ROWS, ROWS[:, :1], {}, r"X_new has shape \(10, 1\), expected \(n_new, 2\)"),
+        (SVM, ROWS, ROWS[:0], {}, r"X_new has shape \(0, 2\).*at least one row"),
+        (SVM, ROWS, ROWS, {"n_splits": 1}, "n_splits must be a whole number, 2 or more; got 1"),
+        (SVM, ROWS, ROWS, {"n_splits": 11}, "n_splits must be at most 10, the rows of X; got 11"),
+        (SVM, ROWS, ROWS, {"score": 3}, "score must be"),
+    ],
+)
+def test_bad_input_is_named_before_any_fit(detector, X, new, options, message):
+    with pytest.raises(ValueError, match=message):
+        cross_conformal_p_values(detector, X, new, **options)
+
+
+@pytest.mark.parametrize(
+    ("X", "new", "message"),
+    [
+        (ROWS * np.nan, ROWS, r"Fold 1 of 5 failed on rows of X\. ValueError: .*NaN"),
+        (ROWS, ROWS * np.nan, r"Fold 1 of 5 failed on rows of X_new\. ValueError: .*NaN"),
+    ],
+    ids=["X", "X_new"],
+)
+def test_a_fold_that_fails_is_named_with_the_rows_it_failed_on(X, new, message):
+    with pytest.raises(RepetitionError, match=message) as failed:
+        cross_conformal_p_values(SVM, X, new, n_splits=5)
+    assert isinstance(failed.value.__cause__, ValueError)
+
+
+def test_scores_that_are_not_numbers_are_refused():
+    nothing = {"score": lambda model, rows: np.full(len(rows), np.nan)}
+    with pytest.raises(RepetitionError, match=r"rows of X\. .*NaN for 2 of 2 rows"):
+        cross_conformal_p_values(SVM, ROWS, ROWS, n_splits=5, **nothing)
+
+
+def test_docstring_example_prints_what_it_says():
+    results = doctest.testmod(conformal)
+    assert results.attempted > 0
+    assert results.failed == 0
