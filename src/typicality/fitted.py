@@ -186,9 +186,11 @@ def _words_of_cut(model: Any) -> str:
 def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> FittedView:
     kept = training and hasattr(model, "typicality_")
     typicality = model.typicality_ if kept else model.predict_typicality(X)
-    scores = model.score_samples(X)
-    ranks = np.searchsorted(np.sort(scores), scores, side="right")
-    p_values = ranks / len(scores) if training else model.p_values(X)
+    if training:
+        scores = model.score_samples(X)
+        p_values = np.searchsorted(np.sort(scores), scores, side="right") / len(scores)
+    else:
+        scores, p_values = model._scores_and_p_values(X)
     cut = float(model.offset_)
     words = f"Rows that score below {cut:.4g} are outliers"
     if fdr is not None:

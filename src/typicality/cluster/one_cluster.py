@@ -398,6 +398,15 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         weight = pull / (scores.known.copies @ of_rows)
         return calibration.full_p_values(scores.known, rows, above, weight)
 
+    def _scores_and_p_values(self, X: ArrayLike) -> tuple[Doubles, Doubles]:
+        """Both for new rows, from the same sums where these are costly."""
+        rows, scores = self._read(X), self._left_out
+        if isinstance(scores, FastLeaveOneOut):
+            found, (_, above) = scores.scores_and_bounds(rows, self.eta_)
+        else:
+            found, (_, above) = scores.scores(rows, self.eta_), scores.bounds(rows, self.eta_)
+        return found, self._reference().p_values(above)
+
     def _no_full_p_values(self) -> str | None:
         if self.calibration == "split":
             return "calibration='split' compares rows with others that take no part in the sums"

@@ -213,8 +213,18 @@ class FastLeaveOneOut:
 
     def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s; `eta` is for spaces where rows do not lie on a sphere."""
+        return self._scores(rows, self.mean.sums.at(rows)[:, 0])
+
+    def scores_and_bounds(
+        self, rows: Floats, eta: float
+    ) -> tuple[Doubles, tuple[Doubles, Doubles]]:
+        """Both from the same sums."""
+        similarity = self.mean.sums.at(rows)[:, 0]
+        return self._scores(rows, similarity), self._bounds(rows, np.zeros(len(rows)), similarity)
+
+    def _scores(self, rows: Floats, similarity: Floats) -> Doubles:
         unit = self.known.left_out_weight(*self._tails.coincidences(rows))
-        scores, low = self._quick_scores(rows, unit)
+        scores, low = self._quick_scores(rows, unit, similarity)
         if len(low):
             scores[low] = self._exact(rows[low], unit[low]) - np.log1p(-unit[low])
         return scores
@@ -222,21 +232,22 @@ class FastLeaveOneOut:
     def reference(self) -> Doubles:
         """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        return self._bounds(self._tails.columns.training, unit)[0]
+        rows = self._tails.columns.training
+        return self._bounds(rows, unit, self.mean.sums.at(rows)[:, 0])[0]
 
     def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
-        return self._bounds(rows, np.zeros(len(rows)))
+        return self._bounds(rows, np.zeros(len(rows)), self.mean.sums.at(rows)[:, 0])
 
-    def _bounds(self, rows: Floats, unit: Floats) -> tuple[Doubles, Doubles]:
+    def _bounds(self, rows: Floats, unit: Floats, similarity: Floats) -> tuple[Doubles, Doubles]:
         """Bounds of the logarithms of sums without a unit of weight."""
         sums = self.mean.sums
-        similarity = sums.at(rows)[:, 0]
         error = sums.error(similarity) + _ROUNDING * similarity
         without = similarity - unit
-        low = np.flatnonzero(without <= _WELL_ABOVE * error)
+        well_known = without > _WELL_ABOVE * error
+        low = np.flatnonzero(~well_known)
         without[low], error[low] = 1.0, 0.0  # summed again below
         below, above = np.log(without - error), np.log(without + error)
-        near = np.flatnonzero(similarity > _NEARLY_ONE)
+        near = np.flatnonzero(well_known & (similarity > _NEARLY_ONE))
         if len(near):  # one minus a small number: the logarithm of the sum would be rounding
             apart = sums.complement_at(rows[near])[:, 0]
             error = sums.rtol + _ROUNDING * apart
@@ -264,7 +275,7 @@ class FastLeaveOneOut:
         quantile, doubtful = self._quantile(*quick, rate)
         if not len(doubtful):
             return quantile
-        scores, low = self._quick_scores(rows, unit)
+        scores, low = self._quick_scores(rows, unit, self.mean.sums.at(rows)[:, 0])
         quantile, doubtful = self._quantile(scores, low, rate)
         if len(doubtful):
             exact = self._exact(rows[doubtful], unit[doubtful])
@@ -287,10 +298,11 @@ class FastLeaveOneOut:
         apart[low] = 1.0 - least
         return np.log1p(-apart), low
 
-    def _quick_scores(self, rows: Floats, unit: Floats) -> tuple[Doubles, Places]:
+    def _quick_scores(
+        self, rows: Floats, unit: Floats, similarity: Floats
+    ) -> tuple[Doubles, Places]:
         """Scores without a unit of weight, and the rows of which the sums give but a bound."""
         sums = self.mean.sums
-        similarity = sums.at(rows)[:, 0]
         least = _WELL_ABOVE * sums.error(similarity)
         scores = similarity - unit
         well_known = scores > least
