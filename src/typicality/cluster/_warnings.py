@@ -22,6 +22,7 @@ from typicality.exceptions import (
     warn,
 )
 from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
+from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
@@ -51,7 +52,8 @@ def warn_about_features(opened: Any, model: Any) -> None:
     if features is None:
         return
     names = _feature_labels(model)
-    constant = np.flatnonzero(features.low == features.high)
+    varies = differ(features.low, features.high, opened.space.X.dtype)
+    constant = np.flatnonzero(~varies)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
         warn(
@@ -60,7 +62,7 @@ def warn_about_features(opened: Any, model: Any) -> None:
             FeatureWarning,
         )
     scales = np.sqrt(features.variance)
-    varying = np.flatnonzero(features.low != features.high)
+    varying = np.flatnonzero(varies)
     if len(varying) == 0:
         return
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
