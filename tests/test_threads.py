@@ -11,6 +11,7 @@ from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
+from typicality._cached import cached_property
 from typicality._threads import over_ranges, stream_in_threads
 
 
@@ -51,6 +52,7 @@ def test_fit_works_after_a_fork():
     code = """
 import multiprocessing, numpy as np
 from typicality import FuzzyCMeans
+from typicality._cached import cached_property
 X = np.random.default_rng(0).normal(size=(20_000, 4))
 fit = lambda: FuzzyCMeans(5, tol=0, max_iter=5, random_state=0).fit(X).objective_
 def child(queue): queue.put(fit())
@@ -64,6 +66,48 @@ process.join()
 assert here == there, (here, there)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_fork_while_another_thread_computes_a_property_does_not_hang():
+    code = """
+import os, threading
+from typicality._cached import cached_property
+class Slow:
+    @cached_property
+    def value(self):
+        started.set()
+        go_on.wait()
+class Quick:
+    @cached_property
+    def value(self):
+        return 1
+started, go_on = threading.Event(), threading.Event()
+threading.Thread(target=lambda: Slow().value).start()
+started.wait()
+child = os.fork()
+if child == 0:
+    os._exit(Quick().value - 1)
+assert os.waitpid(child, 0)[1] == 0
+go_on.set()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_cached_property_is_computed_once_and_can_be_deleted():
+    class Counting:
+        times = 0
+
+        @cached_property
+        def value(self):
+            """What it is."""
+            self.times += 1
+            return self.times
+
+    counting = Counting()
+    assert (counting.value, counting.value) == (1, 1)
+    del counting.value
+    assert counting.value == 2
+    assert Counting.value.__doc__ == "What it is."
 
 
 def test_results_of_a_stream_come_in_order_with_few_items_ahead():

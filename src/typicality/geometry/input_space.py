@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from typicality._cached import cached_property
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places

@@ -1,12 +1,13 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,

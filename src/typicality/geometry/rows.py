@@ -7,7 +7,6 @@ same as k rows.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Index, Places
 from typicality.geometry.base import row_blocks
