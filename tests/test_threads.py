@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
 from typicality._cached import cached_property
-from typicality._threads import over_ranges, stream_in_threads
+from typicality._threads import _submit, over_ranges, stream_in_threads
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
@@ -108,6 +108,39 @@ def test_cached_property_is_computed_once_and_can_be_deleted():
     del counting.value
     assert counting.value == 2
     assert Counting.value.__doc__ == "What it is."
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["threading.Thread(target=lambda: (threading.main_thread().join(), work())).start()",
+     "atexit.register(work)"],
+    ids=["thread", "atexit"],
+)  # fmt: skip
+def test_threads_are_not_asked_for_after_the_main_thread_has_ended(how):
+    code = f"""
+import atexit, threading, numpy as np
+from threadpoolctl import threadpool_limits
+from typicality._threads import in_threads, over_ranges, stream_in_threads
+def work():
+    with threadpool_limits(3):
+        times = np.zeros(9, int)
+        def count(first, last):
+            times[first:last] += 1
+        over_ranges(count, 9)
+        assert (times == 1).all()
+        print(in_threads(abs, [-1, -2]), list(stream_in_threads(abs, iter([-3, -4]))))
+{how}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert done.stdout == "[1, 2] [3, 4]\n", done.stderr
+
+
+def test_pool_that_shuts_down_meanwhile_leaves_the_work_to_the_caller():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    assert _submit(pool, abs, -1).result() == 1
 
 
 def test_results_of_a_stream_come_in_order_with_few_items_ahead():
