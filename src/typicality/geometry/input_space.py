@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
@@ -35,6 +36,7 @@ _ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no co
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 _SAMPLE_ROWS = 4096
+_EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,7 +406,7 @@ class InputSpace:
         centred = rows - np.average(rows.astype(np.float64), axis=0, weights=weight)
         sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(rows))
         scale = weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum()
-        return float(np.linalg.eigvalsh((centred.T * scale) @ centred)[-1])
+        return _largest_eigenvalue(centred * np.sqrt(scale)[:, None])
 
     def plan(self, n_clusters: int) -> Plan:
         n_samples, n_features = self.X.shape
@@ -502,6 +504,19 @@ class InputSpace:
 
     def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
         return float(prototypes.memberships(rule, self._sample[0]).max())
+
+
+def _largest_eigenvalue(factor: Doubles) -> float:
+    """The largest eigenvalue of F'F, by the smaller of F'F and FF', or iteratively for a large F.
+
+    A warning asks for it: it must not cost more than a fit.
+    """
+    few = factor if factor.shape[0] >= factor.shape[1] else factor.T
+    if few.shape[1] <= _EXACT_EIGENVALUES:
+        return float(np.linalg.eigvalsh(few.T @ few)[-1])
+    gram = LinearOperator((few.shape[1],) * 2, matvec=lambda v: few.T @ (few @ v), dtype=np.float64)
+    start = np.einsum("ij,ij->j", few, few)  # the same in every run, and near what is sought
+    return float(eigsh(gram, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
 
 
 def layout(n_clusters: int, n_features: int) -> tuple[int, int]:
