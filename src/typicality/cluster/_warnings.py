@@ -295,6 +295,26 @@ def warn_about_prototype_labels(
         )
 
 
+def warn_about_far_clusters(space: Geometry[Any], labels: NDArray[np.int32]) -> None:
+    """Clusters that hold far rows only, while true clusters share a label."""
+    weight = space.typical.sample_weight
+    if space.typical is space or weight is None:
+        return
+    counted = labels >= 0
+    if space.sample_weight is not None:
+        counted &= space.sample_weight > 0
+    far = np.setdiff1d(labels[counted], labels[counted & (weight > 0)])
+    if len(far):
+        rows = np.flatnonzero(counted & np.isin(labels, far))
+        shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+        warn(
+            f"{len(far)} of {len(np.unique(labels[counted]))} clusters hold nothing but rows that "
+            f"lie far from all others (row {shown}); clusters that differ may share a label "
+            f"because of that. Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
+            ClusteringWarning,
+        )
+
+
 def warn_about_fragments(labels: NDArray[np.int32], weight: Floats | None, *, remedy: str) -> None:
     """More clusters of a single row than others."""
     somewhere = labels >= 0

@@ -24,7 +24,14 @@ from typicality.geometry.base import (
     row_blocks,
 )
 from typicality.geometry.gaps import InputGaps
-from typicality.geometry.rows import LARGEST_SAMPLE, DistinctRows, Features, count_distinct_rows
+from typicality.geometry.rows import (
+    LARGEST_SAMPLE,
+    DistinctRows,
+    Features,
+    count_distinct_rows,
+    far_rows,
+    medians,
+)
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardForm
 from typicality.plan import Plan
@@ -360,10 +367,41 @@ class InputSpace:
         """Means, variances and ranges of the features."""
         return Features.of(self.X, self.sample_weight)
 
+    @property
+    def typical(self) -> "InputSpace":
+        return self._typical or self
+
+    @cached_property
+    def _typical(self) -> "InputSpace | None":
+        """The space of the typical rows, if there are others. One pass and d medians."""
+        sqdist = np.empty(len(self.X))
+        centre = medians(self.X, self.sample_weight)
+        for block in row_blocks(len(self.X)):
+            offsets = self.X[block] - centre
+            sqdist[block] = np.einsum("hj,hj->h", offsets, offsets)
+
+        def company(rows: Places) -> tuple[Doubles, Doubles]:
+            return cdist(self.X[rows], self._few.rows, "sqeuclidean"), self._few.weight
+
+        far = far_rows(sqdist, self.sample_weight, company)
+        if far is None:
+            return None
+        weight = np.ones(len(self.X), self.X.dtype)
+        if self.sample_weight is not None:
+            weight = self.sample_weight.copy()
+        weight[far] = 0.0
+        typical = InputSpace(self.X, weight)
+        typical._typical = None
+        return typical
+
+    @cached_property
+    def _few(self) -> DistinctRows:
+        return DistinctRows.of(self.X, self.sample_weight, at_most=_SAMPLE_ROWS)
+
     @cached_property
     def origin(self) -> Floats:
-        """The mean of the data, in the type of the data."""
-        return self.features.mean.astype(self.X.dtype)
+        """The mean of the typical rows, in the type of the data."""
+        return self.typical.features.mean.astype(self.X.dtype)
 
     @cached_property
     def covariance(self) -> Doubles:
@@ -431,7 +469,7 @@ class InputSpace:
 
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
         points = self.X[index].astype(np.float64)
-        points += share * (self.features.mean - points)
+        points += share * (self.typical.features.mean - points)
         return Centroids.at(points, self.origin)
 
     def prototypes(self, weights: Floats) -> Centroids:
@@ -464,7 +502,7 @@ class InputSpace:
             "objective": moments.objective,
             "mass": moments.mass,
             "within_sqdist": np.maximum(moments.within / mass - moves, 0.0),
-            "relative_move": relative_move(moves, self.total_variance),
+            "relative_move": relative_move(moves, self.typical.total_variance),
         }
 
     def gaps(self, *, all_rows: bool = False) -> InputGaps:
