@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -55,6 +56,55 @@ def copy_of_the_package(tmp_path):
     source = os.path.dirname(typicality.__file__)
     ignored = shutil.ignore_patterns("__pycache__")
     return shutil.copytree(source, tmp_path / "typicality", ignore=ignored)
+
+
+def double(x):
+    """Compiled by the tests below."""
+    return 2 * x
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: b"", lambda data: data[:-9], lambda data: b"\xff" * len(data)],
+    ids=["empty", "cut", "other"],
+)
+def test_damaged_cache_is_made_again(ending, damage, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    assert jit.cached()(double)(1) == 2
+    (file,) = tmp_path.rglob(f"*.{ending}")
+    file.write_bytes(damage(file.read_bytes()))
+    mended, found = jit.cached()(double), jit.cached()(double)
+    assert (mended(1), found(1)) == (2, 2)
+    assert sum(mended.stats.cache_misses.values()) == 1
+    assert sum(found.stats.cache_hits.values()) == 1
+
+
+def test_folder_of_the_cache_can_vanish(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    compiled = jit.cached()(double)
+    shutil.rmtree(tmp_path)
+    tmp_path.write_text("a file where the folder was")
+    assert compiled(1) == 2
+
+
+def test_every_compiled_function_does_without_a_folder_to_write_to():
+    code = """
+import json, pkgutil, sys
+from importlib import import_module
+import numpy as np, numba.core.caching as caching
+caching.CacheImpl._locator_classes = caching.CompileResultCacheImpl._locator_classes = []
+import typicality
+for module in pkgutil.walk_packages(typicality.__path__, "typicality."):
+    if not module.name.endswith("__main__"):
+        import_module(module.name)
+from typicality.levelsets.merging import fill_along
+fill_along(np.array([[0, 1]]), np.array([0, -1]))
+kept = [type(value._cache).__name__ for name in list(sys.modules) if name.startswith("typicality.")
+        for value in vars(sys.modules[name]).values() if hasattr(value, "nopython_signatures")]
+print(json.dumps([len(kept) > 20, sorted(set(kept))]))
+"""
+    assert python(code) == [True, ["NullCache"]]
 
 
 def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_package, tmp_path):

@@ -23,6 +23,7 @@ LAYERS = [
     [
         "exceptions",
         "_arguments",
+        "_cached",
         "_compat",
         "_estimators",
         "_files",
@@ -103,6 +104,12 @@ def imports_of(path):
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{a.name}" for a in node.names]
         yield from (n.split(".")[1] for n in names if n.startswith("typicality."))
+
+
+def test_cached_properties_have_no_lock():
+    with_lock = "from functools import .*cached_property"
+    wrong = [str(path) for path in modules() if re.search(with_lock, path.read_text())]
+    assert [path for path in wrong if not path.endswith("_cached.py")] == []
 
 
 def part_of(path):

@@ -11,7 +11,8 @@ from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
-from typicality._threads import over_ranges, stream_in_threads
+from typicality._cached import cached_property
+from typicality._threads import _submit, over_ranges, stream_in_threads
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
@@ -51,6 +52,7 @@ def test_fit_works_after_a_fork():
     code = """
 import multiprocessing, numpy as np
 from typicality import FuzzyCMeans
+from typicality._cached import cached_property
 X = np.random.default_rng(0).normal(size=(20_000, 4))
 fit = lambda: FuzzyCMeans(5, tol=0, max_iter=5, random_state=0).fit(X).objective_
 def child(queue): queue.put(fit())
@@ -64,6 +66,81 @@ process.join()
 assert here == there, (here, there)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_fork_while_another_thread_computes_a_property_does_not_hang():
+    code = """
+import os, threading
+from typicality._cached import cached_property
+class Slow:
+    @cached_property
+    def value(self):
+        started.set()
+        go_on.wait()
+class Quick:
+    @cached_property
+    def value(self):
+        return 1
+started, go_on = threading.Event(), threading.Event()
+threading.Thread(target=lambda: Slow().value).start()
+started.wait()
+child = os.fork()
+if child == 0:
+    os._exit(Quick().value - 1)
+assert os.waitpid(child, 0)[1] == 0
+go_on.set()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_cached_property_is_computed_once_and_can_be_deleted():
+    class Counting:
+        times = 0
+
+        @cached_property
+        def value(self):
+            """What it is."""
+            self.times += 1
+            return self.times
+
+    counting = Counting()
+    assert (counting.value, counting.value) == (1, 1)
+    del counting.value
+    assert counting.value == 2
+    assert Counting.value.__doc__ == "What it is."
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["threading.Thread(target=lambda: (threading.main_thread().join(), work())).start()",
+     "atexit.register(work)"],
+    ids=["thread", "atexit"],
+)  # fmt: skip
+def test_threads_are_not_asked_for_after_the_main_thread_has_ended(how):
+    code = f"""
+import atexit, threading, numpy as np
+from threadpoolctl import threadpool_limits
+from typicality._threads import in_threads, over_ranges, stream_in_threads
+def work():
+    with threadpool_limits(3):
+        times = np.zeros(9, int)
+        def count(first, last):
+            times[first:last] += 1
+        over_ranges(count, 9)
+        assert (times == 1).all()
+        print(in_threads(abs, [-1, -2]), list(stream_in_threads(abs, iter([-3, -4]))))
+{how}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert done.stdout == "[1, 2] [3, 4]\n", done.stderr
+
+
+def test_pool_that_shuts_down_meanwhile_leaves_the_work_to_the_caller():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    assert _submit(pool, abs, -1).result() == 1
 
 
 def test_results_of_a_stream_come_in_order_with_few_items_ahead():

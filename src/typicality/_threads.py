@@ -6,11 +6,12 @@ them at once, or after a fork. The number of threads is scikit-learn's: it follo
 """
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
@@ -30,6 +31,23 @@ def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="typicality")
 
 
+def _n_threads() -> int:
+    """The threads to use: one while the interpreter shuts down, when no new ones can start."""
+    return effective_n_threads() if threading.main_thread().is_alive() else 1
+
+
+def _submit(
+    pool: ThreadPoolExecutor, task: Callable[..., Result], *arguments: Any
+) -> Future[Result]:
+    """Run a task in the pool; in this thread, if the interpreter has begun to shut down."""
+    try:
+        return pool.submit(task, *arguments)
+    except RuntimeError:
+        future: Future[Result] = Future()
+        future.set_result(task(*arguments))
+        return future
+
+
 def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int = 1) -> None:
     """Call `task(first, last)` on ranges that cover `range(n_items)`, in threads.
 
@@ -42,14 +60,14 @@ def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int
     at_least : int, default=1
         A range has at least so many items: smaller ones are not worth a thread.
     """
-    n_threads = effective_n_threads()
+    n_threads = _n_threads()
     n_ranges = min(n_threads * _TASKS_PER_THREAD, n_items // at_least)
     if n_threads == 1 or n_ranges <= 1:
         task(0, n_items)
         return
     bounds = [n_items * i // n_ranges for i in range(n_ranges + 1)]
     pool = _pool(n_threads, os.getpid())
-    futures = [pool.submit(task, *bounds[i : i + 2]) for i in range(n_ranges)]
+    futures = [_submit(pool, task, *bounds[i : i + 2]) for i in range(n_ranges)]
     for future in futures:
         future.result()
 
@@ -64,11 +82,11 @@ def in_threads(task: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     items : sequence
         What it is called with.
     """
-    n_threads = min(effective_n_threads(), len(items))
+    n_threads = min(_n_threads(), len(items))
     if n_threads <= 1:
         return [task(item) for item in items]
     with ThreadPoolExecutor(n_threads, thread_name_prefix="typicality-task") as pool:
-        return list(pool.map(task, items))
+        return [future.result() for future in [_submit(pool, task, item) for item in items]]
 
 
 def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -84,7 +102,7 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
     items : iterable
         What it is called with.
     """
-    n_threads = min(effective_n_threads(), _MOST_STREAMING)
+    n_threads = min(_n_threads(), _MOST_STREAMING)
     if n_threads == 1:
         yield from map(task, items)
         return
@@ -101,7 +119,7 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
             while waiting or end is None:
                 try:
                     while end is None and len(waiting) <= n_threads:
-                        waiting.append(pool.submit(call, next(stream)))
+                        waiting.append(_submit(pool, call, next(stream)))
                 except Exception as error:  # the end of the stream, or an error in it
                     end = error
                 if waiting:

@@ -4,13 +4,13 @@ This is the only module that knows which kinds of models there are.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree

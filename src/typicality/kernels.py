@@ -13,7 +13,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -22,6 +21,7 @@ from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats
 
 __all__ = [

@@ -15,13 +15,12 @@ from typicality._compat import StrOptions, fit_context
 from typicality._quantiles import IQR_OF_NORMAL
 from typicality._typing import Doubles, Floats
 from typicality.geometry.base import row_blocks
-from typicality.geometry.checks import check_rows
+from typicality.geometry.checks import check_rows, differ
 
 __all__ = ["ColumnScaler"]
 
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
-_ROUNDING = 10  # differences of so many units in the last place are no differences
 
 
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -179,15 +178,14 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "Drop the column."
             )
         values = present.astype(np.float64)
-        rounding = _ROUNDING * float(np.finfo(column.dtype).eps)
         with np.errstate(over="ignore"):
             low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
             if self.scale == "none":
                 return median, 0.0, 1.0
-            if values.max() - values.min() <= rounding * np.abs(values).max():
+            if not differ(values.min(), values.max(), column.dtype):
                 return median, median, 1.0
             # Relative to the quartiles, or one huge value would make all others look equal.
-            robust = self.scale == "robust" and high - low > rounding * max(abs(low), abs(high))
+            robust = self.scale == "robust" and differ(low, high, column.dtype)
             mean, deviation = _mean_and_deviation(values)
             scale = (high - low) / IQR_OF_NORMAL if robust else deviation
         if not np.isfinite(scale):

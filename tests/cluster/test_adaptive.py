@@ -214,6 +214,16 @@ def test_a_constant_feature_does_nothing_but_warn(estimator, blobs):
     assert_array_equal(model.predict(elsewhere), plain.labels_)
 
 
+@in_input_space
+def test_rounding_noise_in_a_constant_feature_does_nothing_but_warn(estimator, blobs, rng):
+    X, _ = blobs
+    plain = clone(estimator).set_params(box=10.0).fit(X)
+    noise = np.where(rng.random(len(X)) < 0.5, 0.3, 0.1 + 0.2)  # one unit in the last place apart
+    with pytest.warns(FeatureWarning, match="Constant: feature 2"):
+        model = clone(plain).fit(np.column_stack([X, noise]))
+    assert_array_equal(model.labels_, plain.labels_)
+
+
 @pytest.mark.parametrize("estimator", [SparseAdaptivePCM(), SequentialPCM(), AdaptivePCM()])
 def test_extreme_values_do_not_stretch_the_box(estimator, blobs):
     X, _ = blobs

@@ -1,5 +1,7 @@
 """The input space: the fast sweep against its slow twin."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -329,3 +331,20 @@ def test_prototypes_from_weights_are_weighted_means(rng):
     means = InputSpace(X, weight).prototypes(w).centers
     expected = (w * weight[:, None]).T @ X / (w * weight[:, None]).sum(axis=0)[:, None]
     assert_allclose(means, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(300, 7), (7, 300), (700, 600), (600, 700)])
+def test_largest_moment_is_that_of_the_whole_spectrum(rng, shape):
+    X = rng.normal(size=shape) * rng.uniform(1, 3, size=shape[1])
+    weight = rng.uniform(0.5, 2.0, size=len(X))
+    expected = np.linalg.eigvalsh(np.cov(X.T, aweights=weight, bias=True))[-1]
+    assert_allclose(InputSpace(X, weight).largest_moment(normalised=False), expected, rtol=1e-5)
+
+
+def test_largest_moment_of_many_features_needs_no_square_matrix(rng):
+    space = InputSpace(rng.normal(size=(60, 4000)))
+    tracemalloc.start()
+    space.largest_moment(normalised=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4000**2 * 8 / 4

@@ -1,5 +1,7 @@
 """Indices of partitions against scikit-learn and against their formulas."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -140,3 +142,25 @@ def test_partition_index_depends_on_the_space(rng):
     X = rng.normal(size=(20, 2))
     assert partition_index(InputSpace(X)).name == "BIC"
     assert partition_index(KernelSpace(Gaussian(1.0), X)).larger_is_better
+
+
+def test_bic_of_more_features_than_rows_needs_no_square_matrix(rng):
+    labels = np.repeat([0, 1], 6)
+    X = rng.normal(size=(12, 3000)) + labels[:, None]
+    tracemalloc.start()
+    assert np.isfinite(NoiseBIC(InputSpace(X))(labels))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3000**2 * 8 / 4
+
+
+def test_bic_of_rows_in_a_plane_does_not_depend_on_the_number_of_features(rng):
+    """Of more features than rows, directions come from the rows instead of the features."""
+    plane, labels = partition(rng, d=2, n_noise=5, n=40)
+    some, many = (plane @ rng.normal(size=(2, d)) for d in (30, 60))
+    difference = []
+    for X in (some, many):
+        bic = NoiseBIC(InputSpace(X))
+        difference.append(bic(labels) - bic(np.where(labels >= 0, 0, -1)))
+    assert_allclose(*difference, rtol=0.2)
+    assert NoiseBIC(InputSpace(many))._standardised[0].shape == (40, 2)

@@ -5,7 +5,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.pipeline import Pipeline
 
+from typicality._cached import cached_property
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
 from typicality._words import counted, share

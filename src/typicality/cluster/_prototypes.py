@@ -240,7 +240,7 @@ class PrototypeClusterer(
         space, prototypes, rule = opened.space, result.state.prototypes, result.state.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
-            groups = coincident_groups(prototypes, rule, space.total_variance)
+            groups = coincident_groups(prototypes, rule, space.typical.total_variance)
         dense = self.store_memberships not in (False, "sparse")
         outcome = space.outcome(rule, prototypes, memberships=dense)
         labels = label_prototypes(groups, outcome.labels, space.sample_weight)

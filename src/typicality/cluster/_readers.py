@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from typicality._typing import Doubles, Floats
 from typicality.geometry.base import row_blocks
-from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach
+from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach, differ
 from typicality.geometry.rows import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
@@ -49,7 +49,8 @@ class Box(Coordinates):
     .. math:: x_j \mapsto b \, (x_j - l_j) / (h_j - l_j)
 
     from the range of each feature to [0, b], and no farther than b outside of it: extreme values
-    are outliers however extreme they are. A constant feature becomes zero.
+    are outliers however extreme they are. A constant feature becomes zero, and so does one whose
+    values differ by rounding only.
 
     Implements :cite:`xenaki2014`, section 3, with b = 10.
 
@@ -69,7 +70,7 @@ class Box(Coordinates):
 
     @classmethod
     def of(cls, low: Floats, high: Floats, origin: Floats, size: float) -> "Box":
-        extent = high - low
+        extent = np.where(differ(low, high, origin.dtype), high - low, 0.0)
         check_extents(extent, size, origin.dtype)
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
         return cls(origin, low.astype(origin.dtype), factor, size)

@@ -156,7 +156,7 @@ def open_space(
     input_space = InputSpace(rows, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
-    coordinates = Coordinates(input_space.origin)
+    coordinates = Coordinates(features.mean.astype(rows.dtype))
     every_row = sample_weight is None or bool(sample_weight.all())
     check_reach(rows, coordinates.origin, features if every_row else None)
     if isinstance(kernel, str) and kernel == "connectivity":

@@ -83,6 +83,11 @@ class Starts:
         warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
         return n_distinct
 
+    def fit_in(self, space: Geometry[Any]) -> bool:
+        """Whether the space has as many distinct rows as there are clusters."""
+        weight = space.sample_weight
+        return count_distinct_rows(self._rows, weight, self.n_clusters) >= self.n_clusters
+
     def draw(self, space: Geometry[Any], rule: MembershipRule) -> list[Any]:
         """The prototypes to start from; `rule` turns memberships given as `init` into weights."""
         if self.is_array:

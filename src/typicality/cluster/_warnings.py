@@ -23,6 +23,7 @@ from typicality.exceptions import (
     warn,
 )
 from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
+from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
 from typicality.solve.picard import PicardResult, Status
@@ -53,7 +54,8 @@ def warn_about_features(opened: Any, model: Any) -> None:
     if features is None:
         return
     names = _feature_labels(model)
-    constant = np.flatnonzero(features.low == features.high)
+    varies = differ(features.low, features.high, opened.space.X.dtype)
+    constant = np.flatnonzero(~varies)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
         warn(
@@ -62,7 +64,7 @@ def warn_about_features(opened: Any, model: Any) -> None:
             FeatureWarning,
         )
     scales = np.sqrt(features.variance)
-    varying = np.flatnonzero(features.low != features.high)
+    varying = np.flatnonzero(varies)
     if len(varying) == 0:
         return
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
@@ -310,6 +312,26 @@ def warn_about_prototype_labels(
             f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
             f"they come last and are not counted in n_clusters_. {about_empty}",
             EmptyClustersWarning,
+        )
+
+
+def warn_about_far_clusters(space: Geometry[Any], labels: NDArray[np.int32]) -> None:
+    """Clusters that hold far rows only, while true clusters share a label."""
+    weight = space.typical.sample_weight
+    if space.typical is space or weight is None:
+        return
+    counted = labels >= 0
+    if space.sample_weight is not None:
+        counted &= space.sample_weight > 0
+    far = np.setdiff1d(labels[counted], labels[counted & (weight > 0)])
+    if len(far):
+        rows = np.flatnonzero(counted & np.isin(labels, far))
+        shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+        warn(
+            f"{len(far)} of {len(np.unique(labels[counted]))} clusters hold nothing but rows that "
+            f"lie far from all others (row {shown}); clusters that differ may share a label "
+            f"because of that. Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
+            ClusteringWarning,
         )
 
 

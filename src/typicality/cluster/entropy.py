@@ -16,6 +16,7 @@ from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     entropic_collapse_advice,
     warn_about_convergence,
+    warn_about_far_clusters,
     warn_about_features,
     warn_about_kernel,
     warn_about_partition,
@@ -83,7 +84,7 @@ class EntropyCMeans(PrototypeClusterer):
         The most iterations from one start.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean. 0 runs to `max_iter`.
+        rows to their mean, far rows left out. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
         keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
@@ -213,18 +214,21 @@ class EntropyCMeans(PrototypeClusterer):
         )
         weight = space.sample_weight
         total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
-        within = max(hard.objectives[-1] / total, _SMALLEST_WITHIN * space.total_variance)
+        smallest = _SMALLEST_WITHIN * space.typical.total_variance
+        within = max(hard.objectives[-1] / total, smallest)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
     def _warn(
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
     ) -> None:
         advice = f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
-        if not warn_about_kernel(space, state.prototypes, self.kernel):
-            warn_about_partition(
-                space,
-                state,
-                labels,
-                if_collapsed=lambda: entropic_collapse_advice(self.lam_, space),
-                if_coincident=advice,
-            )
+        if warn_about_kernel(space, state.prototypes, self.kernel):
+            return
+        warn_about_far_clusters(space, self.labels_)
+        warn_about_partition(
+            space,
+            state,
+            labels,
+            if_collapsed=lambda: entropic_collapse_advice(self.lam_, space),
+            if_coincident=advice,
+        )

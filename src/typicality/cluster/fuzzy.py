@@ -17,6 +17,7 @@ from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
+    warn_about_far_clusters,
     warn_about_features,
     warn_about_kernel,
     warn_about_partition,
@@ -81,7 +82,7 @@ class FuzzyCMeans(PrototypeClusterer):
         The most iterations from one start.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean. 0 runs to `max_iter`.
+        rows to their mean, far rows left out. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
         keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
@@ -201,14 +202,16 @@ class FuzzyCMeans(PrototypeClusterer):
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
     ) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
-        if not warn_about_kernel(space, state.prototypes, self.kernel):
-            warn_about_partition(
-                space,
-                state,
-                labels,
-                if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
-                if_coincident=advice,
-            )
+        if warn_about_kernel(space, state.prototypes, self.kernel):
+            return
+        warn_about_far_clusters(space, self.labels_)
+        warn_about_partition(
+            space,
+            state,
+            labels,
+            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
+            if_coincident=advice,
+        )
 
 
 def fuzzifier(m: float | str, space: Geometry[Any]) -> float:

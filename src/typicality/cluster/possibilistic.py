@@ -19,6 +19,7 @@ from typicality.cluster._warnings import (
     warn_about_collapse,
     warn_about_convergence,
     warn_about_degenerate_spread,
+    warn_about_far_clusters,
     warn_about_features,
     warn_about_kernel,
     warn_about_prototype_labels,
@@ -54,6 +55,8 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     A preliminary fuzzy c-means, started by `init` with `n_init` starts, gives the start and, with
     ``eta="fcm"``, the spreads. It is left out when both `eta` and `init` are given as numbers.
+    Rows that are far from all others take no part in it: one of them would get a prototype of its
+    own. See "Far rows" in docs/theory.
 
     Implements :cite:`krishnapuram1993`; :cite:`krishnapuram1996`;
     :cite:`filippone2010`, eq. (6)-(10), with a kernel eq. (11)-(17).
@@ -104,7 +107,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         The most iterations of each stage.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean. 0 runs to `max_iter`.
+        rows to their mean, far rows left out. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
         keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows
@@ -228,25 +231,28 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if eta is None else eta[: starts.n_clusters]
         sums = SumOptions.of(self, starts.n_clusters)
         opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
-        space, m = opened.space, fuzzifier(self.m, opened.space)
+        space = opened.space
+        # One far row would get a prototype of its own in the preliminary partition.
+        typical = space.typical if starts.fit_in(space.typical) else space
+        m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
-        drawn = starts.draw(space, start_rule)
+        drawn = starts.draw(space if starts.is_array else typical, start_rule)
         warn_about_features(opened, self)
         callbacks.begin(
             len(drawn) + needs_partition, lambda state: self._for_prediction(state, opened)
         )
         prototypes: Any = drawn[0]
         if needs_partition:
-            prototypes = self._partition(space, drawn, m, callbacks)
+            prototypes = self._partition(typical, drawn, m, callbacks)
         if eta is None:
-            spread = space.sweep(Fuzzy(m), prototypes).within_sqdist
+            spread = typical.sweep(Fuzzy(m), prototypes).within_sqdist
             eta, degenerate = spread_from_partition(
-                spread, gamma=self.gamma, total_variance=space.total_variance
+                spread, gamma=self.gamma, total_variance=typical.total_variance
             )
             warn_about_degenerate_spread(degenerate)
         update = spread_update(
-            self.eta_update, gamma=self.gamma, total_variance=space.total_variance
+            self.eta_update, gamma=self.gamma, total_variance=typical.total_variance
         )
         state = ClusterState(prototypes, self._rule_with(eta, m))
         result = callbacks.run(Alternation(space, update), state)
@@ -274,8 +280,9 @@ class PossibilisticCMeans(PrototypeClusterer):
         if warn_about_kernel(space, state.prototypes, self.kernel):
             return
         if self.eta_update == "each_step":
-            warn_about_vanished_spread(self.eta_, smallest_spread(space.total_variance))
+            warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
         warn_about_unreached(mass, self.eta_)
+        warn_about_far_clusters(space, self.labels_)
         narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
         advice = (
             f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "

@@ -84,7 +84,7 @@ class SparseAdaptivePCM(PrototypeClusterer):
         The most iterations. The iteration can end in a cycle, which this ends too.
     tol : float, default=1e-5
         Stop when no prototype moves by more than this share of the root mean square distance of the
-        rows to their mean. 0 runs to `max_iter`.
+        rows to their mean, far rows left out. 0 runs to `max_iter`.
     algorithm : {"auto", "dense", "blocked", "truncated", "nufft", "nystroem"}, default="auto"
         How sums of kernel values are computed; `plan_` says which way "auto" took, and why. All
         keep `rtol`; "dense" is exact, and "blocked" but for single precision where `rtol` allows

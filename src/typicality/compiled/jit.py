@@ -8,12 +8,14 @@ would be part of numba's key too, but numba reads the whole index of a function 
 keys, and cannot read one with a form that was renamed.)
 """
 
+from contextlib import suppress
 from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from types import FunctionType
 
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 # Sums may be reordered (vector lanes) and products fused.
@@ -42,6 +44,24 @@ def fingerprint():
     return int.from_bytes(digest.digest()[:6])
 
 
+class ForgivingCache(FunctionCache):
+    """Compiled code on disk; a file that cannot be read or written is as good as none."""
+
+    def load_overload(self, sig, target_context):
+        """The compiled code for some types of arguments; None where there is none."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # damaged: whatever the unpickler makes of it
+            with suppress(Exception):
+                self.flush()  # so that the next process finds what this one compiles
+            return None
+
+    def save_overload(self, sig, data):
+        """Keep the compiled code, if that is possible."""
+        with suppress(Exception):
+            super().save_overload(sig, data)
+
+
 def cached(**options):
     """Compile, and keep the result on disk where there is a folder that can be written to."""
 
@@ -49,7 +69,9 @@ def cached(**options):
         try:
             stamped = FunctionType(function.__code__, function.__globals__)
             stamped.__qualname__ = f"{function.__qualname__}_{fingerprint():012x}"
-            return njit(nogil=True, cache=True, **options)(stamped)
+            dispatcher = njit(nogil=True, **options)(stamped)
+            dispatcher._cache = ForgivingCache(stamped)
+            return dispatcher
         except (RuntimeError, OSError):  # no such folder, or a package without its sources
             return njit(nogil=True, **options)(function)
 

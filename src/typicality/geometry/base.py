@@ -88,7 +88,7 @@ class Sweep(Generic[P]):
     within_sqdist : array of shape (c,)
         The weighted mean squared distance to the *next* prototypes.
     relative_move : float
-        The largest move of a prototype, relative to the spread of the data.
+        The largest move of a prototype, relative to the spread of the typical rows.
     """
 
     prototypes: P
@@ -207,6 +207,13 @@ class Geometry(Protocol[P]):
     @property
     def total_variance(self) -> float:
         """The mean squared distance of the rows to their mean."""
+
+    @property
+    def typical(self) -> "Geometry[P]":
+        """The space of the typical rows: others, far from all rows, have weight zero there.
+
+        Itself where every row is typical. Prototypes of one are prototypes of the other.
+        """
 
     @property
     def dimension(self) -> float:

@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import row_blocks
 from typicality.geometry.rows import NearestRows

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
+from typicality._cached import cached_property
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
@@ -23,7 +24,14 @@ from typicality.geometry.base import (
     row_blocks,
 )
 from typicality.geometry.gaps import InputGaps
-from typicality.geometry.rows import LARGEST_SAMPLE, DistinctRows, Features, count_distinct_rows
+from typicality.geometry.rows import (
+    LARGEST_SAMPLE,
+    DistinctRows,
+    Features,
+    count_distinct_rows,
+    far_rows,
+    medians,
+)
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardForm
 from typicality.plan import Plan
@@ -35,6 +43,7 @@ _ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no co
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 _SAMPLE_ROWS = 4096
+_EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,10 +367,41 @@ class InputSpace:
         """Means, variances and ranges of the features."""
         return Features.of(self.X, self.sample_weight)
 
+    @property
+    def typical(self) -> "InputSpace":
+        return self._typical or self
+
+    @cached_property
+    def _typical(self) -> "InputSpace | None":
+        """The space of the typical rows, if there are others. One pass and d medians."""
+        sqdist = np.empty(len(self.X))
+        centre = medians(self.X, self.sample_weight)
+        for block in row_blocks(len(self.X)):
+            offsets = self.X[block] - centre
+            sqdist[block] = np.einsum("hj,hj->h", offsets, offsets)
+
+        def company(rows: Places) -> tuple[Doubles, Doubles]:
+            return cdist(self.X[rows], self._few.rows, "sqeuclidean"), self._few.weight
+
+        far = far_rows(sqdist, self.sample_weight, company)
+        if far is None:
+            return None
+        weight = np.ones(len(self.X), self.X.dtype)
+        if self.sample_weight is not None:
+            weight = self.sample_weight.copy()
+        weight[far] = 0.0
+        typical = InputSpace(self.X, weight)
+        typical._typical = None
+        return typical
+
+    @cached_property
+    def _few(self) -> DistinctRows:
+        return DistinctRows.of(self.X, self.sample_weight, at_most=_SAMPLE_ROWS)
+
     @cached_property
     def origin(self) -> Floats:
-        """The mean of the data, in the type of the data."""
-        return self.features.mean.astype(self.X.dtype)
+        """The mean of the typical rows, in the type of the data."""
+        return self.typical.features.mean.astype(self.X.dtype)
 
     @cached_property
     def covariance(self) -> Doubles:
@@ -404,7 +444,7 @@ class InputSpace:
         centred = rows - np.average(rows.astype(np.float64), axis=0, weights=weight)
         sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(rows))
         scale = weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum()
-        return float(np.linalg.eigvalsh((centred.T * scale) @ centred)[-1])
+        return _largest_eigenvalue(centred * np.sqrt(scale)[:, None])
 
     def plan(self, n_clusters: int) -> Plan:
         n_samples, n_features = self.X.shape
@@ -429,7 +469,7 @@ class InputSpace:
 
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
         points = self.X[index].astype(np.float64)
-        points += share * (self.features.mean - points)
+        points += share * (self.typical.features.mean - points)
         return Centroids.at(points, self.origin)
 
     def prototypes(self, weights: Floats) -> Centroids:
@@ -462,7 +502,7 @@ class InputSpace:
             "objective": moments.objective,
             "mass": moments.mass,
             "within_sqdist": np.maximum(moments.within / mass - moves, 0.0),
-            "relative_move": relative_move(moves, self.total_variance),
+            "relative_move": relative_move(moves, self.typical.total_variance),
         }
 
     def gaps(self, *, all_rows: bool = False) -> InputGaps:
@@ -502,6 +542,19 @@ class InputSpace:
 
     def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
         return float(prototypes.memberships(rule, self._sample[0]).max())
+
+
+def _largest_eigenvalue(factor: Doubles) -> float:
+    """The largest eigenvalue of F'F, by the smaller of F'F and FF', or iteratively for a large F.
+
+    A warning asks for it: it must not cost more than a fit.
+    """
+    few = factor if factor.shape[0] >= factor.shape[1] else factor.T
+    if few.shape[1] <= _EXACT_EIGENVALUES:
+        return float(np.linalg.eigvalsh(few.T @ few)[-1])
+    gram = LinearOperator((few.shape[1],) * 2, matvec=lambda v: few.T @ (few @ v), dtype=np.float64)
+    start = np.einsum("ij,ij->j", few, few)  # the same in every run, and near what is sought
+    return float(eigsh(gram, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
 
 
 def layout(n_clusters: int, n_features: int) -> tuple[int, int]:

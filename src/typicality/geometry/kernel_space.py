@@ -1,12 +1,14 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
+from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
@@ -19,7 +21,7 @@ from typicality.geometry.base import (
     row_blocks,
 )
 from typicality.geometry.gaps import KernelGaps
-from typicality.geometry.rows import DistinctRows, count_distinct_rows
+from typicality.geometry.rows import DistinctRows, count_distinct_rows, far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
@@ -310,6 +312,34 @@ class KernelSpace:
         return float(self.mean.weights[:, 0] @ self.mean.training_sqdist[:, 0])
 
     @property
+    def typical(self) -> "KernelSpace":
+        return self._typical or self
+
+    @cached_property
+    def _typical(self) -> "KernelSpace | None":
+        """The space of the typical rows, if there are others; on a sphere no row is far."""
+        if self.columns.on_sphere:
+            return None
+        few = self._sample
+        near = [weighted_quantile(few.sqdist_to(i), 0.5, few.weight) for i in range(len(few.index))]
+
+        def company(rows: Places) -> tuple[Doubles, Doubles]:
+            sqdist = 2.0 * self.columns.half_sqdist(self.X[rows])[:, few.index]
+            return sqdist.astype(np.float64), few.weight
+
+        centre = few.index[[int(np.argmin(near))]]
+        sqdist = 2.0 * self.columns.half_sqdist(self.X[centre])[0].astype(np.float64)
+        far = far_rows(sqdist, self.sample_weight, company)
+        if far is None:
+            return None
+        typical = KernelSpace.__new__(KernelSpace)
+        shared = ("columns", "X", "tolerance", "operator", "_plan")
+        vars(typical).update({name: getattr(self, name) for name in shared})
+        typical.sample_weight = np.where(far, 0.0, self._row_weight).astype(self.X.dtype)
+        typical._typical = None
+        return typical
+
+    @property
     def share_of_sphere(self) -> float:
         """The variance relative to that of rows at right angles, where rows lie on a sphere."""
         return self.total_variance / self._sqradius
@@ -483,7 +513,7 @@ class KernelSpace:
             "objective": objective,
             "mass": mass,
             "within_sqdist": following.energy.clip(min=0.0),
-            "relative_move": relative_move(moves, self.total_variance),
+            "relative_move": relative_move(moves, self.typical.total_variance),
         }
 
     def _members(self, preferred: Places, n_clusters: int) -> Members[KernelPrototypes]:

@@ -1,12 +1,12 @@
 """Leave-one-out scores: how typical a row is of the other rows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_space import (

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.kernel_space import KernelPrototypes
 from typicality.geometry.rows import NearestRows

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of

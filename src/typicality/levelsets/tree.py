@@ -1,13 +1,13 @@
 """The tree of alpha-cuts: the clusters at every alpha at once."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian

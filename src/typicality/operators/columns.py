@@ -5,11 +5,11 @@ last entry), or its squared dissimilarities to the training rows.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import (
     ByDefinition,

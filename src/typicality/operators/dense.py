@@ -1,7 +1,6 @@
 """The whole matrix in memory: the oracle of all other operators, and the quickest for few rows."""
 
-from functools import cached_property
-
+from typicality._cached import cached_property
 from typicality._typing import Floats
 from typicality.operators.base import Candidate, Operator, Problem, row_sums, seconds_for
 from typicality.operators.blocked import MATRIX_SPARE, Blocked, BlockedSums

@@ -1,11 +1,11 @@
 """Sums at points that have next to no row near: exact, however small."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from typicality._cached import cached_property
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality._words import enumerated

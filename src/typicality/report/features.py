@@ -1,7 +1,6 @@
 """The features of the rows: as the user sees them, and in units in which they can be compared."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import narwhals
@@ -9,6 +8,7 @@ import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
+from typicality._cached import cached_property
 from typicality._compat import feature_names
 from typicality._quantiles import IQR_OF_NORMAL
 from typicality._typing import Doubles, Floats

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles
 from typicality.geometry import Geometry, InputSpace
 
@@ -141,16 +141,21 @@ class NoiseBIC:
         spread = np.sqrt(self.space.features.variance)
         varies = spread > 0
         rows = (self.space.X[:, varies] - self.space.features.mean[varies]) / spread[varies]
-        correlation = self.space.covariance[np.ix_(varies, varies)]
-        correlation = correlation / np.outer(spread[varies], spread[varies])
-        variances, directions = np.linalg.eigh(correlation)
+        if len(rows) < rows.shape[1]:  # the others are zero, and all would cost O(d^3)
+            factor = rows * np.sqrt(weight / weight.sum())[:, None]
+            _, scales, across = np.linalg.svd(factor, full_matrices=False)
+            variances, directions = scales[::-1] ** 2, across[::-1].T
+        else:
+            correlation = self.space.covariance[np.ix_(varies, varies)]
+            correlation = correlation / np.outer(spread[varies], spread[varies])
+            variances, directions = np.linalg.eigh(correlation)
         used = variances > _SMALLEST_VARIANCE * variances[-1]
         log_volume = _log_volume(rows, weight)
         if weight.sum() < _ROWS_A_DIRECTION * used.sum():
             return rows, log_volume, True
         rows = rows @ (directions[:, used] / np.sqrt(variances[used]))
         along_axes = _log_volume(rows, weight)
-        if used.all():
+        if len(used) == len(directions) and used.all():
             along_axes = min(along_axes, log_volume - 0.5 * np.log(variances).sum())
         return rows, along_axes, False
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from numbers import Integral
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from typicality._arguments import check_whole
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
 from typicality.geometry.checks import check_distinct_rows
 from typicality.metrics import jaccard_score

@@ -4,12 +4,12 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from typicality._cached import cached_property
 from typicality._typing import Places
 from typicality._words import listed
 from typicality.exceptions import TableError
