@@ -3,7 +3,6 @@
 import os
 import platform
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -85,16 +84,20 @@ def _markdown_rows(columns: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def machine(*peers: str) -> list[str]:
-    """Cores, processor, load and versions of what is installed."""
+    """Cores, processor, load, and versions of the libraries and of peers."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
-    libraries = []
-    for name in (*_LIBRARIES, *peers):
-        with suppress(PackageNotFoundError):
-            libraries.append(f"{name} {version(name)}")
+    libraries = ", ".join(map(_version, [*_LIBRARIES, *peers]))
     return [
         f"{_n_cores()} cores, {_processor()}; load average before the start {load}",
-        f"Python {platform.python_version()}, {', '.join(libraries)}",
+        f"Python {platform.python_version()}, {libraries}",
     ]
+
+
+def _version(library: str) -> str:
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return f"{library} (not installed)"
 
 
 def _n_cores() -> int:

@@ -5,7 +5,7 @@ numbers with six decimals and one of text, where one row in ten misses a number,
 as parquet. It measures two tasks on each: to read all rows; and to read them and write them again,
 which `typicality score` does with the columns of a fuzzy c-means model added. Every measurement has
 a fresh process (`tables.py --task NAME FILE OUT`); imports do not count. The tables go to
-`benchmarks/results/tables.md`.
+`benchmarks/results/tables.md`. Without pandas or duckdb, their lines are left out.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,9 +118,13 @@ COPY: dict[str, Callable[[str, str], object]] = {
 }
 
 
+def _library(task: str) -> str:
+    return task.split()[0].rstrip(",")
+
+
 def perform(task: str, path: str, out: str) -> None:
     """Do one task in this process, and print what it took."""
-    library = task.split()[0].rstrip(",")
+    library = _library(task)
     modules = (
         ["cli.folder", "cli.rows", "cluster", "fitted", "tables"] if library == "typicality" else []
     )
@@ -168,7 +173,11 @@ def make_files(folder: Path, n_bytes: float) -> None:
 def show(
     title: str, tasks: list[str], path: Path, out: Path, repeats: int, report: Report
 ) -> dict[str, Cost]:
-    """Measure some tasks on a file; the best of several runs, in turns."""
+    """Measure some tasks on a file; the best of several runs, in turns.
+
+    Tasks of libraries that are not installed are left out; the first line of the report names them.
+    """
+    tasks = [task for task in tasks if find_spec(_library(task))]
     costs: dict[str, list[Cost]] = {task: [] for task in tasks}
     for _ in range(repeats):
         for task in tasks:

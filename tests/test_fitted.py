@@ -140,6 +140,7 @@ def test_strength_is_that_of_the_label_when_two_prototypes_outweigh_the_nearest(
     assert seen.labels == [1]
     assert seen.memberships.argmax() == 0
     assert seen.strength == seen.memberships[0, 1]
+    assert seen.strength_name == "membership"
     assert seen.fitted_words == "Each row in the cluster of its nearest prototype"
 
 

@@ -246,16 +246,17 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
     )
     first = np.unique(model.prototype_labels_, return_index=True)[1]
     chosen_by = "largest membership" if shares else "largest typicality"
+    name = "largest membership" if shares else "typicality"
     strength = memberships.max(axis=1, initial=0.0)
     if shares and len(first) < len(model.prototype_labels_):
         # The sum over prototypes that coincide may exceed the membership in the nearest cluster.
-        chosen_by = "nearest prototype"
+        chosen_by, name = "nearest prototype", "membership"
         strength = memberships[np.arange(len(labels)), labels]
     return FittedView(
         kind="prototypes",
         labels=labels,
         strength=strength,
-        strength_name="largest membership" if shares else "typicality",
+        strength_name=name,
         strength_words=meaning,
         fitted_words=f"Each row in the cluster of its {chosen_by}",
         cut=0.0,

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -225,3 +226,40 @@ def test_score_writes_parquet(run, gaps, clustered, tmp_path, read_csv):
         ]
     again = run("score", clustered[1], tmp_path / "scored.parquet", "--missing", "drop")
     assert again.stdout.splitlines()[0].endswith(",label,typicality,label_new,typicality_new")
+
+
+def test_score_names_the_cell_that_is_too_large(run, clustered, flagged, tmp_path):
+    (tmp_path / "new.csv").write_text("width,height\n0,1\n3,1e308\n", **TEXT)
+    for _, folder in (clustered, flagged):
+        done = run("score", folder, tmp_path / "new.csv")
+        assert done.exit_code == 3
+        assert "new.csv, line 3, column 'height': '1e308' is too large" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([pa.MonthDayNano((1, 2, 3))]),
+        pa.array([2**60], pa.timestamp("s")),
+        pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1.0])]),
+    ],
+    ids=["interval", "far date", "union"],
+)
+def test_score_says_what_parquet_cannot_hold(run, clustered, tmp_path, column):
+    table = pa.table({"width": [0.0], "height": [0.0], "other": column})
+    with pa.ipc.new_file(tmp_path / "new.arrow", table.schema) as file:
+        file.write_table(table)
+    done = run("score", clustered[1], tmp_path / "new.arrow", "-o", tmp_path / "scored.parquet")
+    assert done.exit_code == 3
+    assert "The rows cannot be written as parquet (" in done.stderr
+    assert not (tmp_path / "scored.parquet").exists()
+    done = run("score", clustered[1], tmp_path / "new.arrow", "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "tsv", "csv.gz", "arrow", "npz"])
+def test_score_refuses_a_kind_of_file_it_does_not_write(run, groups, clustered, tmp_path, suffix):
+    done = run("score", clustered[1], groups, "-o", tmp_path / f"scored.{suffix}")
+    assert done.exit_code == 2
+    assert "rows are written as csv or parquet" in " ".join(done.stderr.split())
+    assert list(tmp_path.iterdir()) == []

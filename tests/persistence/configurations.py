@@ -145,6 +145,7 @@ CONFIGURATIONS = {
         NEW,
         {},
     ),
+    "pipeline-none": (Pipeline([("none", None), ("model", FuzzyCMeans(2))]), ROWS, NEW, {}),
     "pipeline-nested": (
         make_pipeline("passthrough", make_pipeline(ColumnScaler(), FuzzyCMeans(2))),
         ROWS,

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -33,11 +34,23 @@ TYPES = {
         pa.array([1, None, 2], pa.timestamp("ns")),
         ["1970-01-01T00:00:00.000000001", "", "1970-01-01T00:00:00.000000002"],
     ),
+    "fine time": (
+        pa.array([1, None, 2], pa.time64("ns")),
+        ["00:00:00.000000001", "", "00:00:00.000000002"],
+    ),
     "far moment": (pa.array([2**60, 2, None], pa.timestamp("us")), [str(2**60), "2", ""]),
     "far date": (pa.array([2**30, 2, None], pa.date32()), [str(2**30), "2", ""]),
     "unknown zone": (pa.array([1, 2, None], pa.timestamp("us", "Nowhere/X")), ["1", "2", ""]),
     "bytes": (pa.array([b"\0\xff", b"", None]), ["00ff", "", ""]),
     "list": (pa.array([[1, 2], [], None]), ["[1, 2]", "[]", ""]),
+    "far list": (
+        pa.array([[2**60, 2], [], None], pa.list_(pa.timestamp("us"))),
+        [f'[{2**60}, "1970-01-01T00:00:00.000002"]', "[]", ""],
+    ),
+    "far field": (
+        pa.array([{"x": 2**60}, None, {"x": None}], pa.struct({"x": pa.timestamp("us")})),
+        [f'{{"x": {2**60}}}', "", '{"x": null}'],
+    ),
     "nothing": (pa.nulls(3), ["", "", ""]),
 }
 
@@ -64,6 +77,11 @@ def as_stream(table, folder):
     return folder / "rows.feather"
 
 
+def as_array(table, folder):
+    np.save(folder / "rows.npy", table.column(0).to_numpy())
+    return folder / "rows.npy"
+
+
 WRITERS = [as_parquet, as_arrow, as_stream]
 
 
@@ -88,7 +106,7 @@ def test_types_decide_what_are_numbers(arrow_table, tmp_path, write):
     assert reasons["text"] == "text (first 'a,b' in row 0 counted from 0)"
     assert reasons["categories"].startswith("text (first 'x'")
     assert reasons["truth"].startswith("true or false")
-    for name in ("date", "time", "moment", "fine moment"):
+    for name in ("date", "time", "moment", "fine moment", "fine time"):
         assert reasons[name].startswith("dates or times")
     assert reasons["nothing"] == "all values are missing"
 
@@ -204,3 +222,33 @@ def test_text_that_is_not_utf8_is_refused(tmp_path):
         open_table(tmp_path / "rows.parquet") as table,
     ):
         read_rows(table)
+
+
+def test_parquet_file_with_fewer_rows_than_it_says_is_refused(monkeypatch, tmp_path):
+    def fewer(file, **options):
+        return list(every_batch(file, **options))[:1]
+
+    every_batch = pq.ParquetFile.iter_batches
+    monkeypatch.setattr(base, "BLOCK_BYTES", 16)  # two rows
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", fewer)
+    path = as_parquet(pa.table({"a": [1.0, 2.0, 3.0]}), tmp_path)
+    with open_table(path) as table, pytest.raises(TableError, match="2 of its 3 rows could be"):
+        list(table.blocks())
+
+
+@pytest.mark.parametrize("write", [*WRITERS, as_array])
+def test_columnar_file_cut_while_it_is_read_is_refused(monkeypatch, tmp_path, write):
+    monkeypatch.setattr(base, "BLOCK_BYTES", 2**15)
+    path = write(pa.table({"a": np.arange(100_000.0)}), tmp_path)
+    with open_table(path) as table:
+        blocks = table.blocks()
+        next(blocks)
+        os.truncate(path, 4096)
+        with pytest.raises(TableError, match="changed while it was read"):
+            list(blocks)
+
+
+def test_runs_of_numbers_are_numbers(tmp_path):
+    runs = pa.RunEndEncodedArray.from_arrays([2, 4], [1.5, 2.5])
+    with open_table(as_arrow(pa.table({"a": runs}), tmp_path)) as table:
+        np.testing.assert_array_equal(read_rows(table).X[:, 0], [1.5, 1.5, 2.5, 2.5])

@@ -6,6 +6,7 @@ import io
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,11 +223,19 @@ def test_standard_input_may_be_an_array(monkeypatch):
         np.testing.assert_array_equal(read_rows(table).X, np.eye(3))
 
 
+def arrow_stream():
+    table, stream = pa.table({"id": [1], "x": [2]}), io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return stream.getvalue()
+
+
 STARTS = {
     "names with a brace": (b"{id},x\n1,2\n3,5\n", "csv"),
     "an object": (b'{"id": 1, "x": 2}\n', "ndjson"),
     "an object after a mark": (b'\xef\xbb\xbf{ "id": 1, "x": 2}\n', "ndjson"),
     "a compressed object": (gzip.compress(b'{"id": 1, "x": 2}\n'), "ndjson"),
+    "a stream of arrow": (arrow_stream(), "arrow"),
     "compressed names": (gzip.compress(b"{id},x\n1,2\n"), "csv"),
 }
 
@@ -251,3 +260,16 @@ def test_any_cells_are_read_back(tmp_path_factory, rows, size):
         patch.setattr(base, "BLOCK_BYTES", size)
         found = [list(zip(b.cells("a"), b.cells("b"), strict=True)) for b in table.blocks()]
     assert [row for some in found for row in some] == rows
+
+
+@pytest.mark.parametrize(
+    ("contents", "expected"),
+    [
+        (b'a,b,c\n\n\xef\xbb\xbf,"q",7\n', [["\ufeff", "q", "7"]]),
+        (b"a\r\n\r\n\xef\xbb\xbf\r\nx\r\n", [["\ufeff"], ["x"]]),
+    ],
+)
+def test_mark_after_a_blank_line_stays_in_its_cell(write, contents, expected):
+    with open_table(write(contents), header=True) as table:
+        (block,) = table.blocks()
+        assert list(map(list, zip(*map(block.cells, table.names), strict=True))) == expected

@@ -376,7 +376,7 @@ def _with_names(text: str, names: Sequence[str]) -> str:
 
 def _say(terminal: Terminal, run: Run) -> None:
     """Print what was found."""
-    adjective = "certain" if run.view.strength_name == "largest membership" else "typical"
+    adjective = "certain" if run.view.shares else "typical"
     notable = (*run.typical_rows, *run.atypical_rows)
     # The column of text that tells most of these rows apart.
     distinct = {name: len({row["cells"][name] for row in notable}) for name in run.rows.texts}

@@ -22,6 +22,8 @@ from typicality.cli.options import (
 if TYPE_CHECKING:
     from typicality.tables import Block
 
+_FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
+
 
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
@@ -116,7 +118,15 @@ def _judge(
     kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
     n_kept = int(np.count_nonzero(kept))
     # Without a row to judge there are columns all the same: those of any row.
-    judged = view(model, scaler.transform(X[kept] if n_kept else scaler.center_[None]))
+    try:
+        judged = view(model, scaler.transform(X[kept] if n_kept else scaler.center_[None]))
+    except ValueError as error:
+        with np.errstate(over="ignore"):
+            size = np.nan_to_num(np.abs((X - scaler.center_) / scaler.scale_))
+        row, column = np.unravel_index(size.argmax(), size.shape)
+        if size[row, column] < _FAR:
+            raise
+        raise block.too_large(int(row), names[column]) from error
     columns = {name: values[:n_kept] for name, values in judged.columns.items()}
     extra = masked_columns(columns, kept)
     counts = {
@@ -130,7 +140,16 @@ def _judge(
 
 
 def _is_parquet(output: str) -> bool:
-    return Path(output).suffix.lower() in (".parquet", ".pq")
+    from typicality.cli.console import shown
+    from typicality.tables import kind_of_suffix
+
+    kind = kind_of_suffix(output)
+    if kind not in (None, "csv", "parquet"):
+        raise WrongUseError(
+            f"--output {shown(output)}: rows are written as csv or parquet, not as {kind}; choose "
+            "a name that ends in .csv or .parquet."
+        )
+    return kind == "parquet"
 
 
 @contextmanager
@@ -150,15 +169,22 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
         if not _is_parquet(output):
             yield stream.write
             return
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
 
         writers: list[Any] = []
 
         def write(table: Any) -> None:
-            if not writers:
-                writer = parquet.ParquetWriter(stream, table.schema)
-                writers.append(to_close.enter_context(writer))
-            writers[0].write_table(table)
+            try:
+                if not writers:
+                    writer = parquet.ParquetWriter(stream, table.schema)
+                    writers.append(to_close.enter_context(writer))
+                writers[0].write_table(table)
+            except ArrowException as error:  # types and dates that parquet has not
+                reason = str(error).splitlines()[0].rstrip(".")
+                raise UnusableError(
+                    f"The rows cannot be written as parquet ({reason}); write csv, with a name "
+                    "that ends in .csv after --output."
+                ) from error
 
         yield write
 

@@ -107,7 +107,7 @@ OPTIONAL_ATTRIBUTES = (
 )
 # Parameters that hold other objects, or could hold a function; scikit-learn checks all others.
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "Pipeline": {"steps": list[tuple[str, Literal["passthrough"] | BaseEstimator]]},
+    "Pipeline": {"steps": list[tuple[str, Literal["passthrough"] | BaseEstimator | None]]},
     "ColumnTransformer": {
         "transformers": list[tuple[str, _Transformer, _Columns]],
         "remainder": _Transformer,

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_space import KernelPrototypes
 from typicality.operators.columns import KernelColumns

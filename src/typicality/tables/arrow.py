@@ -62,6 +62,7 @@ class ArrowTable(TableFile):
     def _read(self) -> Iterator[Block]:
         rows = min(_MOST_ROWS, max(1, base.BLOCK_BYTES // 8 // len(self.names)))
         first_row, digest = 0, hashlib.sha256()
+        sizes = [path.stat().st_size for path in self._paths]
         with self._guarded(), self._open() as (_, batches):
             for whole, self.fraction_read in batches(rows):
                 whole.validate(full=True)  # what is wrong inside would else end the process
@@ -71,6 +72,9 @@ class ArrowTable(TableFile):
                     batch = whole.slice(start, rows)
                     yield Block(self, first_row, batch)
                     first_row += batch.num_rows
+                    # Memory that is mapped to a file ends the process where the file was cut.
+                    if [path.stat().st_size for path in self._paths] != sizes:
+                        raise self.changed()
         for path in self._paths:
             with open(path, "rb") as file:
                 while some := file.read(2**20):
@@ -97,6 +101,8 @@ def _counted(batches: Iterator[Any], n_rows: int) -> Iterator[tuple[Any, float]]
     for batch in batches:
         n_read += batch.num_rows
         yield batch, n_read / max(n_rows, 1)
+    if n_read != n_rows:  # Arrow ends without an error where a file with a buffer was cut
+        raise pa.ArrowInvalid(f"{n_read:,} of its {n_rows:,} rows could be read")
 
 
 @contextmanager

@@ -124,6 +124,11 @@ class Block:
         what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
         return self._bad_cell(row, name, what)
 
+    def too_large(self, row: int, name: str) -> TableError:
+        """An error about a number whose squared distance to others overflows."""
+        what = "is too large: squared distances overflow. Correct it, or remove the row."
+        return self._bad_cell(row, name, what)
+
     def _bad_cell(self, row: int, name: str, what: str) -> TableError:
         where = f"{self.source}, {self.place(row)}, column {shown(name)}"
         cell = shown(self.cells(name)[row])

@@ -96,7 +96,9 @@ def floats_of(column: Any) -> Doubles | None:
 
 
 def plain(column: Any) -> Any:
-    """A column without categories, and with the kind of text that all functions of Arrow take."""
+    """A column without categories or runs, and with text that all functions of Arrow take."""
+    if types.is_run_end_encoded(column.type):
+        return plain(pc.run_end_decode(column))
     if types.is_dictionary(column.type):
         return plain(column.dictionary).take(column.indices)
     return column.cast("string") if types.is_string_view(column.type) else column
@@ -129,17 +131,31 @@ def texts_of(column: Any) -> Any:
         missing = column.is_null().to_numpy(zero_copy_only=False)
         pairs = zip(column.to_numpy(zero_copy_only=False), missing, strict=True)
         return pa.array(["" if absent else str(value) for value, absent in pairs], pa.string())
-    if types.is_timestamp(kind) and kind.unit == "ns":  # Python's dates have no nanoseconds
-        return pc.replace_substring(column.cast("string"), " ", "T", max_replacements=1).fill_null(
-            ""
-        )
+    is_clock = types.is_timestamp(kind) or types.is_time(kind)
+    if is_clock and kind.unit == "ns":  # Python's dates and times have no nanoseconds
+        texts = column.cast("string")
+        return pc.replace_substring(texts, " ", "T", max_replacements=1).fill_null("")
+    # Dates beyond Python's years, or of a zone it does not know, are the numbers of the file.
     try:
         values = column.to_pylist()
-        return pa.array(map(_text_of, values), pa.string())
     except (ValueError, OverflowError):
-        # Dates beyond Python's years, or of a zone it does not know: the numbers of the file.
-        numbers = column.view("int64" if kind.bit_width == 64 else "int32")
-        return numbers.cast("string").fill_null("")
+        if types.is_temporal(kind):
+            numbers = column.view("int64" if kind.bit_width == 64 else "int32")
+            return numbers.cast("string").fill_null("")
+        values = map(_value_of, column)
+    return pa.array(map(_text_of, values), pa.string())
+
+
+def _value_of(cell: Any) -> Any:
+    """The value of a cell of Arrow; a number where Python has no such date."""
+    try:
+        return cell.as_py()
+    except (ValueError, OverflowError):
+        if isinstance(cell, pa.StructScalar):
+            return {name: _value_of(value) for name, value in cell.items()}
+        if isinstance(cell, pa.ListScalar):
+            return list(map(_value_of, cell.values))
+        return _value_of(cell.value) if isinstance(cell.value, pa.Scalar) else cell.value
 
 
 def _texts_of_doubles(column: Any) -> Any:

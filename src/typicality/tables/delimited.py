@@ -152,7 +152,7 @@ class DelimitedFile(TableFile):
         byte order mark, which it drops.
         """
         data, delimiter = text.data, self.delimiter
-        if not delimiter.isascii() or data.startswith(codecs.BOM_UTF8):
+        if not delimiter.isascii() or data.lstrip(b"\r\n").startswith(codecs.BOM_UTF8):
             return None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -26,7 +26,7 @@ from typicality.tables.arrow import (
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import HashedFile
-from typicality.tables.sniffing import ARROW, NUMPY, PARQUET, ZIP
+from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, ZIP
 
 _SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
@@ -40,7 +40,7 @@ _SUFFIXES_OF = {
     "npz": [".npz"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
-_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", NUMPY: "npy", ZIP: "npz"}
+_BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", ARROW_STREAM: "arrow", NUMPY: "npy", ZIP: "npz"}
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*["}]')
 FORMATS = tuple(_SUFFIXES_OF)
 
@@ -168,6 +168,14 @@ def _files_of(path: Path, name: str) -> list[Path]:
             "standard input, and name - as the file."
         )
     return [path]
+
+
+def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
+    """What the suffix of a file promises: a format, "spreadsheet", "compressed", or nothing."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _PACKED:
+        return "compressed"
+    return "spreadsheet" if suffix in _SPREADSHEETS else _SUFFIXES.get(suffix)
 
 
 def _by_suffix(path: Path) -> str:

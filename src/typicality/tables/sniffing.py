@@ -15,6 +15,7 @@ DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 2**16  # bytes
 _N_ROWS = 100
 PARQUET, ARROW, NUMPY, ZIP = b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04"
+ARROW_STREAM = b"\xff\xff\xff\xff"
 _BEGINNINGS = {
     PARQUET: ("a parquet file", "Name it .parquet, or say format='parquet'."),
     ARROW: ("an arrow file", "Name it .arrow, or say format='arrow'."),
