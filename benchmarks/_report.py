@@ -4,8 +4,7 @@ import os
 import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.console import Console
@@ -85,14 +84,20 @@ def _markdown_rows(columns: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def machine(*peers: str) -> list[str]:
-    """Cores, processor, load and versions; those of peers where they are installed."""
+    """Cores, processor, load, and versions of what is installed."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
-    names = [*_LIBRARIES, *[peer for peer in peers if find_spec(peer)]]
-    libraries = ", ".join(f"{name} {version(name)}" for name in names)
+    libraries = ", ".join(filter(None, map(_name_and_version, (*_LIBRARIES, *peers))))
     return [
         f"{_n_cores()} cores, {_processor()}; load average before the start {load}",
         f"Python {platform.python_version()}, {libraries}",
     ]
+
+
+def _name_and_version(library: str) -> str:
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return ""
 
 
 def _n_cores() -> int:
