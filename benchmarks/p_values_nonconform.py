@@ -3,13 +3,14 @@
 nonconform asks for Python 3.12, but version 1.0.2 runs on 3.11. It needs an environment of its own:
 
     python -m venv .venv-nonconform
-    .venv-nonconform/bin/pip install --ignore-requires-python nonconform==1.0.2 pyod .
+    .venv-nonconform/bin/pip install pyod pandas tqdm .
+    .venv-nonconform/bin/pip install --no-deps --ignore-requires-python nonconform==1.0.2
     .venv-nonconform/bin/python benchmarks/p_values_nonconform.py
 
 Run `p_values.py` first: both write to one log, and the tables here show both. The detectors are
 PyOD's KNN (five neighbours, its default) and scikit-learn's isolation forest. Split holds half of
 the rows out, as `calibration="split"` does. Jackknife+ fits n models and takes the median of their
-scores, so it has fewer draws, and the isolation forest has it for its time only.
+scores, so it has fewer draws; with the isolation forest it runs twice, for its time only.
 """
 
 import logging
