@@ -68,12 +68,13 @@ def _clusters(n_rows: int, d: int, rng: np.random.Generator) -> Doubles:
     return centers[cluster] + spreads[cluster, None] * rng.standard_normal((n_rows, d))
 
 
+_TIED = "rounded normal"
 SOURCES: dict[str, Callable[[int, int, np.random.Generator], Doubles]] = {
     "normal": lambda n, d, rng: rng.standard_normal((n, d)),
     "t, 3 degrees": lambda n, d, rng: rng.standard_t(3.0, (n, d)),
     "three clusters": _clusters,
     "lognormal": lambda n, d, rng: rng.lognormal(size=(n, d)),
-    "rounded normal": lambda n, d, rng: np.round(rng.standard_normal((n, d))),
+    _TIED: lambda n, d, rng: np.round(rng.standard_normal((n, d))),
 }
 
 
@@ -148,7 +149,7 @@ def _ours_at_fixed_width(X: Doubles, seed: int, setting: Setting) -> OneClusterP
 
 def _tied(setting: Setting) -> float:
     """All draws of rounded rows in two dimensions, where many are equal; none of others."""
-    return np.inf if (setting.source, setting.d) == ("rounded normal", 2) else 0
+    return np.inf if (setting.source, setting.d) == (_TIED, 2) else 0
 
 
 def _loo(model: OneClusterPCM, new: Doubles) -> Doubles:
@@ -382,7 +383,7 @@ def _kind(way: str, cell: Cell) -> str:
         return "peers"
     if "split" in way or way.startswith(("equal weights, fixed", "equal weights, tied")):
         return _KINDS[0]
-    return _KINDS[2] if cell.source == "rounded normal" else _KINDS[1]
+    return _KINDS[2] if cell.source == _TIED else _KINDS[1]
 
 
 def _show_sources(log: Log, report: Report) -> None:
@@ -459,14 +460,19 @@ def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
 
 def show_intervals(log: Log, report: Report) -> list[Verdict]:
     rows = []
-    for way in log.ways("interval"):
-        for n in _SIZES:
-            held = _cells(log, "interval", way, n, 0)
+    for way, n in product(log.ways("interval"), _SIZES):
+        row = []
+        for tied in (False, True):
+            held, alarms = (
+                [c for c in _cells(log, "interval", way, n, i) if (c.source == _TIED) == tied]
+                for i in range(2)
+            )
             if held:
-                alarms = _mean_and(max, _cells(log, "interval", way, n, 1))
-                label = way.removesuffix(", loo")
-                rows.append([label, str(n), f"{held[0].n_draws:,}", alarms, _mean_and(min, held)])
-    columns = ["model", "n", "draws", "false alarms (largest)", "inside the interval (least)"]
+                row += [_mean_and(max, alarms), _mean_and(min, held)]
+        if row:
+            rows.append([way.removesuffix(", loo"), str(n), f"{held[0].n_draws:,}", *row])
+    columns = ["model", "n", "draws", "false alarms (largest)", "in the interval (least)"]
+    columns += ["rounded: false alarms (largest)", "in the interval (least)"]
     report.table("false_alarm_interval_ for a rate of .05", columns, rows)
     return []
 
