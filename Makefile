@@ -39,6 +39,7 @@ bench: $(READY)
 	$(RUN) benchmarks/tables.py
 	$(RUN) benchmarks/page_update.py
 	$(RUN) benchmarks/outlier_speed.py
+	$(RUN) benchmarks/p_values.py --quick
 
 # Seconds of a unit of work, measured on this machine, to the table that plans are made with.
 calibrate: $(READY)
