@@ -66,11 +66,23 @@ def test_scaler_robust_resists_outliers(X):
     np.testing.assert_allclose(inliers.std(axis=0), 1.0, atol=0.35)
 
 
-def test_scaler_uses_the_standard_deviation_when_most_values_are_equal():
-    column = np.array([[0.0]] * 90 + [[1.0]] * 10)
-    scaler = ColumnScaler().fit(column)
+@pytest.mark.parametrize(
+    ("n_others", "largest_z"), [(300, 1.0 / 0.3**0.5), (100, 10**0.5), (10, 10.0), (1, 10.0)]
+)
+def test_scaler_survives_a_spike(n_others, largest_z):
+    column = np.zeros((1000, 1))
+    column[:n_others] = 7.0
+    column[0] = 7.0 if n_others == 1 else 1e12  # a far value does not inflate the scale
+    scaler = ColumnScaler().fit(column[::-1])
     assert scaler.center_ == [0.0]
-    np.testing.assert_allclose(scaler.scale_, [0.3])
+    robust = max(7.0 / largest_z, 7.0 / 1.349 * (n_others > 250))
+    np.testing.assert_allclose(scaler.scale_, [robust])
+
+
+def test_scaler_survives_quartiles_next_to_a_spike(rng):
+    column = np.append(rng.normal(size=520), np.zeros(480))[:, None]
+    assert np.ptp(np.quantile(column, [0.25, 0.75])) / 1.349 < 0.1
+    assert 0.4 < ColumnScaler().fit(column).scale_[0] < 0.7
 
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])

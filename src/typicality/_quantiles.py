@@ -1,10 +1,44 @@
-"""Quantiles in which a weight k is k copies."""
+"""Quantiles in which a weight k is k copies, and the spread of a column by its quartiles."""
 
 import numpy as np
 
 from typicality._typing import Doubles, Floats
 
 IQR_OF_NORMAL = 1.349  # the distance between the quartiles of a normal variable, in its deviations
+_SPIKE = 0.4  # of the values are the median: the quartiles then lie on it or next to it
+_RAREST = 0.01  # no value counts as rarer, or a single one would be a hundred spreads away
+
+
+def robust_spread(values: Doubles, rounding: float = 0.0) -> float:
+    r"""The spread of a column: IQR / 1.349, which survives where many values are equal.
+
+    Where 40 % of the values or more are the median m, quartiles say nothing of the others, and the
+    spread is at least :math:`\sqrt p \, D`. D is the median of :math:`|x - m|` over the other
+    values and p is their share, at least 1 %. For two values this is nearly the standard deviation,
+    but outliers do not inflate it.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        The values, none of them missing.
+    rounding : float, default=0.0
+        Numbers that differ by less, relative to their size, are equal.
+
+    Returns
+    -------
+    spread : float
+        0 where all values are equal.
+    """
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
+    # Relative to the quartiles, or one huge value would make all others look equal.
+    between = high - low if high - low > rounding * max(abs(low), abs(high)) else 0.0
+    spread = float(between / IQR_OF_NORMAL)
+    far = np.abs(values - median)
+    others = far[far > rounding * abs(median)]
+    if 0 < len(others) <= (1.0 - _SPIKE) * len(values):
+        share = max(len(others) / len(values), _RAREST)
+        spread = max(spread, float(np.sqrt(share) * np.median(others)))
+    return spread
 
 
 def unit_of_weight(sample_weight: Floats) -> float:

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._compat import StrOptions, fit_context
-from typicality._quantiles import IQR_OF_NORMAL
+from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
 from typicality.geometry.base import row_blocks
-from typicality.geometry.checks import check_rows, differ
+from typicality.geometry.checks import check_rows, differ, rounding_of
 
 __all__ = ["ColumnScaler"]
 
@@ -28,8 +28,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
     the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
-    the standard deviation. Where half of a column or more is one value, IQR may be 0, and the
-    standard deviation takes its place. A constant column is centred and keeps the scale 1.
+    the standard deviation. Where 40 % of a column or more is its median, quartiles say nothing of
+    the other values, and the scale is at least D sqrt(p): D is the median distance of the other
+    values from the median, p is their share, at least .01. A typical other value then has z =
+    1 / sqrt(p), at most 10. A constant column is centred and keeps the scale 1.
 
     Robust is the default because this library looks for rows that belong nowhere. A few of them
     far away inflate mean and standard deviation at will, which squeezes all other rows together
@@ -179,15 +181,15 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         values = present.astype(np.float64)
         with np.errstate(over="ignore"):
-            low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
+            median = float(np.median(values))
             if self.scale == "none":
                 return median, 0.0, 1.0
             if not differ(values.min(), values.max(), column.dtype):
                 return median, median, 1.0
-            # Relative to the quartiles, or one huge value would make all others look equal.
-            robust = self.scale == "robust" and differ(low, high, column.dtype)
             mean, deviation = _mean_and_deviation(values)
-            scale = (high - low) / IQR_OF_NORMAL if robust else deviation
+            scale = deviation
+            if self.scale == "robust":
+                scale = robust_spread(values, rounding_of(column.dtype)) or deviation
         if not np.isfinite(scale):
             raise ValueError(
                 f"{self._label(j)} of X has values too far apart for float64: from "

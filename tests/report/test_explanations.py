@@ -146,6 +146,17 @@ def test_deviations_are_from_the_prototype_in_spreads_of_its_cluster(prototypes,
 # ---- features ------------------------------------------------------------------------------------
 
 
+def test_a_value_that_others_have_too_is_not_a_hundred_spreads_away(rng):
+    terms = np.where(np.arange(200) < 60, 60.0, 36.0)  # of one value within each cluster
+    X = np.column_stack([terms, np.where(terms > 40, 50.0, 0.0) + rng.normal(size=200)])
+    X[0, 0] = 36.0
+    model = FuzzyCMeans(n_clusters=2, random_state=0).fit(X)
+    explanation = Explanation.of(view(model, X), FeatureTable(["term", "size"], X, X))
+    assert 0 in explanation.rows
+    of_row = explanation.deviations[explanation.rows == 0][0]
+    np.testing.assert_allclose(of_row[0], -1.349, rtol=0.05)
+
+
 def test_axes_are_the_features_and_two_principal_axes(prototypes, rows):
     payload = build_payload(prototypes, rows)
     names = [axis["name"] for axis in payload["axes"]]

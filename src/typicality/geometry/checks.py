@@ -15,13 +15,14 @@ from typicality.geometry.rows import Features, count_distinct_rows
 OVERFLOW_MARGIN = 1e6
 
 
-def differ(low: Any, high: Any, dtype: Any) -> Any:
-    """Whether the smallest and the largest value differ by more than rounding.
+def rounding_of(dtype: Any) -> float:
+    """The relative difference that is none: ten units in the last place, as 0.1 + 0.2 is 0.3."""
+    return 10.0 * float(np.finfo(dtype).eps)
 
-    Ten units in the last place are no difference: 0.1 + 0.2 is 0.3.
-    """
-    rounding = 10.0 * float(np.finfo(dtype).eps)
-    return high - low > rounding * np.maximum(np.abs(low), np.abs(high))
+
+def differ(low: Any, high: Any, dtype: Any) -> Any:
+    """Whether the smallest and the largest value differ by more than rounding."""
+    return high - low > rounding_of(dtype) * np.maximum(np.abs(low), np.abs(high))
 
 
 def check_rows(

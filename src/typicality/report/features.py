@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from typicality._cached import cached_property
 from typicality._compat import feature_names
-from typicality._quantiles import IQR_OF_NORMAL
+from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
 
 
@@ -65,15 +65,9 @@ class FeatureTable:
 
     @cached_property
     def scale(self) -> Doubles:
-        """The spread of each feature in `measured`: the distance of the quartiles, over 1.349.
-
-        If it is zero, the standard deviation; if that is zero too, one.
-        """
-        low, high = np.quantile(self.measured, [0.25, 0.75], axis=0)
-        scale = np.asarray((high - low) / IQR_OF_NORMAL, dtype=np.float64)
-        flat = scale <= 0
-        scale[flat] = self.measured[:, flat].std(axis=0, dtype=np.float64)
-        return np.where(scale > 0, scale, 1.0)
+        """The spread of each feature in `measured`, as :class:`ColumnScaler` has it; never zero."""
+        spreads = [robust_spread(np.asarray(column, np.float64)) for column in self.measured.T]
+        return np.array([spread or 1.0 for spread in spreads])
 
     @cached_property
     def standardised(self) -> Doubles:

@@ -18,7 +18,8 @@ _LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row
 _NEIGHBOURS = 20
 _NEIGHBOURS_AMONG = 20_000  # typical rows: with more of them, none is nearer to an outlier
 _FEW = 5  # rows are too few to estimate a spread
-_NARROWEST = 0.01  # of the spread of all rows: equal values would make any other infinitely far
+_NARROWEST = 0.01  # of the spread of all rows: nearly equal values would make any other too far
+_SPIKE = 0.5  # of a cluster has one value: its spread there is that of all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,8 @@ class ClusterCenters:
         for labels without rows.
     spread : array of shape (c, d)
         The standard deviation of the rows of each label about its point, weighted by their
-        typicality; that of all rows where there are fewer than five.
+        typicality; that of all rows where there are fewer than five, or half of them or more have
+        one value.
     scale : array of shape (d,)
         The spread of each feature over all rows.
     are_prototypes : bool
@@ -161,6 +163,7 @@ class ClusterCenters:
         counts = np.bincount(labels[somewhere], minlength=len(points))[:, None]
         enough = (counts >= _FEW) & (mass > 0)
         variance = np.divide(groups @ away**2, mass, out=np.zeros_like(points), where=mass > 0)
+        enough = enough & ~_spiky(values[somewhere], labels[somewhere], len(points))
         spread = np.where(enough, np.sqrt(variance), features.scale)
         spread = np.maximum(spread, _NARROWEST * features.scale)
         return cls(points, spread, features.scale, are_prototypes)
@@ -182,6 +185,19 @@ class ClusterCenters:
             nearest[away < least] = label
             least = np.minimum(least, away)
         return nearest
+
+
+def _spiky(values: Floats, labels: NDArray[np.int32], n_labels: int) -> NDArray[np.bool_]:
+    """Where half of the rows of a label or more have the same value, shape (c, d)."""
+    spiky = np.zeros((n_labels, values.shape[1]), dtype=bool)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_labels))
+    for label, rows in enumerate(np.split(order, ends[:-1])):
+        if len(rows):
+            # The median is such a value; between two middle rows it may be none.
+            middle = np.partition(values[rows], len(rows) // 2, axis=0)[len(rows) // 2]
+            spiky[label] = np.mean(values[rows] == middle, axis=0) >= _SPIKE
+    return spiky
 
 
 def group_means(values: Floats, labels: NDArray[np.int32]) -> Doubles:
