@@ -40,6 +40,7 @@ from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
+_TIED = 1e-12  # of the threshold: scores that differ by less are the same
 
 
 class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
@@ -374,15 +375,15 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             rtol=space.tolerance.tails,
         )
         rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
+        offset = left_out.training_quantile(space.X, eta, rate, state.prototypes.products[:, 0])
         return {
             "_rule": rule,
             "_reader": opened.reader,
             "_left_out": left_out,
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
-            "offset_": left_out.training_quantile(
-                space.X, eta, rate, state.prototypes.products[:, 0]
-            ),
+            # A row on the threshold is typical, however its score was rounded.
+            "offset_": offset - _TIED * max(1.0, abs(offset)),
         }
 
 
