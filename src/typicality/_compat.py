@@ -2,11 +2,21 @@
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as effective_n_threads
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import StrOptions as _UnorderedOptions
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _get_feature_names as feature_names
 from sklearn.utils.validation import _num_samples as n_rows_of
+
+
+class StrOptions(_UnorderedOptions):  # type: ignore[misc]
+    """A string among some; error messages name them in alphabetical order, in every run."""
+
+    def __init__(self, options: set[str]) -> None:
+        super().__init__(options)
+        self.options = sorted(options)
+
 
 __all__ = [
     "HasMethods",

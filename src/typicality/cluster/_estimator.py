@@ -76,7 +76,8 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
         weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, X, sample_weight)
-        model._learn(rows, weight, callbacks)
+        with np.errstate(under="ignore"):  # whatever the user has set: to vanish is no error
+            model._learn(rows, weight, callbacks)
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
         before = self.__dict__

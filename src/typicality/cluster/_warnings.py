@@ -63,15 +63,19 @@ def warn_about_features(opened: Any, model: Any) -> None:
             "clusters. Drop it, or check how it was made.",
             FeatureWarning,
         )
-    scales = np.sqrt(features.variance)
+    # Squares of tiny differences vanish.
+    scales = np.where(
+        features.variance > 0, np.sqrt(features.variance), features.high - features.low
+    )
     varying = np.flatnonzero(varies)
     if len(varying) == 0:
         return
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
     if scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
+        power = np.log10(scales[widest]) - np.log10(scales[narrowest])
         warn(
             f"The scales of the features differ by a factor of "
-            f"{scales[widest] / scales[narrowest]:,.0f} (standard deviation "
+            f"{f'{10**power:,.0f}' if power < 6 else f'1e{power:.0f}'} (standard deviation "
             f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
             f"{names[narrowest]}): distances are decided by the widest alone. Scale the features, "
             "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",

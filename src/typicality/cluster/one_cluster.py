@@ -47,6 +47,7 @@ from typicality.solve.step import Alternation, ByMemberships, ByWeights, Watched
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 _FEWEST_TO_SPLIT = 4
+_TIED = 1e-12  # of the threshold: scores that differ by less are the same
 
 
 class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
@@ -568,7 +569,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             "_calibration": None if reference is None else Calibration(reference, copies),
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
-            "offset_": offset,
+            # A row on the threshold is typical, however its score was rounded.
+            "offset_": offset - _TIED * max(1.0, abs(offset)),
             "false_alarm_interval_": false_alarm_interval(rate, copies),
         }
 

@@ -33,6 +33,7 @@ def check_rows(
     Missing values, NaN, are an error too unless they are allowed.
     """
     _refuse_dates(X)
+    _refuse_masks(X, "X", "Remove such rows, or fill them in, e.g. with X.filled(0.0)")
     try:
         rows: Floats = validate_data(
             estimator,
@@ -82,6 +83,17 @@ def _refuse_dates(X: Any) -> None:
         )
 
 
+def _refuse_masks(array: Any, name: str, remedy: str) -> None:
+    """What lies under a mask would be taken for a value."""
+    if np.ma.is_masked(array):
+        masked = np.argwhere(np.ma.getmaskarray(array))
+        row = int(masked[0][0])
+        raise ValueError(
+            f"{name} is a masked array with {len(masked)} masked value(s), first in "
+            f"row {row} (counted from 0). {remedy}."
+        )
+
+
 def _not_a_number(X: Any) -> str | None:
     """The first value of a table that cannot be made a number, with its place."""
     names = feature_names(X)
@@ -128,6 +140,7 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
     """Weights of the type of X; None where all are one."""
     if sample_weight is None:
         return None
+    _refuse_masks(sample_weight, "sample_weight", "Use 0 to leave a row out")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(len(X), sample_weight)
     try:
@@ -169,6 +182,11 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
         raise ValueError(
             "All values of sample_weight are zero: no row takes part. Give some rows a weight "
             "above zero."
+        )
+    if weight.max() < np.finfo(X.dtype).tiny ** (1 / 3):
+        raise ValueError(
+            f"sample_weight is too small: {weight.max():.1e} at the most, and sums of such weights "
+            f"vanish in {X.dtype}. Divide all weights by the largest."
         )
     return None if (weight == 1).all() else np.asarray(weight)
 

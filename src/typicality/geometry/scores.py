@@ -175,8 +175,8 @@ def _log_sum(exponents: Floats, weights: Doubles) -> Floats:
     """Log of the weighted sums of exponentials along rows, each row by itself."""
     highest = exponents.max(axis=1)
     finite = np.where(np.isfinite(highest), highest, 0.0)
-    sums = row_sums(np.exp(exponents - finite[:, None]), weights)[:, 0]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", under="ignore"):
+        sums = row_sums(np.exp(exponents - finite[:, None]), weights)[:, 0]
         return np.asarray(finite + np.log(sums))
 
 

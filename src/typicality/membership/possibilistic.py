@@ -193,7 +193,8 @@ class Possibilistic1996(WithTails):
     eta: Annotated[Array, "c"]
 
     def memberships(self, sqdist: Array) -> Array:
-        return namespace(sqdist).exp(-self.closeness(sqdist))
+        with np.errstate(under="ignore"):  # whatever the user has set: far rows have none
+            return namespace(sqdist).exp(-self.closeness(sqdist))
 
     def weights(self, memberships: Array) -> Array:
         return memberships

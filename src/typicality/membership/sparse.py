@@ -73,7 +73,8 @@ class SparsePossibilistic(WithSpread):
         below = (1.0 - self.p) * (relative - like(self.edge, sqdist))
         inside = below < 0
         z = _root(xp.where(inside, below, -xp.ones_like(below)))
-        typicality = xp.exp(-relative - z / (1.0 - self.p))
+        with np.errstate(under="ignore"):  # whatever the user has set: far rows have none
+            typicality = xp.exp(-relative - z / (1.0 - self.p))
         return xp.where(inside, typicality, xp.zeros_like(typicality))
 
     def weights(self, memberships: Array) -> Array:

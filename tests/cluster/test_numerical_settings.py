@@ -1,0 +1,106 @@
+"""Settings of NumPy, masks and tiny numbers: no influence on results, or an error says why."""
+
+import os
+import subprocess
+import sys
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
+from typicality import (
+    AdaptivePCM,
+    AlphaCutClustering,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
+from typicality.exceptions import FeatureWarning
+
+QUESTIONS = ["predict", "predict_memberships", "predict_typicality", "score", "score_samples"]
+RNG = np.random.default_rng(0)
+X = np.vstack([RNG.normal(0, 1, (60, 2)), RNG.normal(12, 1, (60, 2)), [[40.0, 40.0]]])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, *KERNEL_ESTIMATORS, *DETECTORS, *CUTTERS, *ADAPTIVE], ids=str
+)
+def test_floating_point_errors_of_the_user_do_not_stop_a_fit(estimator):
+    with np.errstate(all="raise"):
+        model = estimator.fit(X)
+        for question in QUESTIONS:
+            getattr(model, question, len)(np.vstack([X, [[1e4, 1e4]]]))
+
+
+def test_column_of_tiny_values_gives_one_sentence_and_no_stray_warning():
+    tiny = np.c_[X, 1e-200 * np.arange(len(X))]
+    with pytest.warns(FeatureWarning, match="by a factor of 1e19[89]") as record:
+        FuzzyCMeans(2, random_state=0).fit(tiny)
+    assert [warning.category for warning in record] == [FeatureWarning]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [AdaptivePCM, FuzzyCMeans, AlphaCutClustering, OneClusterPCM])
+def test_weights_that_vanish_are_refused(kind, dtype):
+    smallest = np.finfo(dtype).smallest_subnormal
+    with pytest.raises(ValueError, match="sample_weight is too small"):
+        kind().fit(X.astype(dtype), sample_weight=np.full(len(X), smallest))
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e30])
+def test_unit_of_weights_does_not_change_the_labels(unit):
+    weight = RNG.integers(1, 4, size=len(X)).astype(float)
+    expected = AdaptivePCM().fit(X, sample_weight=weight / weight.max())
+    found = AdaptivePCM().fit(X, sample_weight=unit * weight)
+    assert_array_equal(found.labels_, expected.labels_)
+
+
+def test_masked_values_are_refused():
+    masked = np.ma.masked_array(X, mask=False)
+    masked[7, 1] = np.ma.masked
+    with pytest.raises(ValueError, match=r"X is a masked array with 1 masked .*row 7 "):
+        FuzzyCMeans(2).fit(masked)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        FuzzyCMeans(2, random_state=0).fit(X).predict(masked)
+    with pytest.raises(ValueError, match="sample_weight is a masked array"):
+        FuzzyCMeans(2).fit(X, sample_weight=np.ma.masked_less(X[:, 0], 0))
+
+
+def test_mask_that_hides_nothing_is_no_error():
+    plain = FuzzyCMeans(2, random_state=0).fit(X)
+    masked = FuzzyCMeans(2, random_state=0).fit(np.ma.masked_array(X, mask=False))
+    assert_array_equal(masked.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("seed", [12, 30, 44])
+def test_row_on_the_threshold_is_typical_by_weights_and_by_copies(seed):
+    rng = np.random.default_rng(seed)
+    rows, weight = rng.normal(size=(14, 1)), rng.integers(1, 4, 14)
+    model = OneClusterPCM(kernel="linear", contamination=0.1)
+    by_weights = model.fit(rows, sample_weight=weight).predict(rows)
+    assert_array_equal(model.fit(np.repeat(rows, weight, axis=0)).predict(rows), by_weights)
+
+
+def test_errors_list_options_in_the_same_order_in_every_run():
+    code = (
+        "import numpy as np\nfrom typicality import PossibilisticCMeans\n"
+        "try:\n    PossibilisticCMeans(2, sigma='no', init='no').fit(np.eye(3))\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    call = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
+    said = {
+        call(env={**os.environ, "PYTHONHASHSEED": seed}).stdout.decode() for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1
+    assert "{'" in said.pop()
+
+
+def test_typicalities_that_vanish_are_zero_without_a_word():
+    with warnings.catch_warnings(), np.errstate(all="warn"):
+        warnings.simplefilter("error")
+        model = PossibilisticCMeans(2, eta=0.01, init=X[[0, 100]]).fit(X)
+    assert model.memberships_[-1].max() == 0.0
