@@ -158,7 +158,7 @@ def _judge(
 
 def _is_parquet(output: str) -> bool:
     from typicality.cli.console import shown
-    from typicality.tables import kind_of_suffix
+    from typicality.tables.opening import kind_of_suffix
 
     kind = kind_of_suffix(output)
     if kind not in (None, "csv", "parquet"):
