@@ -1,6 +1,18 @@
 """``python -m typicality``: the command line."""
 
-from typicality.cli import main
+import sys
+
+
+def run() -> None:
+    """Run the command line; an interrupt while it is imported is told in one line, too."""
+    try:
+        from typicality.cli import main
+
+        main(prog_name="typicality")
+    except KeyboardInterrupt:
+        sys.stderr.write("Error: Interrupted; nothing was written.\n")
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    main(prog_name="typicality")
+    run()

@@ -1,8 +1,34 @@
 """Numbers and names in sentences."""
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 
 _MOST_LISTED = 6
+# Characters that move the cursor, change colours or turn the direction of text: C0 but for tab and
+# line feed, delete and C1, marks of direction, and separators of lines.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text without characters that a terminal would obey: they are written as escapes."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    """The same for text that must not look like several lines."""
+    return printable(text).replace("\n", r"\n")
+
+
+def printable_json(text: str) -> str:
+    """The same for JSON, of which the escapes are a part: its value does not change."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """A path as it was given; in quotation marks where it cannot be printed."""
+    text = os.fspath(path)
+    return text if text.isprintable() and text else repr(text)
 
 
 def counted(number: int, noun: str) -> str:

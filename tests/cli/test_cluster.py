@@ -1,8 +1,10 @@
 """`typicality cluster`."""
 
 import base64
+import csv
 import json
 import shlex
+import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -257,7 +259,8 @@ def test_a_folder_that_exists_is_told_before_standard_input_is_read(run, tmp_pat
 
 def test_json_is_the_record_and_nothing_else(run, groups, tmp_path):
     done = run("cluster", groups, "--json", "--no-report", "-o", tmp_path / "out")
-    assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert json.loads(done.stdout) | {"files": record["files"]} == record
     assert done.stderr == ""
 
 
@@ -311,6 +314,99 @@ def test_results_are_replaced_only_by_force(run, groups, tmp_path):
     done = run("cluster", groups, "-o", out, "--force")
     assert (done.exit_code, "'notes.txt'" in done.stderr) == (4, True)
     assert (out / "notes.txt").read_text(**TEXT) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [("cluster", "labels.csv"), ("outliers", "run.json"), ("validate", "scores.csv")],
+)
+def test_force_keeps_files_of_the_user_that_have_our_names(run, groups, tmp_path, command, file):
+    (tmp_path / file).write_text('{"format": 1, "precious": 1}', **TEXT)
+    done = run(command, groups, "-o", tmp_path, "--force")
+    assert (done.exit_code, f"holds '{file}', which" in done.stderr) == (4, True)
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert "precious" in (tmp_path / file).read_text(**TEXT)
+
+
+def without_hashes(folder):
+    record = json.loads((folder / "run.json").read_text(**TEXT))
+    del record["files"]
+    (folder / "run.json").write_text(json.dumps(record), **TEXT)
+
+
+def with_other_labels(folder):
+    with open(folder / "labels.csv", "a", **TEXT) as stream:
+        stream.write("my own remark\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (without_hashes, "'labels.csv', which was not written by typicality"),
+        (with_other_labels, "'labels.csv', which was changed since"),
+        (lambda folder: (folder / "run.json").unlink(), "'labels.csv', which was not written"),
+    ],
+)
+def test_force_keeps_runs_that_are_not_as_they_were_written(run, groups, tmp_path, change, why):
+    out = tmp_path / "out"
+    run("cluster", groups, "-o", out, "--no-report")
+    change(out)
+    before = (out / "labels.csv").read_bytes()
+    done = run("cluster", groups, "-o", out, "--no-report", "--force")
+    assert (done.exit_code, why in done.stderr) == (4, True)
+    assert (out / "labels.csv").read_bytes() == before
+
+
+def test_interrupt_after_the_folder_is_written_says_so(run, groups, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("typicality.cli.run._say", interrupt)
+    done = run("cluster", groups, "-o", tmp_path / "out", "--no-report")
+    assert done.exit_code == 130
+    assert done.stderr == f"Error: Interrupted; {tmp_path}/out was written and is complete.\n"
+    assert (tmp_path / "out" / "run.json").is_file()
+
+
+@pytest.mark.parametrize("memory", ["nan", "inf", "1e300", "-1"])
+def test_memory_that_is_no_size_is_refused(run, groups, tmp_path, memory):
+    done = run("cluster", groups, "-o", tmp_path / "out", f"--memory={memory}")
+    assert (done.exit_code, "Invalid value for '--memory'" in done.stderr) == (2, True)
+
+
+def test_name_of_a_file_cannot_write_to_the_terminal(run, groups, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "a\x1b[2J\nError\u202eb\x9b.csv"
+    shutil.copy(groups, name)
+    done = [run("cluster", name), run("cluster", name), run("cluster", name, "--json", "--force")]
+    done.append(run("cluster", groups, name))
+    assert [each.exit_code for each in done] == [0, 4, 0, 2]
+    for text in (part for each in done for part in (each.stdout, each.stderr)):
+        assert not set("\x1b\x9b\u202e") & set(text)
+        assert "\nError\\u202e" not in text
+    assert json.loads(done[2].stdout)["data"]["path"].endswith(name)
+
+
+def test_file_with_a_long_name_needs_an_output(run, groups, tmp_path):
+    shutil.copy(groups, tmp_path / f"{'x' * 250}.csv")
+    done = run("cluster", tmp_path / f"{'x' * 250}.csv", "--no-report")
+    assert done.exit_code == 3
+    assert done.stderr.endswith("Choose a shorter name with --output.\n")
+
+
+def test_cells_that_look_like_formulas_are_made_text(run, tmp_path, read_csv):
+    cells = ["=1+2", "+cmd", "-x", "@sum", "plain", "-5", "\t=1", " =2", '=a,"b"'] * 2
+    with open(tmp_path / "rows.csv", "w", newline="", **TEXT) as stream:
+        writer = csv.writer(stream)
+        writer.writerows([["x", "=y"], *([i * i, cell] for i, cell in enumerate(cells))])
+    for options, apostrophe in ((["--safe-csv"], "'"), ([], "")):
+        out = tmp_path / f"out{len(options)}"
+        done = run("cluster", tmp_path / "rows.csv", "-o", out, "--no-report", *options)
+        assert done.exit_code == 0, done.stderr
+        found = [row[f"{apostrophe}=y"] for row in read_csv(out / "labels.csv")]
+        assert found == [c if c in ("plain", "-5") else f"{apostrophe}{c}" for c in cells]
+        scored = run("score", out, tmp_path / "rows.csv", *options).stdout
+        assert scored.encode() == (out / "labels.csv").read_bytes()
 
 
 def test_cluster_command_reads_standard_input(run, groups, tmp_path):

@@ -1,11 +1,12 @@
 """What is printed, and how."""
 
 import io
+import json
 import sys
 
 import pytest
 
-from typicality.cli.console import Terminal, numbers, place, shown
+from typicality.cli.console import Terminal, numbers, place, rich_table, shown
 
 
 class FakeTerminal(io.StringIO):
@@ -100,3 +101,34 @@ def test_numbers_have_the_digits_that_tell_them_apart():
     assert numbers([0.36495, 0.25]) == ["0.3649", "0.2500"]
     assert numbers([0.364955943, 0.364955954]) == ["0.3649559", "0.3649560"]
     assert numbers([0.5, 0.5]) == ["0.5000", "0.5000"]
+
+
+def test_width_of_nothing_is_no_width(attach, monkeypatch):
+    attach()
+    monkeypatch.setenv("COLUMNS", "0")
+    Terminal().say("words")
+    assert sys.stdout.getvalue() == "words\n"
+
+
+HOSTILE = "a\x1b[8m\x1b]0;t\x07\x9b2J\u202eb\u2066\x7f\r"
+
+
+def test_nothing_printed_can_command_a_terminal(attach):
+    attach()
+    terminal = Terminal()
+    terminal.say(HOSTILE)
+    terminal.say(rich_table([["name"], [HOSTILE]]))
+    terminal.say_path("Written: ", f"{HOSTILE}\nError: forged")
+    terminal.warn([HOSTILE])
+    terminal.json({"name": HOSTILE})
+    with terminal.doing(HOSTILE):
+        pass
+    printed = sys.stdout.getvalue() + sys.stderr.getvalue()
+    assert not set("\x07\x9b\u202e\u2066\x7f") & set(printed)
+    assert "\x1b]0" not in printed
+    assert "\nError: forged" not in printed
+
+
+def test_json_keeps_its_value_when_it_is_made_harmless(capsys):
+    Terminal().json({"name": HOSTILE})
+    assert json.loads(capsys.readouterr().out) == {"name": HOSTILE}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,3 +97,53 @@ def test_score_reads_and_writes_through_pipes(clustered, groups):
         )
     assert done.stdout == (clustered[1] / "labels.csv").read_bytes()
     assert done.stderr == b""
+
+
+def shell(line, folder, **environment):
+    """The exit code and what was printed of a line for the shell, where T is the command."""
+    done = subprocess.run(
+        ["sh", "-c", line.replace("T ", f"{sys.executable} -m typicality ")],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("T cluster rows.csv -o out --no-report >&-", 0, ""),
+        ("T cluster rows.csv -o out --no-report >&- 2>&- <&-", 0, ""),
+        ("T score model rows.csv >&-", 0, ""),
+        ("T cluster - <&-", 3, "Error: There is no standard input"),
+        ("T cluster rows.csv -o out --no-report >/dev/full", 3, "Error: out was written and is "),
+        ("T score model rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
+    ],
+)
+def test_streams_that_are_closed_or_full(clustered, groups, tmp_path, line, code, words):
+    shutil.copy(groups, tmp_path / "rows.csv")
+    shutil.copytree(clustered[1] / "model", tmp_path / "model")
+    found, printed, said = shell(line, tmp_path)
+    assert (found, printed) == (code, "")
+    assert said.startswith(words)
+    assert said.count("\n") == bool(words)
+    assert (tmp_path / "out").exists() == ("-o out" in line)
+
+
+@pytest.mark.parametrize("module", ["typicality.cli.main", "typicality.cli.cluster"])
+def test_interrupt_while_a_command_is_imported_is_one_line(tmp_path, module):
+    (tmp_path / "sitecustomize.py").write_text(
+        f"""
+import sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+"""
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    found = shell("T cluster rows.csv", tmp_path, PYTHONPATH=path)
+    assert found == (130, "", "Error: Interrupted; nothing was written.\n")

@@ -1,5 +1,6 @@
 """`typicality report`."""
 
+import json
 import shutil
 
 import pytest
@@ -47,7 +48,7 @@ def test_report_refuses_a_file_that_has_changed(run, saved, groups):
     elsewhere = moved(saved, groups, groups.read_text(**TEXT).replace("item 3,", "ITEM 3,"))
     done = run("report", saved, "--force")
     assert done.exit_code == 3
-    assert f"{elsewhere} has changed since the run; run `typicality cluster" in done.stderr
+    assert f"{elsewhere} has changed since the run; make the run again" in done.stderr
 
 
 def test_report_ends_when_the_file_of_the_run_is_gone(run, saved, groups):
@@ -100,3 +101,66 @@ def test_model_alone_has_no_report(run, clustered, tmp_path):
     done = run("report", tmp_path / "alone")
     assert done.exit_code == 3
     assert "alone has no run.json, which says what was run on what" in done.stderr
+
+
+def test_run_whose_page_was_drawn_again_can_be_replaced(run, saved, groups):
+    assert run("report", saved, "--force").exit_code == 0
+    assert run("cluster", groups, "-o", saved, "--no-report", "--force").exit_code == 0
+    assert not (saved / "report.html").exists()
+
+
+def changed(folder, *keys, value):
+    record = json.loads((folder / "run.json").read_text(**TEXT))
+    part = record
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
+    (folder / "run.json").write_text(json.dumps(record), **TEXT)
+
+
+WRONG = [
+    *(((key,), value) for key in ("command", "versions", "results") for value in (5, None, [1])),
+    *((("data", key), 7) for key in ("path", "file", "columns", "columns_left_out", "missing")),
+    *((("data", key), []) for key in ("format", "delimiter", "header", "n_rows", "fingerprint")),
+    (("data",), []),
+    (("data", "columns_left_out"), [{"name": "a"}]),
+    (("warnings",), 3),
+    (("warnings",), [3]),
+    (("seed",), -1),
+    (("seed",), "0"),
+    (("preparation",), 3),
+    (("preparation", "parameters", "scale"), "huge"),
+    (("estimator", "parameters"), [1]),
+    (("results", "plan"), "quick"),
+    (("results", "n_iter"), "3"),
+    (("results", "explanation"), 3),
+]
+
+
+@pytest.mark.parametrize(("keys", "value"), WRONG)
+def test_record_with_a_wrong_value_is_refused(run, saved, groups, keys, value):
+    changed(saved, *keys, value=value)
+    for command in (["report", saved, "--force"], ["score", saved, groups]):
+        done = run(*command)
+        assert (done.exit_code, done.stderr.count("\n")) == (3, 1)
+        assert "run.json is no record of a run" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "[]", "{", ""])
+def test_record_that_is_no_flat_object_is_refused(run, saved, groups, text):
+    (saved / "run.json").write_text(text, **TEXT)
+    for command in (["report", saved, "--force"], ["score", saved, groups]):
+        done = run(*command)
+        assert (done.exit_code, "run.json cannot be read (" in done.stderr) == (3, True)
+
+
+def test_record_cannot_write_to_the_terminal_or_ask_for_a_command(run, saved, groups):
+    changed(saved, "command", value="rm -r \x1b[2J")
+    changed(saved, "data", "fingerprint", value="sha256:0")
+    done = run("report", saved, "--force")
+    assert (done.exit_code, "rm -r" in done.stderr) == (3, False)
+    changed(saved, "data", "path", value="/nowhere/\x1b]0;x\x07\u202e\nError: y")
+    done = run("report", saved, "--force")
+    assert done.exit_code == 3
+    assert not set("\x1b\x07\u202e") & set(done.stderr)
+    assert done.stderr.count("\n") == 1

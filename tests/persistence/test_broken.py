@@ -636,7 +636,9 @@ def nested(depth, n_copies):
     return change_objects(change)
 
 
-@pytest.mark.parametrize(("depth", "n_copies"), [(3000, 1), (18, 1), (14, 2), (2, 100)])
+@pytest.mark.parametrize(
+    ("depth", "n_copies"), [(3000, 1), (18, 1), (14, 2), (2, 100), (8, 2), (3, 8)]
+)
 def test_load_refuses_pipelines_that_hold_too_many(broken, depth, n_copies):
     message = refusal(broken(nested(depth, n_copies), "pipeline"))
     assert "it holds objects in objects, too deep or too many" in message
@@ -649,7 +651,7 @@ def test_pipelines_in_pipelines_load(broken):
 
 def test_wrong_objects_in_nested_pipelines_are_refused_at_once(broken):
     def change(document, arrays):
-        nested(9, 2)(document, arrays)
+        nested(7, 2)(document, arrays)
         document["objects"].append(document["objects"][-1].copy())
         last = document["objects"][-1]
         last["parameters"] = last["parameters"] | {"verbose": {"object": 3}}

@@ -364,3 +364,19 @@ def test_an_older_model_is_replaced_only_when_asked(tmp_path):
 )
 def test_annotations_of_arrays_are_read_with_any_numpy(annotation):
     assert _schema._scalar_of(annotation) is np.float64
+
+
+@pytest.mark.parametrize("contents", ["{}", "precious", '{"format": "another library"}'])
+def test_save_keeps_files_of_others_that_have_our_names(tmp_path, contents):
+    (tmp_path / "model.json").write_text(contents)
+    with pytest.raises(FileExistsError, match=r"holds 'model\.json', which was not written by"):
+        save(FuzzyCMeans(3), tmp_path, overwrite=True)
+    assert (tmp_path / "model.json").read_text() == contents
+
+
+def test_save_keeps_arrays_of_others(tmp_path):
+    save(FuzzyCMeans(3), tmp_path / "m")
+    (tmp_path / "m" / "arrays.safetensors").write_text("precious")
+    with pytest.raises(FileExistsError, match=r"holds 'arrays\.safetensors', which was changed"):
+        save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)
+    assert (tmp_path / "m" / "arrays.safetensors").read_text() == "precious"

@@ -14,6 +14,7 @@ from typicality.cli.options import (
     comma_separated,
     command,
     run_options_without_folder,
+    safe_csv_option,
     table_options,
 )
 
@@ -65,6 +66,7 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     metavar="N",
     help="Of more rows a random sample of this size is compared.",
 )
+@safe_csv_option
 @run_options_without_folder
 def compare(
     options: Options,
@@ -92,7 +94,7 @@ def compare(
         raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
     with (
         within(options),
-        new_folder(options.output, force=options.force, ours=_FILES) as folder,
+        new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
     ):
         with terminal.doing(f"Reading {table.name}"):
@@ -173,7 +175,6 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
     from typicality.cli.folder import write_record
     from typicality.tables import write_table
 
-    write_record(folder / _FILES[0], record)
     with open(folder / _FILES[1], "x", encoding="utf-8", newline="") as stream:
         entries = record["clusterers"] + record["detectors"]
         names = dict.fromkeys(name for entry in entries for name in entry)
@@ -191,4 +192,5 @@ def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str
         column[np.flatnonzero(rows.kept)[found.rows]] = of_compared
         columns[re.sub(r"\W+", "_", name)] = column
     with open(folder / _FILES[2], "xb") as stream:
-        write_table(stream, rows.table, columns)
+        write_table(stream, rows.table, columns, safe=rows.options.safe_csv)
+    write_record(folder / _FILES[0], record)

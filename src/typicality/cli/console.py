@@ -1,12 +1,18 @@
 """What is printed: results on stdout, progress and warnings on stderr."""
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from typicality._words import printable, printable_json, shown_path
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+_COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
 class Terminal:
@@ -28,27 +34,30 @@ class Terminal:
         plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
         self._out = Console(file=sys.stdout, quiet=quiet or as_json, **plain)
         self._err = Console(file=sys.stderr, quiet=quiet, **plain)
+        for console in (self._out, self._err):
+            if console.width < 1:  # COLUMNS=0 stands for a width that nobody knows
+                console.width = 80
 
     def say(self, *things: Any) -> None:
         """Print a sentence, or a table, on stdout."""
         _print(self._out, *things)
 
-    def say_path(self, words: str, path: object) -> None:
+    def say_path(self, words: str, path: str | os.PathLike[str]) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
-        self._out.print(f"{words}{path}", soft_wrap=True)
+        _print(self._out, f"{words}{shown_path(path)}", soft_wrap=True)
 
     def warn(self, sentences: Sequence[str]) -> None:
         """Print each warning as a paragraph on stderr."""
         from rich.text import Text
 
         for sentence in sentences:
-            _print(self._err, Text.assemble(("Warning: ", "bold yellow"), sentence))
+            _print(self._err, Text.assemble(("Warning: ", "bold yellow"), printable(sentence)))
 
     def json(self, value: Any) -> None:
         """Print a value as JSON on stdout, and nothing else."""
         import json
 
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(printable_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
 
     @contextmanager
     def doing(self, words: str) -> Iterator[Callable[[str], None]]:
@@ -63,15 +72,18 @@ class Terminal:
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
         with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
-            task = progress.add_task(words, total=None)
-            yield lambda words: progress.update(task, description=words)
+            task = progress.add_task(printable(words), total=None)
+            yield lambda words: progress.update(task, description=printable(words))
 
 
-def _print(console: "Console", *things: Any) -> None:
-    """Print without the blanks that rich fills lines up with."""
+def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:
+    """Print without the blanks that rich fills lines up with; of escapes, colours alone pass."""
+    things = tuple(printable(thing) if isinstance(thing, str) else thing for thing in things)
     with console.capture() as captured:
-        console.print(*things)
-    console.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+        console.print(*things, soft_wrap=soft_wrap)
+    parts = _COLOUR.split("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+    parts[::2] = map(printable, parts[::2])
+    console.file.write("".join(parts))
 
 
 def shown(text: str, at_most: int = 40) -> str:

@@ -40,7 +40,8 @@ def demo(options: Options) -> None:
     arguments = ["cluster", str(file), "--output", str(results)]
     if options.force:
         arguments.append("--force")
-    terminal.say_path("\n$ ", f"{shlex.join(['typicality', *arguments])}\n")
+    terminal.say_path("\n$ ", shlex.join(["typicality", *arguments]))
+    terminal.say()
     hidden = ["--debug"] if click.get_current_context().params["debug"] else []
     main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
     terminal.say()

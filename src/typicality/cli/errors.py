@@ -1,5 +1,6 @@
 """What went wrong, in one sentence, and the exit code that says so to a script."""
 
+import errno
 import io
 import os
 import re
@@ -7,13 +8,16 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
+from typicality._words import one_line, shown_path
+
 # Exit codes; click has 0 for success and 2 for wrong use.
 _DEFECT, _UNUSABLE, _EXISTS, _INTERRUPT = 1, 3, 4, 130
+_WRITTEN = "typicality.written"  # a key of the context of click
 _INTERRUPTED = "Interrupted; nothing was written."
 _NO_MEMORY = (
     "There is not enough memory for this; choose fewer columns with --columns, or fit on a file of "
@@ -33,12 +37,18 @@ class UnusableError(ValueError):
     """A file, its rows or a model cannot be used; one sentence says why, and the remedy."""
 
 
+def note_written(path: str | Path) -> None:
+    """Remember that results have their name now: what goes wrong later is said accordingly."""
+    click.get_current_context().meta[_WRITTEN] = shown_path(path)
+
+
 @contextmanager
 def explained(*, debug: bool) -> Iterator[None]:
     """A context in which errors become one sentence on stderr and an exit code.
 
     With `debug` they come as they are, with their traceback.
     """
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # escapes for names that it cannot show
             stream.reconfigure(errors="backslashreplace")
@@ -47,7 +57,7 @@ def explained(*, debug: bool) -> Iterator[None]:
             yield
         sys.stdout.flush()  # a pipe that is gone shows here, not while Python ends
     except BrokenPipeError:  # nobody reads on, as with `| head`: that is no error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
     except (click.ClickException, click.exceptions.Exit):
         raise
     except WrongUseError as error:
@@ -55,10 +65,37 @@ def explained(*, debug: bool) -> Iterator[None]:
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             raise
-        sentence, code = _in_words(error)
-        failure = click.ClickException(sentence)
-        failure.exit_code = code  # type: ignore[misc]
-        raise failure from error
+        sentence, code = in_words(error)
+        if isinstance(error, OSError) and error.filename is None:
+            _discard_output()  # or Python would try again when it ends
+        raise failure(sentence, code) from error
+
+
+def failure(sentence: str, code: int) -> click.ClickException:
+    """An error that click prints, on one line, before it ends with a code."""
+    made = click.ClickException(one_line(sentence))
+    made.exit_code = code  # type: ignore[misc]
+    return made
+
+
+def _open_closed_streams() -> None:
+    """Let nothing be written to a stream that is closed, as in services and with ``>&-``."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # the next file would get its number, and what libraries print
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    with suppress(OSError, ValueError):  # a stream in memory has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -79,13 +116,13 @@ def _end(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _in_words(error: BaseException) -> tuple[str, int]:
+def in_words(error: BaseException) -> tuple[str, int]:
     """The sentence, and the exit code."""
     from typicality.exceptions import ModelFileError, TableError
 
     match error:
         case KeyboardInterrupt():
-            return str(error) or _INTERRUPTED, _INTERRUPT
+            return str(error) or _interrupted(), _INTERRUPT
         case TableError():
             return with_options(str(error)), _UNUSABLE
         case UnusableError() | ModelFileError():
@@ -95,6 +132,17 @@ def _in_words(error: BaseException) -> tuple[str, int]:
         case MemoryError():
             return _NO_MEMORY, _UNUSABLE
     return _BUG.format(kind=type(error).__name__, text=str(error).rstrip(".")), _DEFECT
+
+
+def _written() -> str | None:
+    """The results that have their name already."""
+    ctx = click.get_current_context(silent=True)
+    return None if ctx is None else ctx.meta.get(_WRITTEN)
+
+
+def _interrupted() -> str:
+    written = _written()
+    return f"Interrupted; {written} was written and is complete." if written else _INTERRUPTED
 
 
 def with_options(message: str) -> str:
@@ -108,9 +156,13 @@ def _text_of(error: OSError) -> str:
     if error.strerror is None:  # put into words where it was raised
         return str(error)
     reason = error.strerror[:1].lower() + error.strerror[1:]
+    if error.filename is None and _written():
+        return f"{_written()} was written and is complete, but not all could be printed: {reason}."
     if error.filename is None:
         return f"The results could not be written: {reason}."
     path = Path(os.fsdecode(error.filename))
     if path.name.startswith(".typicality-"):  # a temporary name says nothing to anybody
-        return f"Cannot write to the folder {path.parent}: {reason}. Choose another with --output."
-    return f"Cannot read or write {path}: {reason}."
+        folder = shown_path(path.parent)
+        return f"Cannot write to the folder {folder}: {reason}. Choose another with --output."
+    remedy = " Choose a shorter name with --output." if error.errno == errno.ENAMETOOLONG else ""
+    return f"Cannot read or write {shown_path(path)}: {reason}.{remedy}"

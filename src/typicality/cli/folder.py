@@ -3,8 +3,9 @@
 import json
 import platform
 import shlex
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from typicality import __version__
-from typicality._files import atomic_folder
+from typicality._files import atomic_file, atomic_folder, files_in, sha256_of
+from typicality._words import shown_path
+from typicality.cli.errors import note_written
 from typicality.cli.options import command_line
 from typicality.exceptions import ModelFileError
 
@@ -20,17 +23,34 @@ if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
-OURS = (
-    *("labels.csv", "outliers.csv", REPORT, RECORD),
-    *(f"{MODEL}/model.json", f"{MODEL}/arrays.safetensors"),
-)
 RECORD_FORMAT = 1
-_REQUIRED = {
-    *("command", "data", "estimator", "preparation", "results", "seed", "versions", "warnings"),
-}
-_REQUIRED_DATA = {
-    *("columns", "columns_left_out", "delimiter", "file", "fingerprint", "format", "header"),
-    *("missing", "n_rows", "n_rows_left_out", "path"),
+_LARGEST_RECORD = 2**26  # bytes
+_DEEPEST = 50  # levels of objects in a record
+# What a record of a run must hold: a type, a range, a set of values, a list of equals, or keys and
+# values; a question mark after a key says that it may be absent.
+_TEXT_OR_NONE = (str, type(None))
+_RUN: dict[str, Any] = {
+    "command": str,
+    "seed": range(2**32),
+    "warnings": [str],
+    "versions": {str: str},
+    "data": {
+        **dict.fromkeys(("file", "fingerprint"), str),
+        **dict.fromkeys(("path", "delimiter", "format"), _TEXT_OR_NONE),
+        **dict.fromkeys(("n_rows", "n_rows_left_out"), int),
+        "header": (bool, type(None)),
+        "columns": [str],
+        "columns_left_out": [{"name": str, "reason": str}],
+        "missing": {"error", "drop", "median"},
+    },
+    "preparation": {"parameters": {"scale": {"robust", "standard", "none"}}},
+    "estimator": {"class": str, "parameters": {str: object}},
+    "results": {
+        "n_iter": int,
+        "status": str,
+        "plan": {"method": str, "reason": str},
+        "explanation?": str,
+    },
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
 
@@ -39,22 +59,34 @@ def require_free(path: Path, *, force: bool) -> None:
     """Refuse to write where something is, unless that was asked for."""
     if path.exists() and not force:
         raise FileExistsError(
-            f"{path} exists already; choose another name with --output, or replace it with --force."
+            f"{shown_path(path)} exists already; choose another name with --output, or replace it "
+            "with --force."
         )
 
 
 @contextmanager
-def new_folder(path: str | Path | None, *, force: bool, ours: Collection[str]) -> Iterator[Any]:
+def new_folder(path: str | Path | None, *, force: bool, record: str) -> Iterator[Any]:
     """A folder that takes its name when all files are written; it is removed if anything fails.
 
-    None where `path` is None. Where something is there already, that is told before any work.
+    None where `path` is None. Where something is there already, that is told before any work; it is
+    replaced only if the file `record` in it accounts for every file.
     """
     if path is None:
         yield None
         return
     require_free(Path(path), force=force)
-    with atomic_folder(path, overwrite=force, ours=ours) as folder:
+    with atomic_folder(path, overwrite=force, recorded=partial(_recorded, name=record)) as folder:
         yield folder
+    note_written(path)
+
+
+def _recorded(folder: Path, *, name: str) -> dict[str, str | None]:
+    """The files that a record in a folder accounts for, with their hashes."""
+    with suppress(ModelFileError):
+        record = _read_json(folder / name)
+        if record.get("format") == RECORD_FORMAT and _fits(record.get("files"), {str: str}):
+            return {**record["files"], name: None}
+    return {}
 
 
 def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
@@ -81,8 +113,8 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     if not (folder / "model.json").is_file():
         holds = "holds no model" if path.exists() else "does not exist"
         raise ModelFileError(
-            f"{path} {holds}; give the folder that `typicality cluster` or `typicality outliers` "
-            "has written, or the folder `model` in it."
+            f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or `typicality "
+            "outliers` has written, or the folder `model` in it."
         )
     record_path = folder.parent / RECORD
     belongs = folder.name == MODEL and record_path.is_file()
@@ -91,17 +123,30 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     steps = getattr(pipeline, "named_steps", {})
     if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
         raise ModelFileError(
-            f"{folder} holds a model that does not know the columns of a file; use it "
+            f"{shown_path(folder)} holds a model that does not know the columns of a file; use it "
             "from Python with typicality.load, or make one with `typicality cluster`."
         )
     return pipeline, record, folder
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON."""
+    """Write a record as JSON, the last file of its folder, with the hashes of all others."""
+    hashes = {file: sha256_of(path.parent / file) for file in files_in(path.parent)}
+    path.write_bytes(_json_text({**record, "files": hashes}))
+
+
+def record_page(path: Path, record: Mapping[str, Any], page: str) -> None:
+    """Note in a record that a page in its folder was written again."""
+    if _fits(record.get("files"), {str: str}):
+        files = {**record["files"], page: sha256_of(path.parent / page)}
+        with atomic_file(path, overwrite=True, binary=True) as stream:
+            stream.write(_json_text({**record, "files": files}))
+
+
+def _json_text(record: Mapping[str, Any]) -> bytes:
     text = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n"
     # Names of files may hold bytes that are no text; they are kept as they are.
-    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    return text.encode("utf-8", errors="surrogateescape")
 
 
 def about_run() -> dict[str, Any]:
@@ -145,26 +190,59 @@ def read_record(path: Path) -> dict[str, Any]:
     ModelFileError
         The file is no such record.
     """
-    try:
-        record: dict[str, Any] = json.loads(
-            path.read_text(encoding="utf-8", errors="surrogateescape")
-        )
-    except (OSError, ValueError) as error:
+    record = _read_json(path)
+    if record.get("format") != RECORD_FORMAT or not _fits(record, _RUN):
         raise ModelFileError(
-            f"{path} cannot be read ({error}); run `typicality cluster` again to write it."
-        ) from error
-    data = record.get("data") if isinstance(record, dict) else None
-    if (
-        not isinstance(data, dict)
-        or record.get("format") != RECORD_FORMAT
-        or not record.keys() >= _REQUIRED
-        or not data.keys() >= _REQUIRED_DATA
-    ):
-        raise ModelFileError(
-            f"{path} is no record of a run that typicality {__version__} can read; write it again "
-            "with the command that made it."
+            f"{shown_path(path)} is no record of a run that typicality {__version__} can read; "
+            "write it again with the command that made it."
         )
     return record
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """The object in a file of JSON that may come from anybody."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
+            raise ValueError("it is no plain file, or larger than any record")
+        found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        if not isinstance(found, dict):
+            raise ValueError("it holds no object")
+        if not _is_flat(found):
+            raise ValueError("it is nested too deeply")
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ModelFileError(
+            f"{shown_path(path)} cannot be read ({reason}); run `typicality cluster` again to "
+            "write it."
+        ) from error
+    return found
+
+
+def _is_flat(found: Any) -> bool:
+    """Whether no value is deeper than `_DEEPEST` levels."""
+    level = [found]
+    for _ in range(_DEEPEST):
+        lists = (list(v.values()) if isinstance(v, dict) else v for v in level)
+        level = [value for some in lists if isinstance(some, list) for value in some]
+    return not level
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of JSON is of a kind, as `_RUN` describes kinds."""
+    if isinstance(kind, set | range):
+        return isinstance(value, str if isinstance(kind, set) else int) and value in kind
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_fits(entry, kind[0]) for entry in value)
+    if not isinstance(kind, dict):
+        return isinstance(value, kind)
+    if not isinstance(value, dict):
+        return False
+    if str in kind:
+        return all(_fits(entry, kind[str]) for entry in value.values())
+    return all(
+        _fits(value[name.rstrip("?")], inner) if name.rstrip("?") in value else name[-1] == "?"
+        for name, inner in kind.items()
+    )
 
 
 def as_json(value: Any) -> Any:

@@ -1,10 +1,13 @@
 """The group of commands; a command is imported when it is called or listed."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from typicality import __version__
+from typicality._words import one_line
+from typicality.cli.errors import failure, in_words
 
 # In the order of a first acquaintance, which is how --help lists them.
 _COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "compare", "report")
@@ -19,8 +22,18 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"typicality.cli.{cmd_name}"), cmd_name)
+        try:
+            command: click.Command = getattr(import_module(f"typicality.cli.{cmd_name}"), cmd_name)
+        except KeyboardInterrupt as error:
+            raise failure(*in_words(error)) from error
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:  # what was typed, or found by a pattern of the shell
+            error.message = one_line(error.message)  # type: ignore[misc]
+            raise
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -45,6 +45,8 @@ class Options:
         The number of threads; None for all cores.
     memory : float or None
         Gigabytes of working memory; None for scikit-learn's setting.
+    safe_csv : bool
+        Whether cells that a spreadsheet would take for formulas are made text.
     as_json : bool
         Whether the result is printed as JSON.
     quiet : bool
@@ -64,6 +66,7 @@ class Options:
     seed: int = 0
     jobs: int | None = None
     memory: float | None = None
+    safe_csv: bool = False
     as_json: bool = False
     quiet: bool = False
 
@@ -138,6 +141,13 @@ def comma_separated(
     return tuple(name.strip() for names in cells for name in names if name.strip())
 
 
+def _a_number(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """A number as it was given; NaN, which is in every range for click, is refused."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is not a number.", ctx, parameter)
+    return value
+
+
 def _adding(*options: Any) -> Callable[[Command], Command]:
     """A decorator that adds options to a command, in the order in which --help lists them."""
 
@@ -209,6 +219,13 @@ print_options = _adding(
     click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
 )
 
+safe_csv_option = click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Write an apostrophe before cells of text that begin with = + - or @, so that a "
+    "spreadsheet does not compute them.",
+)
+
 machine_options = _adding(
     click.option(
         "--jobs",
@@ -218,7 +235,8 @@ machine_options = _adding(
     ),
     click.option(
         "--memory",
-        type=click.FloatRange(min=0, min_open=True),
+        type=click.FloatRange(min=0, min_open=True, max=1e9),
+        callback=_a_number,
         metavar="GB",
         help="Gigabytes for the rows, and for what a step needs beyond them. [default: half of the "
         "machine, and 1]",
@@ -259,6 +277,7 @@ fit_options = _adding(
     ),
     click.option("--report/--no-report", default=True, help="Whether to write report.html."),
     _output("The folder for the results. [default: one named after FILE]"),
+    safe_csv_option,
     _work_options,
 )
 run_options_without_folder = _adding(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality._words import counted, listed
-from typicality.cli.errors import UnusableError
+from typicality._words import counted, listed, shown_path
+from typicality.cli.errors import UnusableError, note_written
 from typicality.cli.options import Options, command
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def report(options: Options, model: str) -> None:
     The rows are read from the file the run was made from, or from FILE where that has moved.
     """
     from typicality.cli.console import Terminal
-    from typicality.cli.folder import REPORT, load_run, require_free
+    from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
     from typicality.cli.rows import open_file, read_file
     from typicality.report.features import FeatureTable
     from typicality.report.payload import explain
@@ -58,8 +58,8 @@ def report(options: Options, model: str) -> None:
         pipeline, record, folder = load_run(model)
     if record is None:
         raise UnusableError(
-            f"{model} has no run.json, which says what was run on what; give the folder that "
-            "`typicality cluster` or `typicality outliers` has written."
+            f"{shown_path(model)} has no run.json, which says what was run on what; give the "
+            "folder that `typicality cluster` or `typicality outliers` has written."
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
@@ -70,8 +70,8 @@ def report(options: Options, model: str) -> None:
             same = rows.numeric.fingerprint == record["data"]["fingerprint"]
             if not same and not options.file:
                 raise UnusableError(
-                    f"{table.name} has changed since the run; run `{record['command']}` again, or "
-                    "name a file with the rows of the run: typicality report MODEL FILE."
+                    f"{table.name} has changed since the run; make the run again, or name a file "
+                    "with the rows of the run: typicality report MODEL FILE."
                 )
             for _ in rows.take_texts():
                 pass
@@ -94,6 +94,9 @@ def report(options: Options, model: str) -> None:
                 remarks=[] if same else [("Rows", f"{drawn} the fit.")],
                 overwrite=options.force,
             )
+            note_written(path)
+            if path.resolve() == (folder.parent / REPORT).resolve():
+                record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
 
 
@@ -108,8 +111,8 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         )
     if not file and not Path(path).exists() and not has_magic(path):
         raise UnusableError(
-            f"{path}, the file of this run, is gone; say where it is now: typicality report MODEL "
-            "FILE."
+            f"{shown_path(path)}, the file of this run, is gone; say where it is now: typicality "
+            "report MODEL FILE."
         )
     return Options(
         file=file or path,

@@ -21,7 +21,6 @@ from typicality.cli.console import Terminal, numbers, place, shown
 from typicality.cli.errors import UnusableError
 from typicality.cli.folder import (
     MODEL,
-    OURS,
     RECORD,
     REPORT,
     about_run,
@@ -91,7 +90,7 @@ def run_to_folder(
     with (
         within(options),
         open_file(options) as table,
-        new_folder(path, force=options.force, ours=OURS) as temporary,
+        new_folder(path, force=options.force, record=RECORD) as temporary,
     ):
         clean = None
         if reference is not None:
@@ -109,7 +108,8 @@ def run_to_folder(
                 for block in rows.take_texts():
                     here = slice(block.first_row, block.first_row + block.n_rows)
                     some = {name: values[here] for name, values in columns.items()}
-                    stream.write(csv_text(block, some, header=block.first_row == 0))
+                    first, safe = block.first_row == 0, options.safe_csv
+                    stream.write(csv_text(block, some, header=first, safe=safe))
             save(run.pipeline, temporary / MODEL)
             record = run.record()
         if report:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from typicality.cli.errors import UnusableError, WrongUseError
+from typicality.cli.errors import UnusableError, WrongUseError, note_written
 from typicality.cli.options import (
     Options,
     command,
@@ -17,6 +17,7 @@ from typicality.cli.options import (
     format_options,
     machine_options,
     print_options,
+    safe_csv_option,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
     help="The file to write, csv or .parquet; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@safe_csv_option
 @format_options
 @click.option(
     "--missing",
@@ -75,7 +77,13 @@ def score(options: Options, model: str) -> None:
         scaler.set_params(missing="median" if missing == "median" else "error")
         parquet = _is_parquet(output)
         judge = partial(
-            _judge, scaler=scaler, model=fitted, names=names, missing=missing, as_parquet=parquet
+            _judge,
+            scaler=scaler,
+            model=fitted,
+            names=names,
+            missing=missing,
+            as_parquet=parquet,
+            safe=options.safe_csv,
         )
         with (
             _writer(output, force=options.force) as write,
@@ -87,6 +95,8 @@ def score(options: Options, model: str) -> None:
                 tally = {name: tally[name] + counts[name] for name in tally}
                 n_rows = counted(tally["n_rows"], "row")
                 tell(f"Scored {n_rows} of {table.name}, {100 * table.fraction_read:.0f} %")
+    if output != "-":
+        note_written(output)
     if options.as_json:
         terminal.json({"output": output, **tally})
     if output != "-":
@@ -95,7 +105,14 @@ def score(options: Options, model: str) -> None:
 
 
 def _judge(
-    block: "Block", *, scaler: Any, model: Any, names: list[str], missing: str, as_parquet: bool
+    block: "Block",
+    *,
+    scaler: Any,
+    model: Any,
+    names: list[str],
+    missing: str,
+    as_parquet: bool,
+    safe: bool,
 ) -> tuple[Any, dict[str, int]]:
     """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
 
@@ -136,12 +153,12 @@ def _judge(
     }
     if as_parquet:
         return arrow_rows(block, extra, numeric=names), counts
-    return csv_text(block, extra, header=block.first_row == 0), counts
+    return csv_text(block, extra, header=block.first_row == 0, safe=safe), counts
 
 
 def _is_parquet(output: str) -> bool:
     from typicality.cli.console import shown
-    from typicality.tables import kind_of_suffix
+    from typicality.tables.opening import kind_of_suffix
 
     kind = kind_of_suffix(output)
     if kind not in (None, "csv", "parquet"):

@@ -112,7 +112,7 @@ def validate(
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with (
         within(options),
-        new_folder(options.output, force=options.force, ours=_FILES) as folder,
+        new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
     ):
         with terminal.doing(f"Reading {table.name}"):
@@ -268,16 +268,16 @@ def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple
     """Write all files; the names of those that were written."""
     from typicality.cli.folder import write_record
 
-    write_record(folder / _FILES[0], record)
     for name, rows in ((_FILES[1], study.table), (_FILES[2], study.score_table)):
         with open(folder / name, "x", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-    if find_spec("matplotlib") is None:
-        return _FILES[:-1]
-    _draw(folder / _PICTURE, study)
-    return _FILES
+    has_picture = find_spec("matplotlib") is not None
+    if has_picture:
+        _draw(folder / _PICTURE, study)
+    write_record(folder / _FILES[0], record)
+    return _FILES if has_picture else _FILES[:-1]
 
 
 # ---- what is drawn -------------------------------------------------------------------------------

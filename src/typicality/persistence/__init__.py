@@ -10,6 +10,7 @@ import json
 import os
 import stat
 import warnings
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from safetensors.numpy import save as bytes_of_arrays
 from sklearn.exceptions import InconsistentVersionWarning
 
 import typicality
-from typicality._files import atomic_folder
+from typicality._files import atomic_folder, sha256_of
 from typicality.exceptions import ModelFileError
 from typicality.persistence._objects import Writer, read_model
 from typicality.persistence._schema import ALLOWED, OF_SCIKIT_LEARN, SAVED_ESTIMATORS
@@ -61,7 +62,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     path : path
         The folder to make.
     overwrite : bool, default=False
-        Replace an older model that is there. A folder with any other file in it is never replaced.
+        Replace an older model that is there. A folder with any other file in it, or with arrays
+        that were changed, is never replaced.
 
     Returns
     -------
@@ -85,7 +87,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> bool((again.predict(X) == model.labels_).all())
     True
     """
-    with atomic_folder(path, overwrite=overwrite, ours=MODEL_FILES) as folder:
+    with atomic_folder(path, overwrite=overwrite, recorded=_recorded) as folder:
         try:
             document, arrays = _files_of(model)
         except (ModelFileError, RecursionError) as error:
@@ -192,16 +194,20 @@ def _files_of(model: Any) -> tuple[bytes, bytes]:
     return text, arrays
 
 
+def _recorded(folder: Path) -> dict[str, str | None]:
+    """The files of a model that is there, with the hash of the arrays; nothing for other folders.
+
+    A model of another version counts as well.
+    """
+    with suppress(ModelFileError, OSError):
+        digest = _description(folder / "model.json").get("arrays_sha256")
+        return {"model.json": None, "arrays.safetensors": str(digest)}
+    return {}
+
+
 def _document(path: Path) -> dict[str, Any]:
     """The description of a model, of a version we know."""
-    if _plain_file(path) > _LARGEST_DOCUMENT:
-        raise ModelFileError("model.json is larger than that of any model")
-    try:
-        document = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError("model.json is not valid JSON") from error
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise ModelFileError("model.json does not describe a model of typicality")
+    document = _description(path)
     number = document.get("format_version")
     if type(number) is not int or number < 1:
         raise ModelFileError("model.json has no format_version")
@@ -218,12 +224,23 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
+def _description(path: Path) -> dict[str, Any]:
+    """What model.json holds, if it says that it describes a model of typicality."""
+    if _plain_file(path) > _LARGEST_DOCUMENT:
+        raise ModelFileError("model.json is larger than that of any model")
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError("model.json is not valid JSON") from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise ModelFileError("model.json does not describe a model of typicality")
+    return document
+
+
 def _arrays(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     """The arrays that belong to a description."""
     _plain_file(path)
-    with open(path, "rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    if digest != document.get("arrays_sha256"):
+    if sha256_of(path) != document.get("arrays_sha256"):
         raise ModelFileError("arrays.safetensors is damaged, or belongs to another model.json")
     try:
         with safe_open(path, framework="np") as arrays:

@@ -39,6 +39,7 @@ _DEEPEST = 8  # lists in lists of a parameter
 # Objects in objects. Code that walks a model, as `repr` does, visits shared ones again each time.
 _DEEPEST_MODEL = 20
 _MOST_PARTS = 10_000
+_PARTS_OF_A_PIPELINE = 20  # how much it counts: each of them takes its time in `predict`
 _DTYPES = {name: np.dtype(name) for name in DTYPES}
 # Types that a parameter may be, by name.
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float}
@@ -223,7 +224,7 @@ class _Reader:
         if not isinstance(description, dict) or not isinstance(description.get("class"), str):
             raise ModelFileError("an object has no class")
         name = description["class"]
-        self._depth = self._n_parts = 1
+        self._depth, self._n_parts = 1, _PARTS_OF_A_PIPELINE if name == "Pipeline" else 1
         sizes: dict[str, int] = {}
         if name in SAVED_RECORDS:
             fields = self._values(description, "fields", name)

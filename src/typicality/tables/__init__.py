@@ -16,7 +16,7 @@ have a decimal point, and must be finite.
 
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
-from typicality.tables.opening import FORMATS, kind_of_suffix, open_table
+from typicality.tables.opening import FORMATS, open_table
 from typicality.tables.reading import LeftOut, NumericTable, read_rows, rows_of
 from typicality.tables.writing import (
     append_columns,
@@ -39,7 +39,6 @@ __all__ = [
     "arrow_rows",
     "csv_text",
     "free_names",
-    "kind_of_suffix",
     "masked_columns",
     "open_table",
     "read_rows",

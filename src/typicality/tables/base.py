@@ -22,6 +22,7 @@ from typicality.tables.cells import (
     plain,
     shown,
     texts_of,
+    without_formulas,
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
@@ -84,6 +85,11 @@ class Block:
         # Only text files have lines.
         parse = parse_typed if self.lines is None else parse_texts
         return [parse(column) for column in self.columns(names)]
+
+    def safe_csv_rows(self) -> Any:
+        """The rows as csv, without cells that a spreadsheet computes."""
+        columns = map(texts_of, self.columns(self.names))
+        return csv_rows_of([without_formulas(column) for column in columns])
 
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes: a line feed before each row, none after it."""

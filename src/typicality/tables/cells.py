@@ -23,6 +23,7 @@ _DATE = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_PLAIN_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _TRUTH = frozenset(["true", "false"])
 _LONGEST = 40  # characters of a cell in a message
 
@@ -188,6 +189,16 @@ def csv_rows_of(columns: Sequence[Any]) -> Any:
     texts = [_quoted(column, alone=len(columns) == 1) for column in columns]
     rows = pc.binary_join_element_wise(*texts, ",")
     return pc.binary_join_element_wise("\n", rows, "").cast("binary")
+
+
+def without_formulas(texts: Any) -> Any:
+    """Texts that a spreadsheet does not compute: an apostrophe before = + - @ and tabs.
+
+    Numbers stay as they are.
+    """
+    risky = pc.match_substring_regex(texts, r"^\s*[=+\-@]|^[\t\r]")
+    risky = pc.and_not(risky, pc.match_substring_regex(texts, _PLAIN_NUMBER))
+    return pc.if_else(risky, pc.binary_join_element_wise("'", texts, ""), texts)
 
 
 def _quoted(texts: Any, *, alone: bool) -> Any:

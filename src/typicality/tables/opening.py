@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typicality._words import counted
+from typicality._words import counted, shown_path
 from typicality.exceptions import TableError
 from typicality.tables.arrays import open_array
 from typicality.tables.arrow import (
@@ -103,7 +103,7 @@ def open_table(
     if source == "-":
         paths, name = [_copy_of_standard_input()], "standard input"
     else:
-        name = _shown_path(source)
+        name = shown_path(source)
         paths = _files_of(Path(source), name)
     temporary = paths[0] if source == "-" else None
     try:
@@ -127,13 +127,9 @@ def open_table(
         raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
 
 
-def _shown_path(path: str | os.PathLike[str]) -> str:
-    """A path as it was given; in quotation marks where it cannot be printed."""
-    text = os.fspath(path)
-    return text if text.isprintable() and text else repr(text)
-
-
 def _copy_of_standard_input() -> Path:
+    if sys.stdin is None:
+        raise TableError("There is no standard input: it is closed. Name a file instead of -.")
     with tempfile.NamedTemporaryFile(prefix="typicality-", delete=False) as copy:
         try:
             shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -179,7 +175,7 @@ def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
 
 
 def _by_suffix(path: Path) -> str:
-    suffix, name = path.suffix.lower(), _shown_path(path)
+    suffix, name = path.suffix.lower(), shown_path(path)
     if suffix in _PACKED:
         inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
         if inner not in ("csv", "tsv", "ndjson"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, shown
+from typicality.tables.cells import csv_rows_of, shown, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -63,7 +63,9 @@ def masked_columns(
     return spread
 
 
-def write_table(stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray[Any]]) -> None:
+def write_table(
+    stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray[Any]], *, safe: bool = False
+) -> None:
     """Read a table once more and write it as csv with columns appended.
 
     Parameters
@@ -74,12 +76,14 @@ def write_table(stream: IO[bytes], table: TableFile, extra: Mapping[str, NDArray
         The table. An error is raised where it is not what it was when it was read first.
     extra : mapping of str to array
         The new columns, one entry a row; see :func:`append_columns`.
+    safe : bool, default=False
+        Whether cells that a spreadsheet would take for a formula begin with an apostrophe.
     """
     n_rows = 0
     for block in table.blocks():
         rows = slice(block.first_row, block.first_row + block.n_rows)
         some = {name: values[rows] for name, values in extra.items()}
-        append_columns(stream, block, some, header=block.first_row == 0)
+        stream.write(csv_text(block, some, header=block.first_row == 0, safe=safe))
         n_rows += block.n_rows
     for name, values in extra.items():
         if len(values) != n_rows:
@@ -113,11 +117,16 @@ def append_columns(
     stream.write(csv_text(block, extra, header=header))
 
 
-def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -> bytes:
-    """The bytes that :func:`append_columns` writes."""
+def csv_text(
+    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
+) -> bytes:
+    """The bytes that :func:`append_columns` writes.
+
+    With `safe`, cells that a spreadsheet would take for a formula begin with an apostrophe.
+    """
     new = _new_columns(block, extra)
     texts = [number_texts(values) for values in new.values()]
-    rows = block.csv_rows()
+    rows = block.safe_csv_rows() if safe else block.csv_rows()
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
@@ -126,7 +135,9 @@ def csv_text(block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool) -
     offsets = np.frombuffer(rows.buffers()[1], np.int32)[[first, last]]
     # Each row has a line feed before it: that of the first row goes, one after the last comes.
     body = memoryview(rows.buffers()[2])[offsets[0] + 1 : offsets[1]]
-    head = csv_rows_of([pa.array([name]) for name in (*block.names, *new)])[0].as_py()[1:] + b"\n"
+    names = [pa.array([name]) for name in (*block.names, *new)]
+    names = list(map(without_formulas, names)) if safe else names
+    head = csv_rows_of(names)[0].as_py()[1:] + b"\n"
     return b"".join([head if header else b"", body, b"\n"])
 
 
