@@ -231,7 +231,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         space, m = opened.space, fuzzifier(self.m, opened.space)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
-        drawn = starts.draw(space, start_rule)
+        drawn = starts.draw(opened, start_rule)
         warn_about_features(opened, self)
         callbacks.begin(
             len(drawn) + needs_partition, lambda state: self._for_prediction(state, opened)

@@ -22,7 +22,7 @@ def check_rows(
 
     Missing values, NaN, are an error too unless they are allowed.
     """
-    _refuse_dates(X)
+    refuse_dates(X)
     try:
         rows: Floats = validate_data(
             estimator,
@@ -58,7 +58,7 @@ def check_rows(
     return rows
 
 
-def _refuse_dates(X: Any) -> None:
+def refuse_dates(X: Any) -> None:
     """Dates would pass as their number of nanoseconds."""
     table = narwhals.from_native(X, pass_through=True)
     named = table.schema.items() if hasattr(table, "schema") else []
