@@ -21,6 +21,7 @@ from typicality.kernels import (
     Gaussian,
     Linear,
     LocalGaussian,
+    Mixed,
     Polynomial,
     named_kernel,
 )
@@ -82,6 +83,7 @@ KERNELS = [
     Polynomial(),
     Polynomial(2, gamma=0.5, coef0=0.0),
     Cosine(),
+    Mixed(1, sigma=0.9),
     Function(rbf_kernel),
     named_kernel("sigmoid"),
 ]
@@ -112,6 +114,7 @@ DETECTORS = [
     OneClusterPCM(kernel="cauchy", sigma="scott", gamma=0.3, novelty=True),
     OneClusterPCM(kernel="connectivity"),
     OneClusterPCM(kernel="local", gamma=0.5),
+    OneClusterPCM(kernel=Mixed(2)),
     OneClusterPCM(weights="uniform", kernel="laplacian", sigma="knn"),
 ]
 
@@ -121,6 +124,7 @@ CUTTERS = [
     AlphaCutClustering(assign="core", at_least=2),
     AlphaCutClustering(kernel="local", alpha=0.36),
     AlphaCutClustering(kernel="gaussian"),
+    AlphaCutClustering(kernel=Mixed(2)),
     AlphaCutClustering(alpha=0.34, min_cluster_size=2),
     AlphaCutClustering(alpha="valley", kernel="laplacian"),
     AlphaCutClustering(

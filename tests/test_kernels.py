@@ -20,6 +20,7 @@ from typicality.kernels import (
     Laplacian,
     Linear,
     LocalGaussian,
+    Mixed,
     Polynomial,
     compiled_distances,
     has_compiled_distances,
@@ -36,6 +37,9 @@ FORMULAS = {
     Laplacian(0.7): lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 0.7),
     Cauchy(0.7): lambda x, y: 1 / (1 + np.sum((x - y) ** 2) / 0.7**2),
     Polynomial(2, gamma=0.5, coef0=3.0): lambda x, y: (0.5 * (x @ y) + 3) ** 2,
+    Mixed(2, sigma=0.7): lambda x, y: np.exp(
+        -np.sum((x[:2] - y[:2]) ** 2) / (2 * 0.7**2) - np.sum((x[2:] - y[2:]) ** 2) / 2
+    ),
     Cosine(): lambda x, y: x @ y / np.sqrt((x @ x) * (y @ y)),
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -16,7 +17,7 @@ from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
 from typicality import preprocessing
 from typicality.preprocessing import ColumnScaler
 
-SCALERS = [ColumnScaler(), ColumnScaler(missing="median")]
+SCALERS = [ColumnScaler(), ColumnScaler(missing="median", log="all")]
 # The checks mix arrays and data frames on purpose.
 MIXED = pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 
@@ -83,6 +84,43 @@ def test_scaler_survives_quartiles_next_to_a_spike(rng):
     column = np.append(rng.normal(size=520), np.zeros(480))[:, None]
     assert np.ptp(np.quantile(column, [0.25, 0.75])) / 1.349 < 0.1
     assert 0.4 < ColumnScaler().fit(column).scale_[0] < 0.7
+
+
+def test_scaler_takes_logarithms_of_skewed_columns_only(rng):
+    X = np.column_stack(
+        [
+            rng.lognormal(10.0, 2.0, 501),  # gross domestic products
+            rng.normal(size=501),
+            -rng.lognormal(0.0, 1.5, 501),
+            10.0 - rng.lognormal(0.0, 0.3, 501),  # its tail is below, where logarithms do no good
+            rng.poisson(0.7, 501),
+            np.zeros(501),
+        ]
+    )
+    scaler = ColumnScaler(log="auto").fit(X)
+    assert_array_equal(scaler.log_unit_ > 0, [True, False, True, False, False, False])
+    unit = np.quantile(X[:, 0], 0.05)
+    peer = ColumnScaler().fit_transform(np.log1p(X[:, [0]] / unit))
+    assert_allclose(scaler.transform(X)[:, [0]], peer, rtol=1e-9, atol=1e-12)
+    assert_array_equal(scaler.transform(X)[:, 1], ColumnScaler().fit_transform(X)[:, 1])
+    assert_allclose(scaler.inverse_transform(scaler.transform(X)), X, rtol=1e-9, atol=1e-9)
+
+
+def test_scaler_takes_logarithms_of_all_columns_by_sign():
+    X = np.array([[-10.0], [-1.0], [0.0], [1.0], [10.0]])
+    Z = ColumnScaler(log="all", scale="none").fit_transform(X)
+    unit = np.quantile([1.0, 1.0, 10.0, 10.0], 0.05)
+    assert_allclose(
+        Z.ravel(), [-np.log1p(10 / unit), -np.log1p(1 / unit), 0, *np.log1p([1 / unit, 10 / unit])]
+    )
+
+
+def test_scaler_fills_in_medians_before_logarithms(rng):
+    X = rng.lognormal(3.0, 1.0, (101, 1))
+    X[5] = np.nan
+    scaler = ColumnScaler(log="all", missing="median").fit(X)
+    assert_allclose(scaler.transform(X)[5], 0.0, atol=1e-12)
+    assert scaler.fill_ == [np.nanmedian(X)]
 
 
 @pytest.mark.parametrize("scale", ["robust", "standard"])

@@ -36,6 +36,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LocalGaussian",
+    "Mixed",
     "Polynomial",
     "Stationary",
     "named_kernel",
@@ -669,6 +670,78 @@ class Cosine:
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
         return pair_distances(_directions(X), _directions(Y), "sqeuclidean")
+
+
+@dataclass(frozen=True)
+class Mixed:
+    r"""Numbers and categories: a Gaussian kernel, times a factor for each category that differs.
+
+    .. math:: K(x, y) = e^{-\lVert x - y \rVert^2 / (2 \sigma^2)}
+        \prod_j \lambda_j^{[c_j \ne d_j]}
+
+    Rows are as :class:`typicality.preprocessing.MixedColumns` makes them: first the numbers, then
+    for each category a column that is :math:`\sqrt{-\ln \lambda_j}` in rows of that category and 0
+    in others. Rows of different categories have the squared distance
+    :math:`-2 \ln \lambda_j` there, so with these columns times :math:`\sigma` the kernel is a
+    Gaussian. An estimator multiplies them, and computes its sums as those of a Gaussian kernel.
+
+    Implements :cite:`aitchison1976` and :cite:`li2003`, the kernel of unordered categories.
+
+    Parameters
+    ----------
+    n_numeric : int
+        How many columns hold numbers; they come first.
+    sigma : float, optional
+        The width for these. When left out, the parameter `sigma` of the estimator gives the width
+        or the rule for it, which then looks at the numbers only; without numbers a rule gives 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from typicality.kernels import Mixed
+    >>> half = np.sqrt(-np.log(0.5))
+    >>> X = np.array([[1.0, half, 0.0], [1.0, 0.0, half]])
+    >>> Mixed(1, sigma=2.0)(X, X)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    n_numeric: int
+    sigma: float | None = None
+    positive_semidefinite = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.n_numeric, int) or self.n_numeric < 0:
+            raise ValueError(
+                f"n_numeric must be a whole number, 0 or more, got {self.n_numeric!r}: it counts "
+                "the columns of numbers, which come first."
+            )
+        if self.sigma is not None:
+            Gaussian(self.sigma)  # checks it
+
+    def __call__(self, X: Floats, Y: Floats) -> Floats:
+        """The exact block of kernel values, shape (len(X), len(Y))."""
+        return Gaussian(1.0)(self._in_widths(X), self._in_widths(Y))
+
+    def diag(self, X: Floats) -> Floats:
+        return np.ones(len(X))
+
+    def sqdist(self, X: Floats, Y: Floats) -> Floats:
+        return Gaussian(1.0).sqdist(self._in_widths(X), self._in_widths(Y))
+
+    def factors(self, n_features: int, sigma: float) -> Doubles:
+        """What columns are multiplied by to make the kernel a Gaussian of width `sigma`."""
+        if self.n_numeric > n_features:
+            raise ValueError(
+                f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} columns of "
+                "numbers of kernels.Mixed. Pass rows as preprocessing.MixedColumns makes them."
+            )
+        return np.where(np.arange(n_features) < self.n_numeric, 1.0, sigma)
+
+    def _in_widths(self, X: Floats) -> Floats:
+        if self.sigma is None:
+            raise ValueError("kernels.Mixed has no sigma: give one, or pass it to an estimator.")
+        return np.asarray(X * (self.factors(X.shape[1], self.sigma) / self.sigma))
 
 
 def _sqnorm(X: Floats) -> Floats:

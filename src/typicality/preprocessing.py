@@ -2,25 +2,33 @@
 
 Distances add up differences of columns, so a column in grams counts a million times more than
 the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
+:class:`MixedColumns` lets categories take part.
 """
 
-from typing import Annotated, Any, ClassVar, Self
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
+import narwhals
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from typicality._compat import StrOptions, fit_context
+from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
+from typicality.exceptions import FeatureWarning, warn
 from typicality.geometry.base import row_blocks
-from typicality.geometry.checks import check_rows, differ, rounding_of
+from typicality.geometry.checks import check_rows, differ, refuse_dates, rounding_of
 
-__all__ = ["ColumnScaler"]
+__all__ = ["ColumnScaler", "MixedColumns"]
 
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
+_MOST_CATEGORIES = 30
+_MISMATCH = 0.5  # of columns that a dictionary does not name
+_SKEWED, _LESS_SKEWED = 0.5, 0.2
+_SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
 
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -46,11 +54,19 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     missing : {"error", "median"}, default="error"
         What to do with NaN: refuse it, or put the median of the column, as it was in `fit`, in its
         place.
+    log : {"none", "auto", "all"}, default="none"
+        Which columns are replaced by sign(x) log(1 + abs(x) / u) before they are scaled, so that
+        ratios count instead of differences: none; those that are skewed and less so afterwards;
+        or all. The unit u is the value that 5 % of the sizes abs(x) stay below, zeros left out.
+        A column is skewed if its skewness (q + p - 2 m) / (q - p) is beyond .5 either way: m is
+        the median, 5 % of the values are below p and 5 % above q. The logarithm must take away .2.
 
     Attributes
     ----------
+    log_unit_ : array of shape (n_features_in_,)
+        The unit u of each column; 0 where there is no logarithm.
     center_ : array of shape (n_features_in_,)
-        What is subtracted.
+        What is subtracted, after the logarithm.
     scale_ : array of shape (n_features_in_,)
         What differences are divided by; never zero.
     fill_ : array of shape (n_features_in_,)
@@ -76,17 +92,20 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scale": [StrOptions({"robust", "standard", "none"})],
         "missing": [StrOptions({"error", "median"})],
+        "log": [StrOptions({"none", "auto", "all"})],
     }
 
+    log_unit_: Annotated[Doubles, "d"]
     center_: Annotated[Doubles, "d"]
     scale_: Annotated[Doubles, "d"]
     fill_: Annotated[Doubles, "d"]
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
 
-    def __init__(self, *, scale: str = "robust", missing: str = "error") -> None:
+    def __init__(self, *, scale: str = "robust", missing: str = "error", log: str = "none") -> None:
         self.scale = scale
         self.missing = missing
+        self.log = log
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -113,7 +132,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self, X, training=True, at_least=1, allow_missing=self.missing == "median"
         )
         moments = [self._moments(column, j) for j, column in enumerate(rows.T)]
-        self.fill_, self.center_, self.scale_ = np.array(moments, dtype=np.float64).T.copy()
+        found = np.array(moments, dtype=np.float64).T.copy()
+        self.log_unit_, self.fill_, self.center_, self.scale_ = found
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -138,6 +158,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             for block in row_blocks(len(rows)):
                 some = rows[block].astype(np.float64)
                 some = np.where(np.isnan(some), self.fill_, some)
+                some = _signed_log(some, self.log_unit_)
                 scaled[block] = (some - self.center_) / self.scale_
         overflown = np.argwhere(np.isinf(scaled))
         if len(overflown):
@@ -169,10 +190,14 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"X has {rows.shape[1]} columns, but the scaler was fitted on "
                 f"{self.n_features_in_}. Pass the same columns, in the same order."
             )
-        return np.asarray(rows * self.scale_ + self.center_, dtype=rows.dtype)
+        back = rows * self.scale_ + self.center_
+        logs = self.log_unit_ > 0
+        back[:, logs] = np.sign(back[:, logs]) * np.expm1(np.abs(back[:, logs]))
+        back[:, logs] *= self.log_unit_[logs]
+        return np.asarray(back, dtype=rows.dtype)
 
-    def _moments(self, column: Floats, j: int) -> tuple[float, float, float]:
-        """The median, the centre and the scale of a column."""
+    def _moments(self, column: Floats, j: int) -> tuple[float, float, float, float]:
+        """The unit of the logarithm, the median, the centre and the scale of a column."""
         present = column[~np.isnan(column)]
         if not len(present):
             raise ValueError(
@@ -182,10 +207,13 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         values = present.astype(np.float64)
         with np.errstate(over="ignore"):
             median = float(np.median(values))
+            unit = _log_unit(values, self.log)
+            values = _signed_log(values, np.float64(unit))
+            center = float(_signed_log(np.float64(median), np.float64(unit)))
             if self.scale == "none":
-                return median, 0.0, 1.0
+                return unit, median, 0.0, 1.0
             if not differ(values.min(), values.max(), column.dtype):
-                return median, median, 1.0
+                return unit, median, center, 1.0
             mean, deviation = _mean_and_deviation(values)
             scale = deviation
             if self.scale == "robust":
@@ -195,11 +223,41 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"{self._label(j)} of X has values too far apart for float64: from "
                 f"{values.min():.1e} to {values.max():.1e}. Divide the column by a large number."
             )
-        return median, mean if self.scale == "standard" else median, scale
+        return unit, median, mean if self.scale == "standard" else center, scale
 
     def _label(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
         return f"Column {j}" if names is None else f"Column {str(names[j])!r}"
+
+
+def _signed_log(values: Any, unit: Any) -> Doubles:
+    """sign(x) log(1 + abs(x) / unit) where the unit is above zero, else x."""
+    ratios = np.abs(values) / np.where(unit > 0, unit, 1.0)
+    return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
+
+
+def _log_unit(values: Doubles, log: str) -> float:
+    """The unit in which the logarithm of a column is taken; 0 for none."""
+    sizes = np.abs(values[values != 0])
+    if log == "none" or not len(sizes):
+        return 0.0
+    unit = max(float(np.quantile(sizes, 0.05)), _SMALLEST_UNIT)
+    if log == "auto":
+        before = abs(_skewness(values))
+        after = abs(_skewness(_signed_log(values, np.float64(unit))))
+        return unit if before > _SKEWED and after < before - _LESS_SKEWED else 0.0
+    return unit
+
+
+def skewed_columns(X: Floats) -> NDArray[np.bool_]:
+    """Which columns ``log="auto"`` replaces by logarithms; missing values are left out."""
+    present = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
+    return np.array([len(values) > 0 and _log_unit(values, "auto") > 0 for values in present])
+
+
+def _skewness(values: Doubles) -> float:
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
+    return float((high + low - 2.0 * median) / (high - low)) if high > low else 0.0
 
 
 def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
@@ -210,3 +268,380 @@ def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
     widest = float(np.abs(far).max())
     deviation = widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
     return mean * unit, max(deviation, _SMALLEST)
+
+
+# ---- numbers and categories ----------------------------------------------------------------------
+
+
+class MixedColumns(TransformerMixin, BaseEstimator):
+    r"""Turn a table of numbers and categories into rows of numbers.
+
+    Columns of numbers come first, scaled by :class:`ColumnScaler`. Each column of categories then
+    becomes as many columns as it has categories: a row has h in that of its category and 0 in the
+    others, so two rows that differ have the squared distance :math:`2 h^2` there. A category that
+    was not there in `fit` gets the point with that distance from all of them,
+    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (ordered
+    categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
+
+    `mismatch` says how much less alike two rows are that differ in a category. For a kernel use
+    :class:`typicality.kernels.Mixed`, which brings these columns to the width of the kernel; then
+    ``mismatch=0.5`` means: half as alike. Without a kernel, in the input space, use
+    ``mismatch="balanced"``.
+
+    Original to typicality, see docs/theory; the kernel is that of :cite:`li2003`.
+
+    Parameters
+    ----------
+    categorical : "auto" or list of str or int, default="auto"
+        The columns of categories, by name or position. "auto" takes those that hold text, True and
+        False, or values of a categorical type. All other columns must hold numbers.
+    mismatch : float in (0, 1), dict or "balanced", default=0.5
+        The factor :math:`\lambda` of a kernel for rows that differ in the column,
+        :math:`h = \sqrt{-\ln \lambda}`; in a dictionary, that of each column by name, and 0.5 for
+        those it does not name. "balanced": :math:`h^2 = 1 / (1 - \sum_k p_k^2)` for categories of
+        shares p, so that each column of categories adds as much to the mean squared distance of two
+        rows as a column of numbers with standard deviation 1.
+    max_categories : "auto" or int, default="auto"
+        Columns with more categories stay out, with a warning. "auto" is 30, and a tenth of the
+        number of rows where that is less.
+    scale : {"robust", "standard", "none"}, default="robust"
+        How numbers are scaled, as in :class:`ColumnScaler`.
+    missing : {"error", "median"}, default="error"
+        What to do with missing values: refuse them, or put the median in place of a missing number
+        and take a missing category for a category of its own. Empty text is missing, too.
+
+    Attributes
+    ----------
+    n_numeric_ : int
+        The number of columns of numbers, which come first: `n_numeric` of ``kernels.Mixed``.
+    kinds_ : list of str
+        What each column is: "number", "rank", "category" or "left out".
+    categories_ : list of arrays of str
+        The categories of each column as text, in order; none for numbers.
+    heights_ : array of shape (n_category_columns,)
+        The value h of each column of categories.
+    left_out_ : dict of str to str
+        The columns that stay out, and why.
+    scaler_ : ColumnScaler or None
+        The scaler of the numbers.
+    n_features_in_ : int
+        How many columns there were.
+    feature_names_in_ : array of str
+        Their names, where they have some.
+
+    See Also
+    --------
+    typicality.kernels.Mixed : The kernel of such rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from typicality.preprocessing import MixedColumns
+    >>> table = pd.DataFrame({"weight": [1.0, 2, 3, 4] * 5, "sex": ["f", "m", "m", "f"] * 5})
+    >>> columns = MixedColumns().fit(table)
+    >>> columns.get_feature_names_out()
+    array(['weight', 'sex=f', 'sex=m'], dtype=object)
+    >>> columns.transform(table.head(2)).round(2)
+    array([[-1.35,  0.83,  0.  ],
+           [-0.45,  0.  ,  0.83]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "categorical": [StrOptions({"auto"}), "array-like"],
+        "mismatch": [StrOptions({"balanced"}), Interval(Real, 0, 1, closed="neither"), dict],
+        "max_categories": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+        "scale": ColumnScaler._parameter_constraints["scale"],
+        "missing": ColumnScaler._parameter_constraints["missing"],
+    }
+
+    n_features_in_: Annotated[int, "_columns"]
+    feature_names_in_: Annotated[NDArray[np.object_], "_columns"]
+    n_numeric_: int
+    kinds_: list[str]
+    categories_: list[Annotated[NDArray[np.object_], "*"]]
+    heights_: Annotated[Doubles, "*"]
+    left_out_: dict[str, str]
+    scaler_: ColumnScaler | None
+
+    def __init__(
+        self,
+        *,
+        categorical: Any = "auto",
+        mismatch: float | str | dict[str, float] = 0.5,
+        max_categories: int | str = "auto",
+        scale: str = "robust",
+        missing: str = "error",
+    ) -> None:
+        self.categorical = categorical
+        self.mismatch = mismatch
+        self.max_categories = max_categories
+        self.scale = scale
+        self.missing = missing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "median"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find the categories of the columns, and the scale of the numbers.
+
+        Parameters
+        ----------
+        X : dataframe or array-like of shape (n_samples, n_features)
+            The rows; an array of objects may mix numbers and text.
+        y : ignored
+            There for the conventions of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        table = self._read(X, training=True)
+        kinds, categories, left_out = [], [], {}
+        for column, kind in zip(table, self._kinds(table), strict=True):
+            known: list[str] = []
+            if kind == "rank":
+                known = [str(name) for name in column.order or ()]
+            elif kind == "category":
+                known = sorted({*self._texts(column)})
+                reason = self._reason_to_leave_out(len(known), len(column.values))
+                if reason is not None:
+                    kind, known, left_out[column.name] = "left out", [], reason
+            kinds.append(kind)
+            categories.append(np.array(known, dtype=object))
+        if not {*kinds} - {"left out"}:
+            raise ValueError(
+                f"No column of X can be used: {_listed_reasons(left_out)}. Set max_categories to "
+                "allow more categories, or pass other columns."
+            )
+        if left_out:
+            warn(
+                f"Columns left out: {_listed_reasons(left_out)}. Set max_categories to allow more "
+                "categories, or drop the columns.",
+                FeatureWarning,
+            )
+        self.kinds_, self.categories_, self.left_out_ = kinds, categories, left_out
+        numbers = self._numbers(table)
+        self.n_numeric_ = numbers.shape[1]
+        self.scaler_ = None
+        if self.n_numeric_:
+            self.scaler_ = ColumnScaler(scale=self.scale, missing=self.missing).fit(numbers)
+        heights = [
+            self._height(column)
+            for column, kind in zip(table, kinds, strict=True)
+            if kind == "category"
+        ]
+        self.heights_ = np.array(heights, dtype=np.float64)
+        return self
+
+    def transform(self, X: ArrayLike) -> Doubles:
+        """Rows of numbers: the scaled numbers, then the columns of categories.
+
+        Parameters
+        ----------
+        X : dataframe or array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            The columns that `get_feature_names_out` names.
+        """
+        check_is_fitted(self)
+        table = self._read(X, training=False)
+        blocks = []
+        if self.scaler_ is not None:
+            blocks.append(np.asarray(self.scaler_.transform(self._numbers(table)), np.float64))
+        heights = iter(self.heights_)
+        for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
+            if kind == "category":
+                blocks.append(_one_hot(self._texts(column), known, float(next(heights))))
+        return np.column_stack(blocks)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """The names of the columns: those of numbers, then "column=category".
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the columns that went in, where `fit` saw none.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        columns = list(zip(names, self.kinds_, self.categories_, strict=True))
+        made = [str(name) for name, kind, _ in columns if kind in ("number", "rank")]
+        for name, kind, known in columns:
+            made += [f"{name}={category}" for category in known if kind == "category"]
+        return np.asarray(made, dtype=object)
+
+    def _read(self, X: Any, *, training: bool) -> "list[_Column]":
+        """The columns of X, checked as far as all columns are."""
+        refuse_dates(X)
+        table = narwhals.from_native(X, pass_through=True, eager_only=True)
+        if not hasattr(table, "schema"):
+            X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
+            X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=self)
+        validate_data(self, X, reset=training, skip_check_array=True)
+        if hasattr(table, "schema"):
+            columns = [_Column.of_series(table[name]) for name in table.columns]
+        else:
+            columns = [_Column.of_array(f"x{j}", values) for j, values in enumerate(X.T)]
+        if not columns or not len(columns[0].values):
+            raise ValueError(f"X has shape {X.shape}. Pass at least one row (0 sample(s) found).")
+        return columns
+
+    def _kinds(self, table: "list[_Column]") -> list[str]:
+        if isinstance(self.categorical, str):
+            return [column.kind for column in table]
+        names = [column.name for column in table]
+        chosen = set()
+        for which in self.categorical:
+            if which not in names and which not in range(len(names)):
+                raise ValueError(
+                    f"categorical names {which!r}, which is no column of X. The columns are "
+                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+                )
+            chosen.add(names.index(which) if which in names else int(which))
+        kinds = []
+        for j, column in enumerate(table):
+            kind = "category" if j in chosen else column.kind
+            if kind == "category" and j not in chosen:
+                raise ValueError(
+                    f"Column {column.name!r} of X holds more than numbers, for example "
+                    f"{column.values[0]!r}. Name it in categorical, or drop it."
+                )
+            kinds.append(kind)
+        return kinds
+
+    def _reason_to_leave_out(self, n_categories: int, n_rows: int) -> str | None:
+        if n_categories == 1:
+            return "all its values are equal"
+        automatic = isinstance(self.max_categories, str)
+        limit = min(_MOST_CATEGORIES, n_rows / 10) if automatic else float(self.max_categories)
+        if n_categories <= limit:
+            return None
+        return f"it has {n_categories:,} categories in {n_rows:,} rows, more than {limit:g}"
+
+    def _height(self, column: "_Column") -> float:
+        if self.mismatch == "balanced":
+            counts = np.unique(self._texts(column).astype(str), return_counts=True)[1]
+            return float(1.0 / np.sqrt(1.0 - np.sum((counts / counts.sum()) ** 2)))
+        worth: Any = self.mismatch
+        if isinstance(worth, dict):
+            worth = worth.get(column.name, _MISMATCH)
+        if not (isinstance(worth, Real) and 0 < float(worth) < 1):
+            raise ValueError(
+                f"mismatch of column {column.name!r} must be between 0 and 1, got {worth!r}: rows "
+                "that differ in the column are so much less alike."
+            )
+        return float(np.sqrt(-np.log(float(worth))))
+
+    def _texts(self, column: "_Column") -> NDArray[np.object_]:
+        """The categories of the rows as text; empty where missing."""
+        texts = np.array([_as_text(value) for value in column.values], dtype=object)
+        if self.missing == "error":
+            _refuse_missing(texts == "", column.name)
+        return texts
+
+    def _numbers(self, table: "list[_Column]") -> Doubles:
+        numbers = []
+        for column, kind, known in zip(table, self.kinds_, self.categories_, strict=True):
+            if kind == "number":
+                values = column.as_numbers()
+            elif kind == "rank":
+                values = _ranks(column, known)
+            else:
+                continue
+            if self.missing == "error":
+                _refuse_missing(np.isnan(values), column.name)
+            numbers.append(values)
+        return np.column_stack(numbers) if numbers else np.empty((len(table[0].values), 0))
+
+
+class _Column(NamedTuple):
+    """A column of a table: its values, its kind, and the order of its categories, if any."""
+
+    name: str
+    values: Any
+    kind: str
+    order: tuple[str, ...] | None = None
+
+    @classmethod
+    def of_series(cls, series: Any) -> Self:
+        dtype, name = series.dtype, str(series.name)
+        if isinstance(dtype, narwhals.Enum):
+            return cls(name, series.to_list(), "rank", tuple(dtype.categories))
+        if dtype.is_numeric():
+            values = [np.nan if value is None else value for value in series.to_list()]
+            return cls(name, values, "number")
+        return cls.of_array(name, np.array(series.to_list(), dtype=object))
+
+    @classmethod
+    def of_array(cls, name: str, values: NDArray[Any]) -> Self:
+        if values.dtype.kind == "c":
+            raise ValueError("Complex data not supported: X has complex values.")
+        if values.dtype.kind in "iuf" or all(map(_is_number, values)):
+            return cls(name, values, "number")
+        return cls(name, values, "category")
+
+    def as_numbers(self) -> Doubles:
+        try:
+            return np.array([np.nan if v is None else v for v in self.values], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Column {self.name!r} of X held numbers in fit and holds others now: {error}."
+            ) from error
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool | np.bool_))
+
+
+def _as_text(value: Any) -> str:
+    if value is None or value != value or type(value).__name__ == "NAType":
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)  # a column of whole numbers with gaps holds floats
+    return str(value)
+
+
+def _ranks(column: _Column, known: NDArray[np.object_]) -> Doubles:
+    rank = {name: float(i) for i, name in enumerate(known)}
+    texts = [_as_text(value) for value in column.values]
+    for row, text in enumerate(texts):
+        if text and text not in rank:
+            raise ValueError(
+                f"Column {column.name!r} of X has {text!r} in row {row} (counted from 0), which is "
+                f"none of its ordered categories {', '.join(known)}. Remove the row."
+            )
+    return np.array([rank.get(text, np.nan) for text in texts])
+
+
+def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: float) -> Doubles:
+    place = {category: k for k, category in enumerate(known)}
+    codes = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
+    is_known = codes >= 0
+    block = np.zeros((len(texts), len(known)))
+    block[np.flatnonzero(is_known), codes[is_known]] = height
+    block[~is_known] = height * (1.0 - np.sqrt(1.0 + len(known))) / len(known)
+    return block
+
+
+def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+    if missing.any():
+        raise ValueError(
+            f"X misses {int(missing.sum()):,} value(s) (NaN) in column {name!r}, first in row "
+            f"{int(missing.argmax())} (counted from 0). Remove such rows, or set missing='median'."
+        )
+
+
+def _listed_reasons(left_out: dict[str, str]) -> str:
+    return "; ".join(f"{name!r}, {reason}" for name, reason in left_out.items())

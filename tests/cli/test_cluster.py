@@ -69,7 +69,8 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert record["results"]["chosen"] == "AlphaCutClustering"
     assert record["results"]["explanation"].startswith("2 clusters by density")
     assert 0 < record["results"]["agreement"] <= 1
-    assert record["preparation"]["parameters"] == {"scale": "robust", "missing": "error"}
+    prepared = {"scale": "robust", "missing": "error", "log": "none"}
+    assert record["preparation"]["parameters"] == prepared
     assert record["versions"].keys() >= {"python", "typicality", "numpy", "scipy", "scikit-learn"}
     assert record["results"]["sizes"] == [40, 25]
     assert record["results"]["n_nowhere"] == 1

@@ -33,6 +33,8 @@ class Options:
         Columns to leave out.
     scale : {"robust", "standard", "none"}
         How columns are brought to one scale.
+    transform : {"none", "auto", "log"}
+        Which columns are replaced by logarithms.
     missing : {"error", "drop", "median"} or None
         What happens to rows with missing values; None for what an earlier run did.
     output : str or None
@@ -60,6 +62,7 @@ class Options:
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
+    transform: str = "none"
     missing: str | None = "error"
     output: str | None = None
     force: bool = False
@@ -129,7 +132,7 @@ def _quoted(value: str) -> str:
 
 
 _TABLE_NAMES = frozenset(
-    ["file", "format", "delimiter", "header", "columns", "ignore", "scale", "missing"]
+    ["file", "format", "delimiter", "header", "columns", "ignore", "scale", "transform", "missing"]
 )
 
 
@@ -204,6 +207,13 @@ table_options = _adding(
         default="robust",
         help="How columns are brought to one scale: by median and quartiles, by mean and standard "
         "deviation, or not at all.",
+    ),
+    click.option(
+        "--transform",
+        type=click.Choice(["none", "auto", "log"]),
+        default="none",
+        help="Logarithms before scaling, so that ratios count: of no column, of skewed ones "
+        "(auto), or of all.",
     ),
     click.option(
         "--missing",

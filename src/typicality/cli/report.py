@@ -21,6 +21,12 @@ _SCALES = {
     "standard": "Each column was centred at its mean and divided by its standard deviation.",
     "none": "Columns were compared as they are, without scaling.",
 }
+_TRANSFORMS = {"none": "none", "auto": "auto", "all": "log"}
+_LOGS = {
+    "none": "",
+    "auto": " Before that, skewed columns were replaced by logarithms.",
+    "all": " Before that, columns were replaced by logarithms.",
+}
 _MISSING = {
     "error": "There were none, and none are accepted.",
     "drop": "Rows with missing values were left out.",
@@ -121,6 +127,7 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         header=data["header"],
         columns=tuple(data["columns"]),
         scale=record["preparation"]["parameters"]["scale"],
+        transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
         missing=data["missing"],
     )
 
@@ -178,6 +185,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was run on what, as headings and sentences."""
     data, results, estimator = record["data"], record["results"], record["estimator"]
     left_out = [f"{column['name']}: {column['reason']}" for column in data["columns_left_out"]]
+    scaler = record["preparation"]["parameters"]
     missing, n_left_out = _MISSING[data["missing"]], data["n_rows_left_out"]
     if n_left_out:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
@@ -189,7 +197,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         *([] if reference is None else [("Reference", _about(reference))]),
         ("Columns", f"{listed(data['columns'], at_most=20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
-        ("Scale", _SCALES[record["preparation"]["parameters"]["scale"]]),
+        ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler.get("log", "none")]),
         ("Missing values", missing),
         ("Method", f"{estimator['class']}, {parameters}."),
         *([] if explained is None else [("Choice", explained)]),

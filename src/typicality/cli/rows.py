@@ -85,7 +85,9 @@ class FileRows:
     def scaler(self) -> ColumnScaler:
         """A scaler as the options ask for, not fitted."""
         fill_in = self.options.missing == "median"
-        return ColumnScaler(scale=self.options.scale, missing="median" if fill_in else "error")
+        log = {"none": "none", "auto": "auto", "log": "all"}[self.options.transform]
+        missing = "median" if fill_in else "error"
+        return ColumnScaler(scale=self.options.scale, missing=missing, log=log)
 
     def record(self) -> dict[str, Any]:
         """The file, its columns and what became of missing values, for run.json."""

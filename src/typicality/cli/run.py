@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from typicality._cached import cached_property
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
-from typicality._words import counted, share
+from typicality._words import counted, listed, share
 from typicality.cli.console import Terminal, numbers, place, shown
 from typicality.cli.errors import UnusableError
 from typicality.cli.folder import (
@@ -36,10 +36,20 @@ from typicality.cli.report import write_page
 from typicality.cli.rows import FileRows, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.persistence import save
+from typicality.preprocessing import skewed_columns
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation, largest
 from typicality.tables import csv_text, masked_columns
 
+_MANY_COLUMNS = 10
+_FEW_COLUMNS = {
+    "alpha-cut": "gaps in a density are hard to see in more than about ten",
+    **dict.fromkeys(
+        ("adaptive", "sparse-adaptive", "sequential"),
+        "distances grow with their number, and the box of the method does not",
+    ),
+}
+_ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _REASONS = 3  # columns named for a row
 _MOST_CLUSTERS = 12  # listed one by one
 _ONE_CLUSTER = (
@@ -389,6 +399,8 @@ def _say(terminal: Terminal, run: Run) -> None:
         return f"{place(row['row'], row['line'])}  {text}".rstrip()
 
     terminal.say(run.rows.summary())
+    for hint in _hints(run):
+        terminal.say(hint)
     if run.reference is not None:
         terminal.say(f"Reference: {run.reference.summary()}")
     terminal.say()
@@ -414,6 +426,25 @@ def _say(terminal: Terminal, run: Run) -> None:
     took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
     terminal.say()
     terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
+
+
+def _hints(run: Run) -> list[str]:
+    """What may be wrong with these columns for this method, and what to try."""
+    hints, names = [], run.rows.numeric.names
+    if run.rows.options.transform == "none":
+        skewed = skewed_columns(run.rows.X[:: -(-len(run.rows.X) // _ROWS_LOOKED_AT)])
+        if skewed.any():
+            columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
+            hints.append(
+                f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
+                "skewed columns, so that ratios count and not differences."
+            )
+    if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+        hints.append(
+            f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
+            "--method auto asks a Gaussian mixture first, which suits wide files."
+        )
+    return hints
 
 
 def _headline(run: Run) -> str:

@@ -43,6 +43,27 @@ class Coordinates:
 
 
 @dataclass(frozen=True, eq=False)
+class Stretched:
+    """Rows are points, each feature multiplied by a factor.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+        How the points enter the space.
+    factor : array of shape (d,)
+        What features are multiplied by.
+    """
+
+    coordinates: Coordinates
+    factor: Annotated[Floats, "d"]
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        with np.errstate(over="ignore"):
+            points: Floats = rows * self.factor.astype(rows.dtype)
+        return self.coordinates.read(points, diag)
+
+
+@dataclass(frozen=True, eq=False)
 class Box(Coordinates):
     r"""Rows are points, each feature scaled to the same range.
 

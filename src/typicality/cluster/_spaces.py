@@ -1,6 +1,6 @@
 """What X means under each kernel: the space it opens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from typicality.cluster._readers import (
     KernelValues,
     Paths,
     Reader,
+    Stretched,
     check_dissimilarities,
     check_kernel_matrix,
 )
@@ -26,9 +27,11 @@ from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
     Function,
+    Gaussian,
     Kernel,
     Linear,
     LocalGaussian,
+    Mixed,
     Stationary,
     named_kernel,
 )
@@ -153,6 +156,8 @@ def open_space(
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
+    if isinstance(kernel, Mixed):
+        return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
     input_space = InputSpace(rows, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
@@ -211,6 +216,31 @@ def _width(
     # All rows equal: any width will do, and the spread of the data is reported as degenerate.
     distance = "cityblock" if metric == "cityblock" else "euclidean"
     return bandwidth(sigma, rows, weight, novelty=novelty, metric=distance) or 1.0
+
+
+def _open_mixed(
+    kernel: Mixed,
+    sigma: float | str,
+    rows: Floats,
+    weight: Floats | None,
+    *,
+    novelty: bool,
+    sums: SumOptions,
+) -> OpenSpace:
+    """Numbers and categories: a Gaussian kernel once categories are in units of its width."""
+    numbers = np.ascontiguousarray(rows[:, : kernel.n_numeric])
+    if kernel.sigma is not None:
+        warn_about_unused_sigma(sigma, kernel)
+        width = float(kernel.sigma)
+    elif isinstance(sigma, str) and numbers.shape[1] == 0:
+        width = 1.0
+    else:
+        width = _width(sigma, numbers, weight, novelty=novelty, metric=Gaussian.metric)
+    factor = kernel.factors(rows.shape[1], width).astype(rows.dtype)
+    opened = open_space(Gaussian(width), "auto", rows * factor, weight, explicit=False, sums=sums)
+    reader: Any = opened.reader
+    features = InputSpace(numbers, weight).features if numbers.shape[1] else None
+    return replace(opened, reader=Stretched(reader, factor), features=features)
 
 
 def _open_pairs(kernel: str, matrix: Floats, sample_weight: Floats | None) -> OpenSpace:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._spaces import has_points
+from typicality.cluster._spaces import OpenSpace, has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
 from typicality.geometry import Geometry
@@ -88,29 +88,36 @@ class Starts:
         weight = space.sample_weight
         return count_distinct_rows(self._rows, weight, self.n_clusters) >= self.n_clusters
 
-    def draw(self, space: Geometry[Any], rule: MembershipRule) -> list[Any]:
-        """The prototypes to start from; `rule` turns memberships given as `init` into weights."""
+    def draw(
+        self, opened: OpenSpace, rule: MembershipRule, *, within: Geometry[Any] | None = None
+    ) -> list[Any]:
+        """The prototypes to start from; `rule` turns memberships given as `init` into weights.
+
+        Rows are drawn from the space `within`, by default from all rows.
+        """
         if self.is_array:
-            return [self._at(space, rule, self._init)]
+            return [self._at(opened, rule, self._init)]
         random = check_random_state(self._estimator.random_state)
         n_starts = self._estimator.n_init
         if callable(self._init):
             drawn = [self._init(self._rows, self.n_clusters, random) for _ in range(n_starts)]
-            return [self._at(space, rule, self._checked(array, "init()")) for array in drawn]
+            return [self._at(opened, rule, self._checked(array, "init()")) for array in drawn]
         name = "k-means++" if self._init == "annealing" else self._init
+        space: Any = opened.space if within is None else within
         data = space.candidates(self.n_clusters)
         start = named_start(name, data)
         n_starts = 1 if name == "max-min" else n_starts
         chosen = [start(data, self.n_clusters, random) for _ in range(n_starts)]
         return [space.near_rows(data.index[rows]) for rows in chosen]
 
-    def _at(self, space: Geometry[Any], rule: MembershipRule, array: Floats) -> Any:
+    def _at(self, opened: OpenSpace, rule: MembershipRule, array: Floats) -> Any:
         """Prototypes from points, or from memberships."""
+        space = opened.space
         if has_points(self._estimator.kernel) and array.shape == (
             self.n_clusters,
             space.X.shape[1],
         ):
-            return space.at(array)
+            return space.at(opened.reader.read(array, None))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(rule.weights(array / array.max(axis=0)))
 

@@ -37,7 +37,7 @@ from typicality.geometry.rows import (
     RememberedNearest,
     content_hash,
 )
-from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Stationary
+from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape, ScaleTree
 from typicality.levelsets.regions import Regions
@@ -82,7 +82,8 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
     ----------
     kernel : str or Stationary, default="auto"
         "local" is the kernel whose width follows the density. The others have one width, `sigma`:
-        "gaussian" (or "rbf"), "laplacian", "cauchy", or an object of such a kernel.
+        "gaussian" (or "rbf"), "laplacian", "cauchy", an object of such a kernel, or
+        :class:`typicality.kernels.Mixed` for numbers and categories.
         "auto" is "local" if `sigma`, `alpha`, `rejection_rate` and `labelling` are left at their
         defaults and `weights` is not "typicality", else "gaussian".
     sigma : float or str, default="auto"
@@ -504,9 +505,10 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         Returns a function of the weights that warns of what is suspicious.
         """
         named = isinstance(self.kernel, str)
+        has_rule = named or (isinstance(self.kernel, Mixed) and self.kernel.sigma is None)
         opened = open_space(
             "gaussian" if named and self.kernel == "auto" else self.kernel,
-            "alpha-cut" if named and self.sigma == "auto" else self.sigma,
+            "alpha-cut" if has_rule and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
             explicit=False,
@@ -515,9 +517,11 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         space: Any = opened.space
         if space.total_variance > 0:
             warn_about_features(opened, self)
+        inside = replace(nodes, rows=space.X)
+        points = opened.reader.read(rows, None)
 
         def attributes(state: State) -> dict[str, Any]:
-            return self._for_prediction(opened, nodes, rows, state)
+            return self._for_prediction(opened, inside, points, state)
 
         callbacks.begin(1, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
@@ -618,6 +622,11 @@ def _check_parameters(estimator: Any) -> None:
             "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
             "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
         )
+    if isinstance(kernel, Mixed) and estimator.metric != "euclidean":
+        raise ValueError(
+            f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
+            "metric='euclidean'."
+        )
     is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
     if estimator.at_least > 1 and not (is_local and is_chosen):
         raise ValueError(
@@ -637,6 +646,8 @@ def _is_word(value: Any, word: str) -> bool:
 def _check_kernel_of_distance(kernel: Any) -> None:
     """Alpha-cuts are of a density: the kernel must be a function of a distance."""
     check_kernel(kernel)
+    if isinstance(kernel, Mixed):
+        return
     named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
     if not (named or isinstance(kernel, Stationary)):
         raise ValueError(

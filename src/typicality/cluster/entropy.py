@@ -191,7 +191,7 @@ class EntropyCMeans(PrototypeClusterer):
         sums = SumOptions.of(self, starts.n_clusters)
         opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
         space = opened.space
-        drawn = starts.draw(space, Entropic(1.0))  # weights are memberships, whatever lam
+        drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
         warn_about_features(opened, self)
         anneals = isinstance(self.init, str) and self.init == "annealing"
         n_runs = None if anneals else len(drawn) + (self.lam == "auto")

@@ -193,7 +193,7 @@ class FuzzyCMeans(PrototypeClusterer):
         sums = SumOptions.of(self, starts.n_clusters)
         opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
-        drawn = starts.draw(opened.space, rule)
+        drawn = starts.draw(opened, rule)
         warn_about_features(opened, self)
         callbacks.begin(len(drawn), lambda state: self._for_prediction(state, opened))
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})

@@ -237,7 +237,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
-        drawn = starts.draw(space if starts.is_array else typical, start_rule)
+        drawn = starts.draw(opened, start_rule, within=typical)
         warn_about_features(opened, self)
         callbacks.begin(
             len(drawn) + needs_partition, lambda state: self._for_prediction(state, opened)

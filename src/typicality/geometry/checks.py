@@ -32,7 +32,7 @@ def check_rows(
 
     Missing values, NaN, are an error too unless they are allowed.
     """
-    _refuse_dates(X)
+    refuse_dates(X)
     _refuse_masks(X, "X", "Remove such rows, or fill them in, e.g. with X.filled(0.0)")
     try:
         rows: Floats = validate_data(
@@ -69,7 +69,7 @@ def check_rows(
     return rows
 
 
-def _refuse_dates(X: Any) -> None:
+def refuse_dates(X: Any) -> None:
     """Dates would pass as their number of nanoseconds."""
     table = narwhals.from_native(X, pass_through=True)
     named = table.schema.items() if hasattr(table, "schema") else []

@@ -48,7 +48,7 @@ def _dataclasses_of(module: Any, *without: str) -> tuple[str, ...]:
 ALLOWED: dict[str, tuple[str, ...]] = {
     "BaseEstimator": (
         *(f"{info.module}.{info.name}" for info in TABLE.values()),
-        "typicality.preprocessing.ColumnScaler",
+        *_in("typicality.preprocessing", "ColumnScaler", "MixedColumns"),
         *_scikit_learn.ATTRIBUTES,
     ),
     "Kernel": _dataclasses_of(kernels),
@@ -62,6 +62,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "Dissimilarities",
         "Paths",
         "Sphere",
+        "Stretched",
     ),
     "Columns": _in(
         "typicality.operators.columns", "KernelColumns", "PrecomputedKernel", "PrecomputedSqdist"
@@ -106,7 +107,7 @@ _ORDER = (
     *("memberships_", "typicality_", "medoids_", "medoid_indices_", "evidence_", "agreement_"),
     *("weights_", "n_clusters_", "n_parts_", "explanation_", "alpha_", "eta_", "lam_", "m_"),
     *("lambda_path_", "offset_", "kernel_", "sigma_", "n_iter_", "status_", "objective_"),
-    *("objective_path_", "plan_", "center_", "scale_", "fill_"),
+    *("objective_path_", "plan_", "log_unit_", "center_", "scale_", "fill_"),
 )
 _OUTPUT_SETTING = "_sklearn_output_config"  # what scikit-learn's `set_output` notes
 
@@ -338,6 +339,23 @@ def _is_numbered(parts: Any) -> bool:
     return len(parts.groups) > 0 and len(np.unique(parts.groups)) == parts.groups.max() + 1
 
 
+def _describes_its_columns(step: Any) -> bool:
+    """Whether there is a kind and a list of categories for each column, and a scale for numbers."""
+    if not hasattr(step, "kinds_"):
+        return True
+    kinds, known = step.kinds_, step.categories_
+    n_numeric = sum(kind in ("number", "rank") for kind in kinds)
+    needs_categories = [kind in ("rank", "category") for kind in kinds]
+    scaled = 0 if step.scaler_ is None else step.scaler_.n_features_in_
+    return (
+        len(kinds) == len(known) == step.n_features_in_
+        and {*kinds} <= {"number", "rank", "category", "left out"}
+        and needs_categories == [len(names) > 0 for names in known]
+        and len(step.heights_) == kinds.count("category")
+        and n_numeric == step.n_numeric_ == scaled
+    )
+
+
 IS_SOUND: dict[str, Callable[[Any], bool]] = {
     "Paths": lambda made: made.taking_part.sum() == len(made.paths.rows),
     "TileExpansion": lambda made: has_compiled_sums(made.columns),
@@ -347,5 +365,6 @@ IS_SOUND: dict[str, Callable[[Any], bool]] = {
     "Landscape": lambda made: has_compiled_sums(made.columns),
     "Cut": lambda made: np.ndim(made.alpha) == 0 or len(made.alpha) == made.n_clusters,
     "GaussianParts": _is_numbered,
+    "MixedColumns": _describes_its_columns,
     **_scikit_learn.IS_SOUND,
 }

@@ -1,0 +1,76 @@
+"""What is said of columns that are skewed or many, and what --transform does."""
+
+import json
+
+import numpy as np
+import pytest
+
+import typicality
+
+TEXT = {"encoding": "utf-8"}
+
+
+@pytest.fixture(scope="module", name="countries")
+def skewed_file(tmp_path_factory):
+    """Two groups of incomes, which differ by a factor, and a column without skew."""
+    rng = np.random.default_rng(0)
+    incomes = np.concatenate([rng.lognormal(2.0, 0.8, 70), rng.lognormal(7.0, 0.8, 50)])
+    lines = [
+        f"{income:.4f},{rate:.4f}"
+        for income, rate in zip(incomes, rng.normal(size=120), strict=True)
+    ]
+    path = tmp_path_factory.mktemp("skewed") / "countries.csv"
+    path.write_text("\n".join(["income,rate", *lines]) + "\n", **TEXT)
+    return path
+
+
+def words(done):
+    assert done.exit_code == 0, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def test_skewed_columns_get_a_hint(countries, run, tmp_path):
+    said = words(run("outliers", countries, "-o", tmp_path / "plain", "--no-report"))
+    assert "Skewed: income. --transform auto takes logarithms" in said
+
+
+def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv, tmp_path):
+    folder = tmp_path / "logs"
+    wanted = ("--columns", "income", "--method", "fcm", "-k", 2, "--transform", "auto")
+    said = words(run("cluster", countries, *wanted, "-o", folder))
+    assert "Skewed:" not in said
+    labels = [row["label"] for row in read_csv(folder / "labels.csv")]
+    assert max(np.bincount(np.array(labels[:70], dtype=int))) >= 68
+    scaler = typicality.load(folder / "model")["columns"]
+    assert (scaler.log_unit_ > 0).tolist() == [True]
+    scored = tmp_path / "scored.csv"
+    words(run("score", folder, countries, "-o", scored))
+    assert [row["label"] for row in read_csv(scored)] == labels
+    page = words(run("report", folder, "-o", tmp_path / "page.html"))
+    assert "page.html" in page
+    assert "skewed columns were replaced by logarithms" in (tmp_path / "page.html").read_text(
+        **TEXT
+    )
+    command = json.loads((folder / "run.json").read_text(**TEXT))["command"]
+    assert "--transform auto" in command
+
+
+@pytest.mark.parametrize(
+    ("method", "n_columns", "said"),
+    [
+        ("alpha-cut", 12, "12 columns are many for --method alpha-cut: gaps in a density"),
+        ("sequential", 12, "12 columns are many for --method sequential: distances grow"),
+        ("alpha-cut", 4, ""),
+        ("auto", 12, ""),
+    ],
+)
+def test_wide_files_get_a_hint_where_the_method_does_not_fit(
+    run, tmp_path, method, n_columns, said
+):
+    rows = np.random.default_rng(1).normal(size=(60, n_columns))
+    path = tmp_path / "wide.csv"
+    names = ",".join(f"c{j}" for j in range(n_columns))
+    np.savetxt(path, rows, delimiter=",", header=names, comments="", fmt="%.4f")
+    found = words(run("cluster", path, "--method", method, "-o", tmp_path / "out", "--no-report"))
+    assert said in found
+    assert ("are many for" in found) == bool(said)
