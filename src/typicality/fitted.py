@@ -193,10 +193,11 @@ def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> Fi
         scores, p_values = model._scores_and_p_values(X)
     cut = float(model.offset_)
     words = f"Rows that score below {cut:.4g} are outliers"
+    found = scores < cut
     if fdr is not None:
         found = model._discoveries(p_values, fdr, "bh")
         largest = p_values[found].max(initial=0.0)
-        # Scores rise with p-values, so a threshold for scores flags the same rows.
+        # The same rows, but for new rows that are reference rows: their scores leave one out.
         cut = np.nextafter(
             scores[found].max(initial=scores.min()), np.inf if found.any() else -np.inf
         )
@@ -209,7 +210,7 @@ def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> Fi
     is_density = isinstance(model.kernel_, LocalGaussian | Stationary)
     return FittedView(
         kind="detector",
-        labels=np.where(scores < cut, np.int32(-1), np.int32(0)),
+        labels=np.where(found, np.int32(-1), np.int32(0)),
         strength=np.asarray(scores, dtype=np.float64),
         strength_name="score (log density)" if is_density else "score (log typicality)",
         strength_words=(

@@ -95,8 +95,18 @@ def warn_about_few_reference_rows(
     alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
     warn(
         f"No row can be called an outlier: {n_rows:,.0f} reference rows give no p-value below "
-        f"{smallest:.2g}, and among {m:,} rows it must be at most {level:.2g} {alike}. Fit at "
-        f"least {int(np.ceil(1.0 / level)) - 1:,} reference rows, or test fewer rows at once.",
+        f"{smallest:.2g}, and among {m:,} rows it must be at most {level:.2g} {alike}. At least "
+        f"{int(np.ceil(1.0 / level)) - 1:,} reference rows would be needed; or test fewer rows at "
+        "once.",
+        CalibrationWarning,
+    )
+
+
+def warn_about_local_p_values(fewest: int) -> None:
+    """The local kernel takes its widths from so few rows that p-values are not valid."""
+    warn(
+        f"p-values of kernel='local' with fewer than {fewest} rows are too small, because its "
+        "widths follow all of the rows. Use kernel='gaussian', or calibration='split'.",
         CalibrationWarning,
     )
 

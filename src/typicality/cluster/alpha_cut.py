@@ -17,6 +17,11 @@ from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
+from typicality.cluster._density import (
+    density_attributes,
+    solve_one_cluster,
+    warn_about_density,
+)
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check_kernel, open_space
@@ -24,11 +29,6 @@ from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
     warn_about_unused_sigma,
-)
-from typicality.cluster.one_cluster import (
-    density_attributes,
-    solve_one_cluster,
-    warn_about_density,
 )
 from typicality.geometry.rows import (
     DistinctRows,

@@ -15,17 +15,18 @@ from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._density import (
+    density_attributes,
+    solve_one_cluster,
+    warn_about_density,
+)
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
-    require_finite,
     warn_about_coarse_promise,
-    warn_about_constant_rows,
-    warn_about_convergence,
-    warn_about_equal_typicalities,
     warn_about_features,
     warn_about_few_reference_rows,
-    warn_about_kernel,
+    warn_about_local_p_values,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
@@ -36,17 +37,14 @@ from typicality.geometry.scores import (
     LeaveOneOut,
     leave_one_out,
 )
-from typicality.kernels import BANDWIDTH_KERNELS, Kernel
+from typicality.kernels import Kernel, LocalGaussian
 from typicality.membership.base import MembershipRule
-from typicality.membership.possibilistic import Possibilistic1996
-from typicality.membership.spread import smallest_spread, spread_update
+from typicality.membership.spread import smallest_spread
 from typicality.metrics.discoveries import select_discoveries
-from typicality.solve.lookahead import looking_ahead
-from typicality.solve.picard import PicardResult, Status
-from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
-_FEWEST_TO_SPLIT = 4
+_FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
+_FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
 _TIED = 1e-12  # of the threshold: scores that differ by less are the same
 
 
@@ -114,8 +112,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     calibration : {"leave-one-out", "split"}, default="leave-one-out"
         What thresholds and p-values compare a row with: the training rows, each scored by the
         others, or a random half of the rows that takes no part in the fit. "split" proves the
-        p-values whatever was chosen from the data, and finds less: only half of the rows are
-        left for the fit, and p-values are at least 2 / n.
+        p-values whatever `fit` chooses from the data, and finds less: only half of the rows are
+        left for the fit, and p-values are at least 2 / (n + 2).
     criterion : {"weights", "memberships"}, default="weights"
         What `tol` is compared with: the sum of the changes of the weights, or, as in the papers,
         of the typicalities (with ``tol=0.01``).
@@ -146,8 +144,9 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         The score below which a row is flagged.
     false_alarm_interval_ : tuple of two floats
         Where the rate of false alarms of this model lies, with probability .95. On average over
-        models it is `contamination`; for one model and n rows it varies like the j-th of n uniform
-        variables, j = contamination (n + 1): a Beta distribution with j and n + 1 - j.
+        models it is `contamination`, or 1 / (n + 1) if that is more; for one model and n rows it
+        varies like the j-th of n uniform variables, j = contamination (n + 1) or 1: a Beta
+        distribution with j and n + 1 - j.
     n_iter_ : int
         The number of iterations. With many rows in more than three columns an iteration also uses
         the fixed point of a sample, and few are needed; the limit and `tol` are the same.
@@ -347,10 +346,10 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
 
         counts the training rows that are no more typical of the others than the row is of all. A
         new row of the same source gets a p-value of at most t with probability at most t. That is
-        proven for ``weights="uniform"`` and a `sigma` that was not chosen from these rows, and for
-        ``calibration="split"`` in any case; for fitted weights and the rules for `sigma` it was
-        measured (docs/theory). It holds on average over training sets; `false_alarm_interval_`
-        tells how far one may be from it.
+        proven for a kernel of a distance, ``weights="uniform"`` and a `sigma` that was not chosen
+        from these rows, and for ``calibration="split"`` whatever `fit` chooses. For fitted weights
+        and the rules for `sigma` it was measured, from 60 rows on (docs/theory). It holds on
+        average over training sets; `false_alarm_interval_` tells how far one may be from it.
 
         Every row is taken as new. p-values of the training rows themselves are too large, because
         each of them takes part in its own sum. Outliers among the training rows make the p-values
@@ -369,7 +368,9 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         method : {"loo", "full"}, default="loo"
             "full" adds the row, with the weight its typicality gives it, to the sums of the
             training rows as well: :math:`S_i + w(x) K(x_i, x)`. These p-values are never larger,
-            and exactly uniform where the theorem holds, but for ties. Costs O(n d) a row.
+            and uniform where the theorem holds and no sums tie. For a kernel much wider than the
+            data use ``weights="uniform"``: its sums differ by the weights of the rows alone.
+            Costs O(n d) a row.
         diag : array-like of shape (n_samples,), optional
             As in `predict_typicality`.
 
@@ -386,6 +387,9 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             raise ValueError(f"method must be 'loo' or 'full', got {method!r}.")
         rows = self._read(X, diag)
         calibration = self._reference()
+        few = calibration.of_fit and calibration.n_rows < _FEWEST_FOR_LOCAL
+        if few and isinstance(self.kernel_, LocalGaussian):
+            warn_about_local_p_values(_FEWEST_FOR_LOCAL)
         scores: Any = self._left_out
         _, above = scores.bounds(rows, self.eta_)
         if method == "loo":
@@ -393,10 +397,13 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         why = self._no_full_p_values()
         if why is not None:
             raise ValueError(f"method='full' cannot be used: {why}. Use method='loo'.")
-        uniform = self.weights == "uniform"
-        pull = np.ones(len(rows)) if uniform else scores.mean.memberships(self._rule, rows)[:, 0]
-        of_rows = np.ones(len(self.typicality_)) if uniform else self.typicality_
-        weight = pull / (scores.known.copies @ of_rows)
+        copies = scores.known.copies
+        weights = scores.known.weights[copies > 0] / copies[copies > 0]
+        if np.ptp(weights) <= _TIED * weights.max():  # uniform, or as good as that
+            weight = np.full(len(rows), weights[0])
+        else:
+            pull = scores.mean.memberships(self._rule, rows)[:, 0]
+            weight = pull / (copies @ self.typicality_)
         return calibration.full_p_values(scores.known, rows, above, weight)
 
     def _scores_and_p_values(self, X: ArrayLike) -> tuple[Doubles, Doubles]:
@@ -409,7 +416,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         return found, self._reference().p_values(above)
 
     def _no_full_p_values(self) -> str | None:
-        if self.calibration == "split":
+        if not self._reference().of_fit:
             return "calibration='split' compares rows with others that take no part in the sums"
         if isinstance(self._left_out, CompressedScores):
             return "a compressed model has forgotten the training rows"
@@ -420,7 +427,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     def _reference(self) -> Calibration:
         if self._calibration is None:
             scores: Any = self._left_out
-            self._calibration = Calibration(scores.reference(), scores.known.copies)
+            self._calibration = Calibration(scores.reference(), scores.known.copies, True)
         return self._calibration
 
     def outliers_at(
@@ -436,8 +443,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         Of the rows returned, a share of at most `fdr` is of the source of the training rows, on
         average. The p-values of `p_values` go through
         :func:`typicality.metrics.select_discoveries`. That is proven for ``method="by"`` where the
-        p-values are, and for ``calibration="split"``; "bh" and "storey" with leave-one-out
-        p-values were measured (docs/theory).
+        p-values are, and for "bh" with ``calibration="split"``; "bh" with leave-one-out p-values,
+        and "storey", were measured (docs/theory).
 
         Rows of the training data are never outliers here: `predict` flags those at a rate.
 
@@ -530,13 +537,15 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
                 "calibration='split' draws half of the copies of rows at random: sample weights "
                 "must be whole numbers of copies. Use calibration='leave-one-out'."
             )
-        if (len(rows) if weight is None else weight.sum()) < _FEWEST_TO_SPLIT:
+        n_rows = len(rows) if weight is None else float(weight.sum(dtype=np.float64))
+        if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
             raise ValueError(
-                f"calibration='split' needs at least {_FEWEST_TO_SPLIT} rows: half of them are "
-                "fitted. Use calibration='leave-one-out'."
+                f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
+                f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
+                "calibration='leave-one-out'."
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        fitted, held_out = split_copies(rows, weight, np.random.default_rng(seed))
+        random = check_random_state(self.random_state)
+        fitted, held_out = split_copies(len(rows), weight, random)
         return fitted.astype(rows.dtype), held_out
 
     def _for_prediction(
@@ -566,75 +575,12 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             "_rule": rule,
             "_reader": opened.reader,
             "_left_out": scores,
-            "_calibration": None if reference is None else Calibration(reference, copies),
+            "_calibration": (
+                None if reference is None else Calibration(reference, copies, held_out is None)
+            ),
             "weights_": state.prototypes.weights[:, 0],
             "eta_": eta,
             # A row on the threshold is typical, however its score was rounded.
             "offset_": offset - _TIED * max(1.0, abs(offset)),
             "false_alarm_interval_": false_alarm_interval(rate, copies),
         }
-
-
-# ---- the density of all rows, which AlphaCutClustering cuts --------------------------------------
-
-
-def solve_one_cluster(
-    estimator: Any, space: Any, weights: str, callbacks: FitCallbacks, eta_update: str = "never"
-) -> PicardResult[State]:
-    """Iterate from the mean of all rows; with uniform weights that mean is the result.
-
-    Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
-    """
-    gamma, total_variance = estimator.gamma, space.total_variance
-    eta = gamma * total_variance
-    if eta <= 0:
-        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
-            warn_about_constant_rows()
-        eta = 1.0  # all distances are zero: every typicality is one whatever eta is
-    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
-    state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
-    if weights == "uniform":  # the kernel density estimate
-        objective, _ = space.objective_and_mass(state.rule, state.prototypes)
-        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-    update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
-    step: Any = Alternation(space, update)
-    if eta_update == "never":
-        step = looking_ahead(step, space)
-    by_weights = estimator.criterion == "weights"
-    step = ByWeights(step) if by_weights else ByMemberships(step, space)
-    result = callbacks.run(step, state)
-    require_finite(result)
-    return result
-
-
-def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
-    """The attributes that say how a fit went."""
-    return {
-        "kernel_": opened.kernel,
-        "sigma_": opened.sigma,
-        "n_iter_": result.n_iter,
-        "status_": result.status,
-        "objective_path_": np.array(result.objectives),
-        "plan_": opened.space.plan(1),
-    }
-
-
-def warn_about_density(
-    estimator: Any, space: Any, result: PicardResult[State], **instead: str
-) -> None:
-    """No convergence, a kernel too wide or too narrow, typicalities all alike."""
-    change = f"the {estimator.criterion} still change by {{:.1e}} in total"
-    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
-    # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
-    named = isinstance(estimator.kernel, str) and estimator.kernel
-    by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)
-    by_rule |= named == "local"
-    state = result.state
-    too_narrow = warn_about_kernel(
-        space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead
-    )
-    on_sphere = space.columns.on_sphere and space.total_variance > 0
-    if on_sphere and not by_rule and not too_narrow:
-        rule: Any = state.rule
-        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
-        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

@@ -1,13 +1,12 @@
 """p-values: the rank of a row among reference rows."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv
 
 from typicality._quantiles import unit_of_weight
 from typicality._typing import Doubles, Floats
-from typicality.geometry.rows import DistinctRows
 from typicality.geometry.scores import KnownRows
 from typicality.operators.base import row_sums
 
@@ -30,10 +29,14 @@ class Calibration(NamedTuple):
         Lower bounds of the logarithms of the sums, or of other scores.
     copies : array of shape (m,)
         How many rows each stands for.
+    of_fit : bool
+        Whether the reference rows are those that were fitted, each left out of its own sum; if
+        not, they took no part in the fit.
     """
 
     log_sums: Annotated[Doubles, "_m"]
     copies: Annotated[Floats, "_m"]
+    of_fit: bool
 
     @property
     def n_rows(self) -> float:
@@ -73,27 +76,24 @@ class Calibration(NamedTuple):
         return shares
 
 
-def split_copies(
-    rows: Floats, sample_weight: Floats | None, rng: np.random.Generator
-) -> tuple[Doubles, Doubles]:
+def split_copies(n_rows: int, sample_weight: Floats | None, random: Any) -> tuple[Any, Any]:
     """Two random halves of the rows: how many copies of each row are in the first and the second.
 
-    The draw is from the distinct rows in lexicographic order, so a row of weight k is drawn like k
-    equal rows. One of several equal rows stands for all of them.
+    Places are drawn, whatever the rows hold, so that the halves of exchangeable rows are
+    exchangeable for any seed. A row of weight k is drawn like k equal rows that follow one another.
     """
-    distinct = DistinctRows.of(rows, sample_weight, at_most=len(rows))
-    copies = distinct.weight.astype(np.int64)
-    drawn = rng.multivariate_hypergeometric(copies, copies.sum() // 2, method="marginals")
-    first, second = np.zeros(len(rows)), np.zeros(len(rows))
-    first[distinct.index], second[distinct.index] = copies - drawn, drawn
-    return first, second
+    copies = np.ones(n_rows, np.int64) if sample_weight is None else sample_weight.astype(np.int64)
+    total = int(copies.sum())
+    drawn = np.repeat(np.arange(n_rows), copies)[random.permutation(total)[: total // 2]]
+    second = np.bincount(drawn, minlength=n_rows)
+    return copies - second, second.astype(np.float64)
 
 
 def false_alarm_interval(rate: float, copies: Floats) -> tuple[float, float]:
     r"""Where the false alarms of a threshold lie with probability .95, of one set of n rows.
 
-    The threshold is the j-th smallest of n scores, :math:`j = r (n + 1)`, so a new row falls below
-    it with a probability that is Beta(j, n + 1 - j) over sets of rows.
+    The threshold is the j-th smallest of n scores, :math:`j = r (n + 1)` but at least 1, so a new
+    row falls below it with a probability that is Beta(j, n + 1 - j) over sets of rows.
     """
     n_rows = float(copies.sum(dtype=np.float64)) / unit_of_weight(copies)
     rank = min(max(rate * (n_rows + 1.0), min(1.0, n_rows)), n_rows)

@@ -55,6 +55,10 @@ class KnownRows(NamedTuple):
         unit[unit >= _WHOLE_WEIGHT] = 0.0
         return unit
 
+    def without_lone_row(self, log_sums: Doubles, unit: Floats) -> Doubles:
+        """The sum of a row that has all the weight is nothing, and nothing was left out of it."""
+        return np.where((unit == 0.0) & (self.weights > 0.0), -np.inf, log_sums)
+
     def quantile(self, values: Doubles, rate: float) -> float:
         """The quantile of a value of each of them."""
         weight = None if (self.copies == 1.0).all() else self.copies
@@ -101,7 +105,8 @@ class LeaveOneOut:
             scores = self.scores(rows, eta)
             return self.known.quantile(scores, rate), _below(scores)
         scores, unit = self._gather(rows, self._log_similarity).T
-        return self.known.quantile(scores, rate), _below(scores + np.log1p(-unit))
+        reference = _below(scores + np.log1p(-unit))
+        return self.known.quantile(scores, rate), self.known.without_lone_row(reference, unit)
 
     def scores(self, rows: Floats, eta: float) -> Doubles:
         """Log s where rows lie on a sphere, else the logarithm of the typicality, -d / eta."""
@@ -233,7 +238,8 @@ class FastLeaveOneOut:
         """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
         rows = self._tails.columns.training
-        return self._bounds(rows, unit, self.mean.sums.at(rows)[:, 0])[0]
+        below, _ = self._bounds(rows, unit, self.mean.sums.at(rows)[:, 0])
+        return self.known.without_lone_row(below, unit)
 
     def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
         return self._bounds(rows, np.zeros(len(rows)), self.mean.sums.at(rows)[:, 0])

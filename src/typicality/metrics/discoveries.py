@@ -20,13 +20,13 @@ def select_discoveries(
 
     .. math:: p_{(k)} \le \frac{k}{m} \frac{\alpha}{c}, \qquad
         c = 1, \quad \sum_{i=1}^m \frac1i, \quad
-        \frac{1 + \#\{p > \frac12\}}{m / 2} \text{ (at most 1)}
+        \frac{1 + \#\{p > \frac12\}}{m / 2}
 
     for "bh" (:cite:`benjamini1995`), "by" (:cite:`benjamini2001`) and "storey"
     (:cite:`storey2004`). The expected share of false ones among the rejected is at most
     :math:`\alpha`: for "by" whatever the dependence of the p-values; for "bh" if they are
     independent or positively dependent, as those of split conformal detectors are
-    (:cite:`bates2023`); for "storey" if they are independent.
+    (:cite:`bates2023`); for "storey", which rejects no p-value above 1/2, if they are independent.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def select_discoveries(
     fdr : float, default=0.1
         The rate :math:`\alpha`, between 0 and 1.
     method : {"bh", "by", "storey"}, default="bh"
-        The procedure. "storey" estimates how many hypotheses are true, and rejects more where
-        many are false.
+        The procedure. "storey" estimates how many hypotheses are true, and rejects more than "bh"
+        where many are false.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def select_discoveries(
         return np.zeros(0, dtype=bool)
     adjusted = false_discovery_control(p, method="bh")
     rejected: NDArray[np.bool_] = adjusted * penalty(p, method) <= fdr * (1.0 + _ROUNDING)
-    return rejected
+    return rejected & (p <= _LAMBDA) if method == "storey" else rejected
 
 
 def penalty(p_values: Doubles, method: str) -> float:
@@ -71,5 +71,5 @@ def penalty(p_values: Doubles, method: str) -> float:
     if method == "by":
         return float(np.sum(1.0 / np.arange(1, m + 1)))
     if method == "storey":
-        return min(1.0, (1 + np.count_nonzero(p_values > _LAMBDA)) / (m * (1.0 - _LAMBDA)))
+        return float((1 + np.sum(p_values > _LAMBDA)) / (m * (1.0 - _LAMBDA)))
     return 1.0

@@ -1,0 +1,83 @@
+"""The density of all rows: OneClusterPCM scores rows by it, AlphaCutClustering cuts it."""
+
+from typing import Any
+
+import numpy as np
+
+from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._spaces import OpenSpace
+from typicality.cluster._warnings import (
+    require_finite,
+    warn_about_constant_rows,
+    warn_about_convergence,
+    warn_about_equal_typicalities,
+    warn_about_kernel,
+)
+from typicality.kernels import BANDWIDTH_KERNELS
+from typicality.membership.possibilistic import Possibilistic1996
+from typicality.membership.spread import spread_update
+from typicality.solve.lookahead import looking_ahead
+from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
+
+
+def solve_one_cluster(
+    estimator: Any, space: Any, weights: str, callbacks: FitCallbacks, eta_update: str = "never"
+) -> PicardResult[State]:
+    """Iterate from the mean of all rows; with uniform weights that mean is the result.
+
+    Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
+    """
+    gamma, total_variance = estimator.gamma, space.total_variance
+    eta = gamma * total_variance
+    if eta <= 0:
+        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+            warn_about_constant_rows()
+        eta = 1.0  # all distances are zero: every typicality is one whatever eta is
+    ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
+    state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
+    if weights == "uniform":  # the kernel density estimate
+        objective, _ = space.objective_and_mass(state.rule, state.prototypes)
+        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+    update = spread_update(eta_update, gamma=gamma, total_variance=total_variance)
+    step: Any = Alternation(space, update)
+    if eta_update == "never":
+        step = looking_ahead(step, space)
+    by_weights = estimator.criterion == "weights"
+    step = ByWeights(step) if by_weights else ByMemberships(step, space)
+    result = callbacks.run(step, state)
+    require_finite(result)
+    return result
+
+
+def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
+    """The attributes that say how a fit went."""
+    return {
+        "kernel_": opened.kernel,
+        "sigma_": opened.sigma,
+        "n_iter_": result.n_iter,
+        "status_": result.status,
+        "objective_path_": np.array(result.objectives),
+        "plan_": opened.space.plan(1),
+    }
+
+
+def warn_about_density(
+    estimator: Any, space: Any, result: PicardResult[State], **instead: str
+) -> None:
+    """No convergence, a kernel too wide or too narrow, typicalities all alike."""
+    change = f"the {estimator.criterion} still change by {{:.1e}} in total"
+    warn_about_convergence(result, tol=estimator.tol, max_iter=estimator.max_iter, change=change)
+    # Rules for sigma are not second-guessed: scores are sums of logarithms, however narrow.
+    named = isinstance(estimator.kernel, str) and estimator.kernel
+    by_rule = named in ("auto", *BANDWIDTH_KERNELS) and isinstance(estimator.sigma, str)
+    by_rule |= named == "local"
+    state = result.state
+    too_narrow = warn_about_kernel(
+        space, state.prototypes, estimator.kernel, narrow=not by_rule, **instead
+    )
+    on_sphere = space.columns.on_sphere and space.total_variance > 0
+    if on_sphere and not by_rule and not too_narrow:
+        rule: Any = state.rule
+        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
+        warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)
