@@ -181,6 +181,17 @@ def test_split_p_values_are_valid_for_every_kernel(rng, kernel):
     assert stats.chisquare(np.bincount(ranks.astype(int), minlength=14)[1:]).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("n_rows", [200, 5000])
+def test_split_flags_rows_of_a_coarse_grid_at_the_nominal_rate(rng, n_rows):
+    """Rows that fall on training rows are scored like those the threshold comes from."""
+    model = OneClusterPCM(sigma=0.2, calibration="split", random_state=0)
+    rates = []
+    for _ in range(8000 // n_rows + 1):
+        model.fit(np.round(rng.normal(size=(n_rows, 2))))
+        rates.append(np.mean(model.predict(np.round(rng.normal(size=(1000, 2)))) == -1))
+    assert np.mean(rates) <= 0.06
+
+
 @pytest.mark.parametrize("seed", [0, 4])
 def test_split_p_values_are_valid_for_a_fixed_seed(rng, seed):
     """The halves must not follow the rows: 2,000 sets of rows, drawn alike."""

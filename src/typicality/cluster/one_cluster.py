@@ -286,7 +286,8 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         :math:`\log s(x)` with :math:`s(x) = \sum_r w_r K(x, x_r)`, of which the typicality is an
         increasing function; for others the logarithm of the typicality. A row that
         coincides with a training row is scored without one copy of it, so a training row gets its
-        leave-one-out score; a score does not depend on the other rows of X.
+        leave-one-out score (with ``calibration="split"`` all rows are scored as new ones); a score
+        does not depend on the other rows of X.
 
         Parameters
         ----------
@@ -348,8 +349,11 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         new row of the same source gets a p-value of at most t with probability at most t. That is
         proven for a kernel of a distance, ``weights="uniform"`` and a `sigma` that was not chosen
         from these rows, and for ``calibration="split"`` whatever `fit` chooses. For fitted weights
-        and the rules for `sigma` it was measured, from 60 rows on (docs/theory). It holds on
-        average over training sets; `false_alarm_interval_` tells how far one may be from it.
+        and the rules for `sigma` it was measured, from 60 rows on and for continuous features
+        (docs/theory): where many rows are equal and the kernel is narrow, p-values are too small,
+        .111 of them below .10. Use ``weights="uniform"`` or ``calibration="split"`` there. All of
+        it holds on average over training sets; `false_alarm_interval_` tells how far one may be
+        from it.
 
         Every row is taken as new. p-values of the training rows themselves are too large, because
         each of them takes part in its own sum. Outliers among the training rows make the p-values
@@ -568,6 +572,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             products = state.prototypes.products[:, 0]
             offset, reference = scores.calibrate(space.X, eta, rate, products)
         else:
+            scores = scores.plain()  # new rows are compared with rows that took no part
             copies = held_out[held_out > 0]
             reference, _ = scores.bounds(space.X[held_out > 0], eta)
             offset = weighted_quantile(reference, rate, copies)

@@ -114,9 +114,12 @@ class LeaveOneOut:
             return self._gather(rows, self._log_similarity)[:, 0]  # far rows are still told apart
         return -self.sqdist(rows) / eta
 
+    def plain(self) -> Self:
+        """The same scores where no row is taken for a training row."""
+        return replace(self, known=self.known._replace(nearest=-np.inf))
+
     def bounds(self, rows: Floats, eta: float) -> tuple[Doubles, Doubles]:
-        plain = replace(self, known=self.known._replace(nearest=-np.inf))  # no row coincides
-        scores = plain.scores(rows, eta)
+        scores = self.plain().scores(rows, eta)
         return _below(scores), -_below(-scores)
 
     def compress(self, rtol: float) -> "CompressedScores":
@@ -233,6 +236,10 @@ class FastLeaveOneOut:
         if len(low):
             scores[low] = self._exact(rows[low], unit[low]) - np.log1p(-unit[low])
         return scores
+
+    def plain(self) -> Self:
+        """The same scores where no row is taken for a training row."""
+        return replace(self, known=self.known._replace(nearest=-1.0))  # 1 - K is never so little
 
     def reference(self) -> Doubles:
         """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
