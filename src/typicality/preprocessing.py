@@ -234,7 +234,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _signed_log(values: Any, unit: Any) -> Doubles:
     """sign(x) log(1 + abs(x) / unit) where the unit is above zero, else x."""
     ratios = np.abs(values) / np.where(unit > 0, unit, 1.0)
-    return np.where(unit > 0, np.sign(values) * np.log1p(ratios), values)
+    logs: Doubles = np.where(unit > 0, np.sign(values) * np.log1p(ratios), values)
+    return logs
 
 
 def _log_unit(values: Doubles, log: str) -> float:
