@@ -36,10 +36,11 @@ from typicality.kernels import (
     Laplacian,
     Linear,
     LocalGaussian,
+    Mixed,
     Polynomial,
 )
 from typicality.operators.base import LazyExpansion
-from typicality.preprocessing import ColumnScaler
+from typicality.preprocessing import ColumnScaler, MixedColumns
 
 RNG = np.random.default_rng(7)
 ROWS = np.vstack([RNG.normal(3.0, 0.5, (30, 2)), RNG.normal(6.0, 0.5, (20, 2)), [[9.0, 1.0]]])
@@ -243,6 +244,12 @@ CONFIGURATIONS = {
     },
     "compressed-fourier": (OneClusterPCM(sigma=8.0, algorithm="nufft"), ROWS, NEW, {}),
     "compressed-set": (FuzzyCMeans(2, kernel=Cauchy(30.0)), ROWS, NEW, {}),
+    "mixed-columns": (
+        make_pipeline(MixedColumns(mismatch={"colour": 0.3}), OneClusterPCM(kernel=Mixed(2))),
+        FRAME[["b", "colour", "c", "flag"]],
+        FRAME[["b", "colour", "c", "flag"]].assign(colour="new"),
+        {},
+    ),
 }
 
 
