@@ -347,3 +347,15 @@ def test_what_killed_processes_left_is_removed_at_the_next_run(tmp_path, write):
     # What is locked may be in use, and what is new may be about to be locked.
     assert names(tmp_path) == sorted([new.name, slow.name, "x"])
     held.__exit__(None, None, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no such pipes")
+def test_pipes_are_foreign_and_not_waited_for(tmp_path):
+    write_folder(tmp_path / "d", "old")
+    (tmp_path / "d" / "a.txt").unlink()
+    os.mkfifo(tmp_path / "d" / "a.txt")
+    os.mkfifo(tmp_path / ".typicality-1.tmp")
+    with pytest.raises(FileExistsError, match=r"holds 'a\.txt', which was not written"):
+        write_folder(tmp_path / "d", "new", overwrite=True)
+    write_folder(tmp_path / "e", "new")
+    assert read_folder(tmp_path / "e") == ("new", "new")

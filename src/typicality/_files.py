@@ -164,7 +164,7 @@ def _require_recorded(path: Path, recorded: Callable[[Path], Mapping[str, str | 
 
 
 def _why_foreign(path: Path, file: str, hashes: Mapping[str, str | None]) -> str | None:
-    if file not in hashes or path.is_symlink():
+    if file not in hashes or path.is_symlink() or not path.is_file():
         return "was not written by typicality, as far as a record there says"
     if hashes[file] not in (None, sha256_of(path)):
         return "was changed since typicality wrote it"
@@ -224,7 +224,7 @@ def _remove_abandoned(folder: Path) -> None:
         return
     for entry in folder.glob(f"{_HIDDEN}*.tmp"):
         with suppress(OSError):  # locked, gone, or of somebody else
-            descriptor = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # One that is new may be about to be locked.

@@ -146,7 +146,16 @@ def test_record_with_a_wrong_value_is_refused(run, saved, groups, keys, value):
         assert "run.json is no record of a run" in done.stderr
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "[]", "{", ""])
+NO_RECORDS = {
+    "deep list": "[" * 100_000,
+    "deep object": '{"a":' * 200 + "1" + "}" * 200,
+    "list": "[]",
+    "cut off": "{",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("text", NO_RECORDS.values(), ids=NO_RECORDS)
 def test_record_that_is_no_flat_object_is_refused(run, saved, groups, text):
     (saved / "run.json").write_text(text, **TEXT)
     for command in (["report", saved, "--force"], ["score", saved, groups]):
