@@ -27,6 +27,7 @@ bench: $(READY)
 	$(RUN) benchmarks/sequential_quality.py
 	$(RUN) benchmarks/stability_choice.py
 	$(RUN) benchmarks/cmeans_defaults.py
+	$(RUN) benchmarks/robustness.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py
 	$(RUN) benchmarks/promises.py
