@@ -71,6 +71,8 @@ def test_model_stays_as_it_was_when_a_fit_is_interrupted(name):
         interrupted_at(model, call=max(1, int(moment * n_calls)))
         changed += [] if is_unchanged(model, attributes, labels) else [moment]
     assert changed == []
+    later = model.fit(SECOND).predict(SECOND)
+    assert np.array_equal(later, fitted(name).fit(SECOND).predict(SECOND))
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -207,14 +207,15 @@ class EntropyCMeans(PrototypeClusterer):
     def _automatic_lam(
         self, space: Geometry[Any], starts: list[Any], callbacks: FitCallbacks
     ) -> float:
-        """The variance within hard clusters, as one number for all of them."""
+        """The variance within hard clusters of the typical rows, one number for all of them."""
+        space = space.typical  # a far row would make it that of two clusters in one
         hard = best_run(space, starts[:1], [Hard()], callbacks)
         warn_about_convergence(
             hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
         )
         weight = space.sample_weight
         total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
-        smallest = _SMALLEST_WITHIN * space.typical.total_variance
+        smallest = _SMALLEST_WITHIN * space.total_variance
         within = max(hard.objectives[-1] / total, smallest)
         return space.dimension / (2 * within) if within > 0 else 1.0
 

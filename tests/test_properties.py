@@ -1,0 +1,148 @@
+"""Properties of all estimators, on generated data: what must not change a result.
+
+Clusters of the generated sets stand apart, so that no result hangs on the last bit. (Fits that are
+interrupted are in `cluster/test_unfinished_fits.py`.)
+"""
+
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+import typicality
+from typicality._estimators import ESTIMATORS
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+PUBLIC = [name for name, row in ESTIMATORS.items() if row.method]
+every_estimator = pytest.mark.parametrize("name", PUBLIC)
+few_examples = settings(max_examples=3)  # for each estimator and property
+
+SINGLE = 5e-3  # of the largest: memberships and scores, float32 against float64
+
+
+@st.composite
+def tables(draw):
+    """Two or three clusters of rows in one to four dimensions, 20 standard deviations apart."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_features = draw(st.integers(1, 4))
+    sizes = draw(st.lists(st.integers(20, 40), min_size=2, max_size=3))
+    direction = rng.normal(size=n_features)
+    centres = 20.0 * np.arange(len(sizes))[:, None] * direction / np.linalg.norm(direction)
+    X = np.repeat(centres, sizes, axis=0) + rng.normal(size=(sum(sizes), n_features))
+    return X, len(sizes)
+
+
+def estimator_for(name, n_clusters):
+    """The estimator with its defaults, told the number of clusters where it must be."""
+    kind = getattr(import_module(ESTIMATORS[name].module), name)
+    settings = {"random_state": 0} if "random_state" in kind().get_params() else {}
+    if ESTIMATORS[name].number == "given":
+        settings["n_clusters"] = n_clusters
+    return kind(**settings)
+
+
+def numbers(model, X):
+    """The degrees that a model gives rows: memberships, or scores."""
+    ask = getattr(model, "predict_memberships", None) or model.score_samples
+    return np.asarray(ask(X), dtype=np.float64)
+
+
+def assert_same_clusters(labels, expected):
+    """The same clusters by any numbers; -1 is no number."""
+    pairs = {(int(a), int(b)) for a, b in zip(labels, expected, strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+    assert all((a == -1) == (b == -1) for a, b in pairs)
+
+
+@every_estimator
+@few_examples
+@given(tables(), st.randoms(use_true_random=False))
+def test_order_of_the_rows_does_not_matter(name, table, random):
+    X, n_clusters = table
+    order = np.array(random.sample(range(len(X)), len(X)))
+    model = estimator_for(name, n_clusters)
+    expected = model.fit(X).predict(X)[order]
+    assert_same_clusters(clone(model).fit(X[order]).predict(X[order]), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "AutoClustering"])
+@few_examples
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_weights_are_copies(name, table, seed):
+    X, n_clusters = table
+    weight = np.random.default_rng(seed).integers(1, 4, size=len(X))
+    model = estimator_for(name, n_clusters)
+    expected = model.fit(X, sample_weight=weight).predict(X)
+    assert_same_clusters(clone(model).fit(np.repeat(X, weight, axis=0)).predict(X), expected)
+
+
+@every_estimator
+@few_examples
+@given(tables(), st.integers(-400, 400), st.integers(-1000, 1000))
+def test_units_and_origin_do_not_matter(name, table, power, shift):
+    """Up to magnitudes of 1e120 and down to 1e-120."""
+    X, n_clusters = table
+    model = estimator_for(name, n_clusters)
+    expected = model.fit(X).predict(X)
+    moved = 2.0**power * (X + shift)
+    assert_same_clusters(clone(model).fit(moved).predict(moved), expected)
+
+
+@every_estimator
+@few_examples
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_row_gets_the_same_answer_alone_and_in_any_batch(name, table, seed):
+    X, n_clusters = table
+    model = estimator_for(name, n_clusters).fit(X)
+    some = np.random.default_rng(seed).permutation(len(X))[: len(X) // 3]
+    assert_array_equal(model.predict(X[some]), model.predict(X)[some])
+    assert_array_equal(numbers(model, X[some]), numbers(model, X)[some])
+    assert_array_equal(numbers(model, X[some[:1]]), numbers(model, X)[some[:1]])
+
+
+@every_estimator
+@few_examples
+@given(table=tables())
+def test_copies_of_a_model_answer_the_same(name, table, tmp_path_factory):
+    X, n_clusters = table
+    model = estimator_for(name, n_clusters).fit(X)
+    folder = tmp_path_factory.mktemp("models") / "model"
+    typicality.save(model, folder)
+    for copy in (pickle.loads(pickle.dumps(model)), typicality.load(folder), clone(model).fit(X)):
+        assert_array_equal(copy.predict(X), model.predict(X))
+        assert_array_equal(numbers(copy, X), numbers(model, X))
+
+
+@every_estimator
+@few_examples
+@given(tables())
+def test_single_precision_gives_the_same_clusters(name, table):
+    X, n_clusters = table
+    single = X.astype(np.float32)
+    double = single.astype(np.float64)
+    models = [estimator_for(name, n_clusters).fit(rows) for rows in (single, double)]
+    assert_same_clusters(models[0].predict(single), models[1].predict(double))
+    by_single, by_double = numbers(models[0], single), numbers(models[1], double)
+    largest = np.abs(by_double).max(initial=1.0)
+    assert_allclose(by_single, by_double, atol=SINGLE * largest)
+
+
+@every_estimator
+def test_number_of_threads_does_not_matter(name, rng):
+    X = rng.normal(size=(5000, 3)) + 20.0 * rng.integers(2, size=5000)[:, None]
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            model = estimator_for(name, 2).fit(X)
+            found.append((model.predict(X), numbers(model, X)))
+    assert_array_equal(found[0][0], found[1][0])
+    assert_array_equal(found[0][1], found[1][1])
