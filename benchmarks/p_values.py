@@ -343,6 +343,10 @@ def _mean_and(extreme: Callable[..., float], cells: list[Cell]) -> str:
     return f"{_short(float(np.mean(means)))} ({_short(extreme(means))})"
 
 
+def _fewest(cells: list[Cell]) -> str:
+    return f"{min(cell.n_draws for cell in cells):,}"
+
+
 def _is_peer(way: str) -> bool:
     return way.startswith("nonconform")
 
@@ -367,7 +371,7 @@ def show_validity(log: Log, report: Report) -> list[Verdict]:
                     z.append(cell.above(level))
                     all_z[_kind(way, cell)].append(z[-1])
             levels = [_mean_and(max, cells) for cells in by_level]
-            rows.append([way, str(n), f"{by_level[0][0].n_draws:,}", *levels, f"{max(z):+.1f}"])
+            rows.append([way, str(n), _fewest(by_level[0]), *levels, f"{max(z):+.1f}"])
     report.table("Type I error: mean of ten sources (largest)", columns, rows)
     _show_sources(log, report)
     verdicts = [_verdict(f"type I error at most nominal, {kind}", all_z[kind]) for kind in _KINDS]
@@ -444,7 +448,8 @@ def show_discoveries(log: Log, report: Report) -> list[Verdict]:
 
 
 def _labelled(names: list[str], rows: list[list[str]]) -> list[list[str]]:
-    return [[name, *row] for name, row in zip(names, rows, strict=True)]
+    """Without those of which nothing is known."""
+    return [[name, *row] for name, row in zip(names, rows, strict=True) if any(row)]
 
 
 def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
@@ -452,10 +457,9 @@ def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
     for way in ways:
         draws = [log.of(s, way) for s in settings("discoveries", n) if not s.contamination]
         seconds = np.concatenate([some[:, 0] for some in draws if len(some)])
-        n_draws = max(map(len, draws))
-        rows.append([way, f"{n_draws:,}", f"{1000 * np.median(seconds):,.1f}"])
+        rows.append([way, f"{len(seconds):,}", f"{1000 * np.median(seconds):,.1f}"])
     title = f"Processor milliseconds of a fit and {_N_TESTS} p-values, n = {n}"
-    report.table(title, ["p-values", "draws of each source", "median"], rows)
+    report.table(title, ["p-values", "runs", "median"], rows)
 
 
 def show_intervals(log: Log, report: Report) -> list[Verdict]:
@@ -470,7 +474,7 @@ def show_intervals(log: Log, report: Report) -> list[Verdict]:
             if held:
                 row += [_mean_and(max, alarms), _mean_and(min, held)]
         if row:
-            rows.append([way.removesuffix(", loo"), str(n), f"{held[0].n_draws:,}", *row])
+            rows.append([way.removesuffix(", loo"), str(n), _fewest(held), *row])
     columns = ["model", "n", "draws", "false alarms (largest)", "in the interval (least)"]
     columns += ["rounded: false alarms (largest)", "in the interval (least)"]
     report.table("false_alarm_interval_ for a rate of .05", columns, rows)
