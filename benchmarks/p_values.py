@@ -76,6 +76,7 @@ SOURCES: dict[str, Callable[[int, int, np.random.Generator], Doubles]] = {
     "lognormal": lambda n, d, rng: rng.lognormal(size=(n, d)),
     _TIED: lambda n, d, rng: np.round(rng.standard_normal((n, d))),
 }
+_N_SOURCES = len(_FEATURES) * len(SOURCES)
 
 
 @cache
@@ -408,7 +409,7 @@ def _false_and_power(
     column = 2 * (len(RATES) * PROCEDURES.index(procedure) + RATES.index(rate))
     false = _cells(log, "discoveries", way, n, column, contamination)
     true = _cells(log, "discoveries", way, n, column + 1, contamination)
-    if len(false) < len(_FEATURES) * len(SOURCES):
+    if len(false) < _N_SOURCES:
         return false, ""
     means = [float(np.mean([cell.mean for cell in cells])) for cells in (false, true)]
     return false, " / ".join(map(_short, means))
@@ -465,16 +466,14 @@ def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
 def show_intervals(log: Log, report: Report) -> list[Verdict]:
     rows = []
     for way, n in product(log.ways("interval"), _SIZES):
-        row = []
+        held, alarms = (_cells(log, "interval", way, n, column) for column in range(2))
+        if len(held) < _N_SOURCES:
+            continue
+        row = [way.removesuffix(", loo"), str(n), _fewest(held)]
         for tied in (False, True):
-            held, alarms = (
-                [c for c in _cells(log, "interval", way, n, i) if (c.source == _TIED) == tied]
-                for i in range(2)
-            )
-            if held:
-                row += [_mean_and(max, alarms), _mean_and(min, held)]
-        if row:
-            rows.append([way.removesuffix(", loo"), str(n), _fewest(held), *row])
+            row.append(_mean_and(max, [cell for cell in alarms if (cell.source == _TIED) == tied]))
+            row.append(_mean_and(min, [cell for cell in held if (cell.source == _TIED) == tied]))
+        rows.append(row)
     columns = ["model", "n", "draws", "false alarms (largest)", "in the interval (least)"]
     columns += ["rounded: false alarms (largest)", "in the interval (least)"]
     report.table("false_alarm_interval_ for a rate of .05", columns, rows)
