@@ -76,6 +76,7 @@ SOURCES: dict[str, Callable[[int, int, np.random.Generator], Doubles]] = {
     "lognormal": lambda n, d, rng: rng.lognormal(size=(n, d)),
     _TIED: lambda n, d, rng: np.round(rng.standard_normal((n, d))),
 }
+_N_SOURCES = len(_FEATURES) * len(SOURCES)
 
 
 @cache
@@ -343,6 +344,10 @@ def _mean_and(extreme: Callable[..., float], cells: list[Cell]) -> str:
     return f"{_short(float(np.mean(means)))} ({_short(extreme(means))})"
 
 
+def _fewest(cells: list[Cell]) -> str:
+    return f"{min(cell.n_draws for cell in cells):,}"
+
+
 def _is_peer(way: str) -> bool:
     return way.startswith("nonconform")
 
@@ -367,7 +372,7 @@ def show_validity(log: Log, report: Report) -> list[Verdict]:
                     z.append(cell.above(level))
                     all_z[_kind(way, cell)].append(z[-1])
             levels = [_mean_and(max, cells) for cells in by_level]
-            rows.append([way, str(n), f"{by_level[0][0].n_draws:,}", *levels, f"{max(z):+.1f}"])
+            rows.append([way, str(n), _fewest(by_level[0]), *levels, f"{max(z):+.1f}"])
     report.table("Type I error: mean of ten sources (largest)", columns, rows)
     _show_sources(log, report)
     verdicts = [_verdict(f"type I error at most nominal, {kind}", all_z[kind]) for kind in _KINDS]
@@ -404,7 +409,7 @@ def _false_and_power(
     column = 2 * (len(RATES) * PROCEDURES.index(procedure) + RATES.index(rate))
     false = _cells(log, "discoveries", way, n, column, contamination)
     true = _cells(log, "discoveries", way, n, column + 1, contamination)
-    if len(false) < len(_FEATURES) * len(SOURCES):
+    if len(false) < _N_SOURCES:
         return false, ""
     means = [float(np.mean([cell.mean for cell in cells])) for cells in (false, true)]
     return false, " / ".join(map(_short, means))
@@ -444,7 +449,8 @@ def show_discoveries(log: Log, report: Report) -> list[Verdict]:
 
 
 def _labelled(names: list[str], rows: list[list[str]]) -> list[list[str]]:
-    return [[name, *row] for name, row in zip(names, rows, strict=True)]
+    """Without those of which nothing is known."""
+    return [[name, *row] for name, row in zip(names, rows, strict=True) if any(row)]
 
 
 def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
@@ -452,25 +458,22 @@ def _show_seconds(log: Log, report: Report, n: int, ways: list[str]) -> None:
     for way in ways:
         draws = [log.of(s, way) for s in settings("discoveries", n) if not s.contamination]
         seconds = np.concatenate([some[:, 0] for some in draws if len(some)])
-        n_draws = max(map(len, draws))
-        rows.append([way, f"{n_draws:,}", f"{1000 * np.median(seconds):,.1f}"])
+        rows.append([way, f"{len(seconds):,}", f"{1000 * np.median(seconds):,.1f}"])
     title = f"Processor milliseconds of a fit and {_N_TESTS} p-values, n = {n}"
-    report.table(title, ["p-values", "draws of each source", "median"], rows)
+    report.table(title, ["p-values", "runs", "median"], rows)
 
 
 def show_intervals(log: Log, report: Report) -> list[Verdict]:
     rows = []
     for way, n in product(log.ways("interval"), _SIZES):
-        row = []
+        held, alarms = (_cells(log, "interval", way, n, column) for column in range(2))
+        if len(held) < _N_SOURCES:
+            continue
+        row = [way.removesuffix(", loo"), str(n), _fewest(held)]
         for tied in (False, True):
-            held, alarms = (
-                [c for c in _cells(log, "interval", way, n, i) if (c.source == _TIED) == tied]
-                for i in range(2)
-            )
-            if held:
-                row += [_mean_and(max, alarms), _mean_and(min, held)]
-        if row:
-            rows.append([way.removesuffix(", loo"), str(n), f"{held[0].n_draws:,}", *row])
+            row.append(_mean_and(max, [cell for cell in alarms if (cell.source == _TIED) == tied]))
+            row.append(_mean_and(min, [cell for cell in held if (cell.source == _TIED) == tied]))
+        rows.append(row)
     columns = ["model", "n", "draws", "false alarms (largest)", "in the interval (least)"]
     columns += ["rounded: false alarms (largest)", "in the interval (least)"]
     report.table("false_alarm_interval_ for a rate of .05", columns, rows)
