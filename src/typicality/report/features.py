@@ -10,8 +10,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
 
 from typicality._compat import feature_names
-from typicality._quantiles import IQR_OF_NORMAL
 from typicality._typing import Doubles, Floats
+from typicality.geometry.typical_rows import robust_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +65,8 @@ class FeatureTable:
 
     @cached_property
     def scale(self) -> Doubles:
-        """The spread of each feature in `measured`: the distance of the quartiles, over 1.349.
-
-        If it is zero, the standard deviation; if that is zero too, one.
-        """
-        low, high = np.quantile(self.measured, [0.25, 0.75], axis=0)
-        scale = np.asarray((high - low) / IQR_OF_NORMAL, dtype=np.float64)
-        flat = scale <= 0
-        scale[flat] = self.measured[:, flat].std(axis=0, dtype=np.float64)
-        return np.where(scale > 0, scale, 1.0)
+        """The spread of each feature in `measured`."""
+        return robust_scale(self.measured)
 
     @cached_property
     def standardised(self) -> Doubles:
