@@ -22,8 +22,8 @@ def test_summary_tells_clusters_rows_and_files(clustered, groups):
     text = " ".join(done.stdout.split())
     assert f"{groups}: 66 rows, 2 columns (width, height). Left out: name, text (first" in text
     assert "unit, text" in text
-    assert "2 clusters; 1 row (2 %) belongs nowhere." in text
-    assert "nowhere 1 2 %" in text
+    assert "2 clusters; 1 row (2 %) is unassigned." in text
+    assert "unassigned 1 2 %" in text
     assert "line 67 item 65" in text
     assert "AlphaCutClustering" in text
     assert "How it was computed: sums over the" in text
@@ -70,7 +70,7 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert record["preparation"]["parameters"] == {"scale": "robust", "missing": "error"}
     assert record["versions"].keys() >= {"python", "typicality", "numpy", "scipy", "scikit-learn"}
     assert record["results"]["sizes"] == [40, 25]
-    assert record["results"]["n_nowhere"] == 1
+    assert record["results"]["n_unassigned"] == 1
     assert record["results"]["status"] == "converged"
     worst = record["results"]["atypical_rows"][0]
     assert (worst["row"], worst["line"], worst["label"]) == (65, 67, -1)
@@ -170,7 +170,7 @@ def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_
     out = tmp_path / "out"
     done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
     assert done.exit_code == 0, done.stderr
-    assert "0 clusters; 66 rows (100 %) belong nowhere." in done.stdout
+    assert "0 clusters; 66 rows (100 %) are unassigned." in done.stdout
     rows = read_csv(out / "labels.csv")
     assert {(row["label"], row["typicality"]) for row in rows} == {("-1", "0")}
 
@@ -371,3 +371,10 @@ def test_files_of_a_pattern_are_clustered_and_reported_on_as_one(run, tmp_path, 
     assert done.exit_code == 0, done.stderr
     assert "part-*.parquet: 40 rows" in done.stdout
     assert run("report", "part-clusters", "--force").exit_code == 0
+
+
+def test_help_lists_each_method_on_a_line(run):
+    lines = run("cluster", "--help").stdout.splitlines()
+    assert "  alpha-cut        dense regions of any shape with sparser ones between" in lines
+    assert "  fcm      overlapping clusters; the memberships of a row sum to one" in lines
+    assert not any("\\b" in line or "\b" in line for line in lines)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MODEL, RECORD, REPORT = "model", "run.json", "report.html"
 OURS = (
-    *("labels.csv", "outliers.csv", REPORT, RECORD),
+    *("labels.csv", "clusters.csv", "outliers.csv", REPORT, RECORD),
     *(f"{MODEL}/model.json", f"{MODEL}/arrays.safetensors"),
 )
 RECORD_FORMAT = 1

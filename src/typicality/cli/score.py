@@ -20,6 +20,7 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from typicality.geometry.typical_rows import TypicalRows
     from typicality.tables import Block
 
 
@@ -49,8 +50,8 @@ def score(options: Options, model: str) -> None:
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     Writes csv, or parquet where --output ends in .parquet: all columns of FILE, then label and
-    typicality (or typicality, score and outlier). FILE may be of any size: it is read in blocks. A
-    - as FILE is standard input.
+    typicality (or typicality, score, p_value, outlier and why). FILE may be of any size: it is
+    read in blocks. A - as FILE is standard input.
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted
@@ -62,7 +63,7 @@ def score(options: Options, model: str) -> None:
     if options.as_json and output == "-":
         raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    tally = {"n_rows": 0, "n_nowhere": 0, "n_left_out": 0}
+    tally = {"n_rows": 0, "n_unassigned": 0, "n_left_out": 0}
     with within(options):
         with terminal.doing(f"Loading {model}"):
             pipeline, record, _ = load_run(model)
@@ -71,9 +72,15 @@ def score(options: Options, model: str) -> None:
         names = [str(name) for name in scaler.feature_names_in_]
         del scaler.feature_names_in_  # blocks are arrays, their columns taken by name
         scaler.set_params(missing="median" if missing == "median" else "error")
-        parquet = _is_parquet(output)
+        knows = getattr(fitted, "_knows_its_rows", False)
         judge = partial(
-            _judge, scaler=scaler, model=fitted, names=names, missing=missing, as_parquet=parquet
+            _judge,
+            scaler=scaler,
+            model=fitted,
+            typical=fitted._typical_rows() if knows else None,
+            names=names,
+            missing=missing,
+            as_parquet=_is_parquet(output),
         )
         with (
             _writer(output, force=options.force) as write,
@@ -93,15 +100,24 @@ def score(options: Options, model: str) -> None:
 
 
 def _judge(
-    block: "Block", *, scaler: Any, model: Any, names: list[str], missing: str, as_parquet: bool
+    block: "Block",
+    *,
+    scaler: Any,
+    model: Any,
+    typical: "TypicalRows | None",
+    names: list[str],
+    missing: str,
+    as_parquet: bool,
 ) -> tuple[Any, dict[str, int]]:
     """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
 
-    `names` are the columns of the model, `missing` says what to do with missing values.
+    `names` are the columns of the model, `missing` says what to do with missing values, and rows
+    that a detector flags are compared with `typical` ones to say why.
     """
     import numpy as np
 
     from typicality.fitted import view
+    from typicality.geometry.typical_rows import reason_texts
     from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
 
     X = rows_of(block, names)
@@ -116,12 +132,20 @@ def _judge(
     kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
     n_kept = int(np.count_nonzero(kept))
     # Without a row to judge there are columns all the same: those of any row.
-    judged = view(model, scaler.transform(X[kept] if n_kept else scaler.center_[None]))
+    scaled = scaler.transform(X[kept] if n_kept else scaler.center_[None])
+    judged = view(model, scaled)
     columns = {name: values[:n_kept] for name, values in judged.columns.items()}
+    if judged.kind == "detector":
+        columns["why"] = np.full(n_kept, "", dtype=object)
+        flagged = np.flatnonzero(judged.labels[:n_kept] < 0)
+        if typical is not None and len(flagged):
+            values = X[kept][flagged]
+            deviations = np.where(np.isnan(values), 0.0, typical.deviations(scaled[flagged]))
+            columns["why"][flagged] = reason_texts(names, values, deviations)
     extra = masked_columns(columns, kept)
     counts = {
         "n_rows": len(X),
-        "n_nowhere": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
+        "n_unassigned": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
         "n_left_out": len(X) - n_kept,
     }
     if as_parquet:
@@ -163,13 +187,13 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
         yield write
 
 
-def _summary(n_rows: int, n_nowhere: int, n_left_out: int, *, finds_outliers: bool) -> str:
+def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, finds_outliers: bool) -> str:
     from typicality._words import counted, share
 
-    belong = "belong nowhere" if n_nowhere != 1 else "belongs nowhere"
+    are = "are unassigned" if n_unassigned != 1 else "is unassigned"
     if finds_outliers:
-        belong = "are outliers" if n_nowhere != 1 else "is an outlier"
-    words = f"{counted(n_rows, 'row')}; {n_nowhere:,} ({share(n_nowhere, n_rows)}) {belong}."
+        are = "are outliers" if n_unassigned != 1 else "is an outlier"
+    words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
     if n_left_out:
         words += f" {counted(n_left_out, 'row')} with missing values were not judged."
     return words
