@@ -160,6 +160,7 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
     largest = [max(float(row[name]) for name in members) for row in rows]
     assert [float(row[columns[1]]) for row in rows] == largest
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "clusters.csv",
         "labels.csv",
         "model",
         "run.json",
@@ -178,7 +179,7 @@ def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_
 def test_rows_between_clusters_are_shown_with_both(run, groups, tmp_path):
     done = run("cluster", groups, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
     text = " ".join(done.stdout.split())
-    assert "The least certain rows: row, name membership between clusters line 67 item 65" in text
+    assert "Rows between clusters: row, name membership between clusters line 67 item 65" in text
     assert "2 clusters; every row belongs to one." in text
 
 
@@ -242,7 +243,8 @@ def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_p
     )
     assert "2 columns (a, b). Left out: Class, you asked to ignore it." in text
     assert "takes part" not in text
-    assert "row, Class" in text
+    record = json.loads((tmp_path / "not" / "run.json").read_text(**TEXT))
+    assert [each["column"] for each in record["results"]["text_columns"]] == ["Class"]
 
 
 def test_a_missing_file_is_told_before_a_folder_that_exists(run, tmp_path):
@@ -293,7 +295,9 @@ def test_warnings_call_columns_by_their_names(run, tmp_path):
 def test_folder_is_named_after_the_file(run, groups, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("cluster", groups, "--no-report")
-    assert done.stdout.endswith("Written: labels.csv, model/, run.json in groups-clusters/\n")
+    assert done.stdout.endswith(
+        "Written: labels.csv, clusters.csv, model/, run.json in groups-clusters/\n"
+    )
     assert (tmp_path / "groups-clusters" / "labels.csv").is_file()
 
 

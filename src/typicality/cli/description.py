@@ -137,7 +137,9 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     for name, texts in rows.texts.items():
         cells = [texts[i].strip() for i in notable]
         distinct = {cell for cell in cells if cell}
-        if 2 * cells.count("") > len(cells) or all(map(_is_number, distinct)):
+        if len(distinct) < 2 or all(map(_is_number, distinct)):
+            continue
+        if 2 * cells.count("") > len(cells):
             continue
         worth = (_are_words(distinct), len(distinct))
         if worth > most:
