@@ -174,3 +174,16 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
     assert_array_equal(picture.membership.ravel(), view(model, grid).memberships[:, 0])
     with pytest.raises(ValueError, match="they go from 0 to 2"):
         MembershipContourDisplay.from_estimator(model, three_groups, cluster=3, ax=ax)
+
+
+@pytest.mark.parametrize("estimator", [*CUTTERS, *ADAPTIVE, *DETECTORS], ids=repr)
+def test_the_farthest_row_is_the_rarest(estimator, blobs):
+    X = np.vstack([blobs[0], blobs[0].mean(axis=0) + 40.0])
+    found = view(fitted(estimator, X), X, training=True)
+    assert found.depth.argmin() == len(X) - 1
+    assert found.rarity.argmax() == len(X) - 1
+    assert_allclose(found.rarity.max(), 1.0 - 1.0 / len(X))
+
+
+def test_shares_of_memberships_say_nothing_about_rarity(blobs):
+    assert view(fitted(FuzzyCMeans(3), blobs[0]), blobs[0], training=True).rarity is None

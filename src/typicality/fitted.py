@@ -3,6 +3,7 @@
 This is the only module that knows which kinds of models there are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
+from typicality.geometry.typical_rows import TypicalRows
 from typicality.kernels import LocalGaussian, Stationary
 from typicality.levelsets import AlphaTree
 
@@ -54,6 +56,10 @@ class FittedView:
         The first prototype of each label, if prototypes have coordinates.
     p_values : array of shape (n,), optional
         Of a detector, the p-value of each row; of a training row, its rank as a share of them all.
+    find_distance : callable, optional
+        Computes how far each row is from the others, for `depth`.
+    find_typical_rows : callable, optional
+        Of a detector, the typical rows of the fit; None where the model does not know those.
     """
 
     kind: str
@@ -70,6 +76,8 @@ class FittedView:
     shares: bool = False
     centers: Floats | None = None
     p_values: Doubles | None = None
+    find_distance: Callable[[], Doubles] | None = None
+    find_typical_rows: Callable[[], TypicalRows] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -80,6 +88,25 @@ class FittedView:
     def n_unassigned(self) -> int:
         """The number of rows with label -1."""
         return int(np.count_nonzero(self.labels < 0))
+
+    @cached_property
+    def depth(self) -> Doubles:
+        """What orders rows from the rarest to the most typical.
+
+        Typicalities of far rows are nearly all alike. So rows of a tree are ordered by the radius
+        that holds ten others, and those of typicalities by the distance to the nearest prototype.
+        """
+        return self.strength if self.find_distance is None else -self.find_distance()
+
+    @cached_property
+    def rarity(self) -> Doubles | None:
+        """The share of the rows that each row is rarer than; None where memberships are shares."""
+        if self.shares:
+            return None
+        if self.p_values is not None:
+            return np.asarray(1.0 - self.p_values)
+        ranks = np.searchsorted(np.sort(self.depth), self.depth, side="right")
+        return np.asarray(1.0 - ranks / self.n_rows)
 
     @cached_property
     def most_typical(self) -> tuple[Labels, Places]:
@@ -149,6 +176,7 @@ def _of_tree(model: Any, X: Any, *, training: bool) -> FittedView:
     else:
         labels, typicality = model._labels_and_typicality(X)
     own_levels = np.ndim(model.alpha_) > 0
+    regions = model._regions
     return FittedView(
         kind="tree",
         labels=labels,
@@ -163,6 +191,7 @@ def _of_tree(model: Any, X: Any, *, training: bool) -> FittedView:
         levels=model.alpha_ if own_levels else None,
         tree=model.tree_,
         min_size=model.min_cluster_size if model.min_cluster_size > 1 else _SMALLEST_SHOWN,
+        find_distance=lambda: regions.reach(None if training else model._read(X)),
     )
 
 
@@ -222,6 +251,7 @@ def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> Fi
         cut=float(cut),
         memberships=typicality[:, None],
         p_values=p_values,
+        find_typical_rows=model._typical_rows if model._knows_its_rows else None,
     )
 
 
@@ -263,8 +293,14 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
         cut=0.0,
         memberships=memberships,
         shares=shares,
+        find_distance=None if shares else lambda: _sqdist_to_nearest(model, X),
         centers=model.cluster_centers_[first] if hasattr(model, "cluster_centers_") else None,
     )
+
+
+def _sqdist_to_nearest(model: Any, X: Any) -> Doubles:
+    sqdist = model._prototypes.sqdist(model._read(X))
+    return np.asarray(sqdist.min(axis=1, initial=np.inf), dtype=np.float64)
 
 
 def _by_label(memberships: Floats, label_of: Labels, *, shares: bool) -> Doubles:

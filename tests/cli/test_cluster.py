@@ -24,8 +24,8 @@ def test_summary_tells_clusters_rows_and_files(clustered, groups):
     text = " ".join(done.stdout.split())
     assert f"{groups}: 66 rows, 2 columns (width, height). Left out: name, text (first" in text
     assert "unit, text" in text
-    assert "2 clusters; 1 row (2 %) belongs nowhere." in text
-    assert "nowhere 1 2 %" in text
+    assert "2 clusters; 1 row (2 %) is unassigned." in text
+    assert "unassigned 1 2 %" in text
     assert "line 67 item 65" in text
     assert "AlphaCutClustering" in text
     assert "How it was computed: sums over the" in text
@@ -73,7 +73,7 @@ def test_record_tells_all_of_the_run(clustered, groups):
     assert record["preparation"]["parameters"] == prepared
     assert record["versions"].keys() >= {"python", "typicality", "numpy", "scipy", "scikit-learn"}
     assert record["results"]["sizes"] == [40, 25]
-    assert record["results"]["n_nowhere"] == 1
+    assert record["results"]["n_unassigned"] == 1
     assert record["results"]["status"] == "converged"
     worst = record["results"]["atypical_rows"][0]
     assert (worst["row"], worst["line"], worst["label"]) == (65, 67, -1)
@@ -163,6 +163,7 @@ def test_methods_write_their_columns(run, groups, read_csv, tmp_path, method):
     largest = [max(float(row[name]) for name in members) for row in rows]
     assert [float(row[columns[1]]) for row in rows] == largest
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "clusters.csv",
         "labels.csv",
         "model",
         "run.json",
@@ -173,7 +174,7 @@ def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_
     out = tmp_path / "out"
     done = run("cluster", groups, "-m", "sequential", "--param", "lam=0.3", "-o", out)
     assert done.exit_code == 0, done.stderr
-    assert "0 clusters; 66 rows (100 %) belong nowhere." in done.stdout
+    assert "0 clusters; 66 rows (100 %) are unassigned." in done.stdout
     rows = read_csv(out / "labels.csv")
     assert {(row["label"], row["typicality"]) for row in rows} == {("-1", "0")}
 
@@ -181,7 +182,7 @@ def test_cluster_command_says_when_all_clusters_have_vanished(run, groups, read_
 def test_rows_between_clusters_are_shown_with_both(run, groups, tmp_path):
     done = run("cluster", groups, "-m", "fcm", "-k", 2, "-o", tmp_path / "out")
     text = " ".join(done.stdout.split())
-    assert "The least certain rows: row, name membership between clusters line 67 item 65" in text
+    assert "Rows between clusters: row, name membership between clusters line 67 item 65" in text
     assert "2 clusters; every row belongs to one." in text
 
 
@@ -245,7 +246,8 @@ def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_p
     )
     assert "2 columns (a, b). Left out: Class, you asked to ignore it." in text
     assert "takes part" not in text
-    assert "row, Class" in text
+    record = json.loads((tmp_path / "not" / "run.json").read_text(**TEXT))
+    assert [each["column"] for each in record["results"]["text_columns"]] == ["Class"]
 
 
 def test_a_missing_file_is_told_before_a_folder_that_exists(run, tmp_path):
@@ -297,7 +299,9 @@ def test_warnings_call_columns_by_their_names(run, tmp_path):
 def test_folder_is_named_after_the_file(run, groups, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("cluster", groups, "--no-report")
-    assert done.stdout.endswith("Written: labels.csv, model/, run.json in groups-clusters/\n")
+    assert done.stdout.endswith(
+        "Written: labels.csv, clusters.csv, model/, run.json in groups-clusters/\n"
+    )
     assert (tmp_path / "groups-clusters" / "labels.csv").is_file()
 
 
@@ -468,3 +472,10 @@ def test_files_of_a_pattern_are_clustered_and_reported_on_as_one(run, tmp_path, 
     assert done.exit_code == 0, done.stderr
     assert "part-*.parquet: 40 rows" in done.stdout
     assert run("report", "part-clusters", "--force").exit_code == 0
+
+
+def test_help_lists_each_method_on_a_line(run):
+    lines = run("cluster", "--help").stdout.splitlines()
+    assert "  alpha-cut        dense regions of any shape with sparser ones between" in lines
+    assert "  fcm      overlapping clusters; the memberships of a row sum to one" in lines
+    assert not any("\\b" in line or "\b" in line for line in lines)

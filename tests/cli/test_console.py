@@ -6,7 +6,16 @@ import sys
 
 import pytest
 
-from typicality.cli.console import Terminal, numbers, place, rich_table, shown
+from typicality.cli.console import (
+    Terminal,
+    for_people,
+    numbers,
+    percentages,
+    place,
+    rich_table,
+    shown,
+    shown_apart,
+)
 
 
 class FakeTerminal(io.StringIO):
@@ -87,7 +96,12 @@ def test_paths_are_never_broken(capsys):
 
 @pytest.mark.parametrize(
     ("text", "printed"),
-    [("plain", "plain"), ("a\x1b[31m\nb", "a [31m b"), ("x" * 50, "x" * 39 + "…"), (" a ", "a")],
+    [
+        ("plain", "plain"),
+        ("a\x1b[31m\nb", "a [31m b"),
+        ("x" * 25 + "y" * 25, "x" * 20 + "…" + "y" * 19),
+        (" a ", "a"),
+    ],
 )
 def test_texts_of_a_file_are_made_harmless(text, printed):
     assert shown(text) == printed
@@ -132,3 +146,35 @@ def test_nothing_printed_can_command_a_terminal(attach):
 def test_json_keeps_its_value_when_it_is_made_harmless(capsys):
     Terminal().json({"name": HOSTILE})
     assert json.loads(capsys.readouterr().out) == {"name": HOSTILE}
+
+
+def test_names_are_cut_in_the_middle_and_never_look_alike():
+    names = [f"pf_ss_disappearances_{end}" for end in ("disap", "violent", "organized")]
+    short = shown_apart(names, 20)
+    assert len(set(short.values())) == 3
+    assert all("…" in text for text in short.values())
+    same_ends = ["a" * 30 + "1" + "b" * 30, "a" * 30 + "2" + "b" * 30]
+    assert len(set(shown_apart(same_ends, 20).values())) == 2
+
+
+def test_numbers_are_written_for_people():
+    assert [for_people(x) for x in (5047.3, 46.815, -1234567.0, 0.00123)] == [
+        *("5,047", "46.81", "-1,234,567", "0.00123")
+    ]
+
+
+def test_percentages_have_the_digits_that_rows_allow_and_are_never_rounded_up():
+    assert percentages([149 / 150, 0.5], 150) == ["99.3 %", "50.0 %"]
+    assert percentages([1 - 1 / 53940], 53940) == ["99.998 %"]
+
+
+def test_a_closed_pipe_is_left_to_the_caller(monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdout", Closed())
+    terminal = Terminal()
+    for say in (lambda: terminal.say("words"), lambda: terminal.say_path("at ", "here")):
+        with pytest.raises(BrokenPipeError):
+            say()

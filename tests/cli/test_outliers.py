@@ -18,14 +18,16 @@ def test_outliers_command_flags_the_strange_row_and_says_why(flagged, read_csv):
     text = " ".join(done.stdout.split())
     assert "3 outliers among 66 rows, at a nominal rate of 0.05." in text
     assert (
-        "The worst first: row, name score p-value unusual in (by so many spreads) line 67 item 65"
-        in text
+        "The worst first: row, name rarer than score unusual columns (robust z-score) "
+        "line 67 item 65 98.4 %" in text
     )
     assert "height -20 (-" in text
     rows = read_csv(folder / "outliers.csv")
-    assert list(rows[0])[4:] == ["typicality", "score", "p_value", "outlier"]
+    assert list(rows[0])[4:] == ["typicality", "score", "p_value", "outlier", "why"]
     assert [row["outlier"] for row in rows].count("1") == 3
     assert rows[65]["outlier"] == "1"
+    assert rows[65]["why"].startswith("height -20 (-")
+    assert [row["why"] != "" for row in rows] <= [row["outlier"] == "1" for row in rows]
     scores = [float(row["score"]) for row in rows]
     assert int(np.argmin(scores)) == 65
 

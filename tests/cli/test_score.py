@@ -23,7 +23,9 @@ def small_blocks(monkeypatch):
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(("fixture", "results"), [("clustered", "labels"), ("flagged", "outliers")])
-def test_rows_of_the_fit_are_judged_as_in_the_fit(run, groups, request, fixture, results, tmp_path):
+def test_rows_of_the_fit_are_judged_as_in_the_fit(
+    run, groups, request, fixture, results, tmp_path, read_csv
+):
     folder = request.getfixturevalue(fixture)[1]
     done = run("score", folder, groups, "-o", tmp_path / "scored.csv")
     assert done.exit_code == 0, done.stderr
@@ -38,7 +40,7 @@ def test_rows_of_the_fit_are_judged_as_in_the_fit(run, groups, request, fixture,
 
 def test_score_summary_counts_rows(run, groups, clustered, tmp_path):
     done = run("score", clustered[1], groups, "-o", tmp_path / "scored.csv")
-    assert done.stdout.startswith("66 rows; 1 (2 %) belongs nowhere.\n")
+    assert done.stdout.startswith("66 rows; 1 (2 %) is unassigned.\n")
 
 
 def test_outliers_are_called_outliers(run, groups, flagged, tmp_path):
@@ -127,7 +129,7 @@ def test_score_json_counts_rows(run, groups, flagged, tmp_path):
     assert json.loads(done.stdout) == {
         "output": str(tmp_path / "scored.csv"),
         "n_rows": 66,
-        "n_nowhere": 3,
+        "n_unassigned": 3,
         "n_left_out": 0,
     }
     done = run("score", flagged[1], groups, "--json")

@@ -574,3 +574,29 @@ def test_many_features_give_the_same_bits_in_any_batch_and_with_any_threads(rng,
     alone = [model.score_samples(points[[row]])[0] for row in range(4)]
     assert_array_equal(alone, together[:4])
     assert together[1] == together[2] > together[0]
+
+
+def test_rows_are_explained_by_features(rng):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    X.loc[7, "b"] = 9.0
+    reasons = OneClusterPCM(contamination=0.02).fit(X).explain(X)
+    assert reasons.features == ["a", "b", "c"]
+    assert reasons.deviations[7].argmax() == 1
+    assert reasons.words()[7].startswith("b 9 (+")
+    assert_array_equal(reasons.values, X)
+    again = OneClusterPCM(contamination=0.3).fit(X).explain(X.iloc[[7]])
+    assert_array_equal(again.deviations[0], reasons.deviations[7])
+    assert_allclose(again.expected[0], reasons.expected[7])
+
+
+def test_models_without_rows_of_features_explain_nothing(rng):
+    X = rng.normal(size=(400, 2))
+    kernel = rbf_kernel(X)
+    compressed = OneClusterPCM().fit(X).compress(1e-3)
+    for model, rows in [
+        (compressed, X),
+        (OneClusterPCM(kernel="precomputed").fit(kernel), kernel),
+    ]:
+        with pytest.raises(ValueError, match="explain compares rows with training rows"):
+            model.explain(rows)

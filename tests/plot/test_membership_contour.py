@@ -98,7 +98,7 @@ def test_contour_title_counts_clusters(ax):
     model = fitted("alpha-cut")
     nowhere = np.sum(model.labels_ < 0)
     assert draw("alpha-cut", ax).ax_.get_title() == (
-        f"{model.n_clusters_} clusters; {nowhere} of 123 rows belong nowhere (×)"
+        f"{model.n_clusters_} clusters; {nowhere} of 123 rows unassigned (×)"
     )
     flagged = np.sum(fitted("one cluster").predict(rows()) < 0)
     assert draw("one cluster", ax).ax_.get_title().startswith(f"{flagged} of 123 rows flagged")

@@ -45,7 +45,7 @@ def test_histogram_is_stacked_by_cluster(ax):
     colours = [to_hex(bars[0].get_facecolor()).upper() for bars in display.bars_[1:]]
     assert colours == [cluster_colour(label) for label in labels[1:]]
     named = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"nowhere", "cluster 0", "cluster 1"} <= set(named)
+    assert {"unassigned", "cluster 0", "cluster 1"} <= set(named)
 
 
 def test_histogram_has_a_level_for_each_cluster(ax):

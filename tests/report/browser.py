@@ -77,8 +77,8 @@ class OpenPage:
         return int(self.data("nClusters"))
 
     @property
-    def n_nowhere(self):
-        return int(self.data("nNowhere"))
+    def n_unassigned(self):
+        return int(self.data("nUnassigned"))
 
     @property
     def sizes(self):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from typicality.fitted import view
 from typicality.report import Report
 
 
@@ -14,7 +15,7 @@ def check_against(opened, tree, min_size):
     assert opened.labels().tolist() == expected.tolist()
     assert opened.n_clusters == expected.max() + 1
     assert opened.sizes == np.bincount(expected[expected >= 0]).tolist()
-    assert opened.n_nowhere == np.count_nonzero(expected < 0)
+    assert opened.n_unassigned == np.count_nonzero(expected < 0)
     return opened.n_clusters
 
 
@@ -26,9 +27,9 @@ def test_page_opens_with_the_clusters_of_the_fit(visit, clustered):
     opened = visit(html)
     assert opened.labels().tolist() == model.labels_.tolist()
     assert opened.page.inner_text("h1") == "groups.csv"
-    n_nowhere = np.count_nonzero(model.labels_ < 0)
+    n_unassigned = np.count_nonzero(model.labels_ < 0)
     assert opened.page.inner_text("#summary") == (
-        f"{model.n_clusters_} clusters in {len(X)} rows; {n_nowhere} rows belong nowhere."
+        f"{model.n_clusters_} clusters in {len(X)} rows; {n_unassigned} rows are unassigned."
     )
     assert opened.page.locator("#clusters tbody tr").count() == model.n_clusters_
     assert opened.page.is_disabled("#automatic")
@@ -89,7 +90,7 @@ def test_sizes_are_of_all_rows_where_a_sample_is_shown(visit, clustered):
     expected = model.tree_.labels_at(opened.level, min_cluster_size=5)
     estimates = np.array(opened.sizes)
     np.testing.assert_allclose(estimates, np.bincount(expected[expected >= 0]), atol=0.02 * len(X))
-    assert opened.n_nowhere == len(X) - estimates.sum()
+    assert opened.n_unassigned == len(X) - estimates.sum()
     assert "about" in opened.page.inner_text("#summary")
 
 
@@ -199,18 +200,20 @@ def test_pointing_shows_a_row_within_the_window(visit, clustered):
 
 
 def test_outliers_are_listed_and_found_in_the_plot(visit, clustered):
-    _, model, html = clustered
+    X, model, html = clustered
+    rarest = int(view(model, X, training=True).depth.argmin())
     opened = visit(html)
     first = opened.page.locator("#outliers > li button").first
-    assert int(first.get_attribute("data-row")) == model.typicality_.argmin()
+    assert int(first.get_attribute("data-row")) == rarest
+    n_rows = len(X)
+    said = opened.page.inner_text("#outliers > li .outlier-about >> nth=0")
+    assert f"rarer than {np.floor(1000 * (n_rows - 1) / n_rows) / 10:.1f} % of the rows" in said
     first.click()
     assert opened.n_selected == 1
     assert opened.page.locator("#outliers > li").count() == 20
     opened.page.click("#outliers-on")
     opened.settle()
-    assert int(opened.page.get_attribute("#outliers > li button >> nth=0", "data-row")) != (
-        model.typicality_.argmin()
-    )
+    assert int(opened.page.get_attribute("#outliers > li button >> nth=0", "data-row")) != rarest
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -233,7 +236,7 @@ def test_profiles_follow_the_level(visit, clustered):
     opened = visit(html)
     opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.5))))
     opened.page.wait_for_function(
-        "() => /feature \\d (high|low) \\([+\u2212][\\d.]+ sd\\)/.test("
+        "() => /feature \\d \\S+ against \\S+ elsewhere \\([+\u2212][\\d.]+ sd\\)/.test("
         "document.querySelector('#clusters tbody .profile').textContent)"
     )
 

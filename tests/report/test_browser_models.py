@@ -86,7 +86,7 @@ def test_memberships_can_be_cut(visit, clustered):
     largest = model.memberships_.max(axis=1)
     expected = np.where(largest > opened.level, model.labels_, -1)
     assert opened.labels().tolist() == expected.tolist()
-    assert 0 < opened.n_nowhere == np.count_nonzero(expected < 0)
+    assert 0 < opened.n_unassigned == np.count_nonzero(expected < 0)
     opened.page.focus("#scatter")
     opened.page.keyboard.press("ArrowRight")
     assert "in cluster 0" in opened.page.inner_text("#tooltip")
@@ -103,7 +103,7 @@ def test_threshold_of_a_detector_can_be_moved(visit, clustered):
     opened.drag("#histogram", (0.5, 0.5), (0.7, 0.5))
     expected = np.where(scores >= opened.level, 0, -1)
     assert opened.labels().tolist() == expected.tolist()
-    assert opened.n_nowhere > flagged.sum()
+    assert opened.n_unassigned > flagged.sum()
 
 
 # ---- many rows -----------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The page in a real browser: what it says is true, of weights, samples and missing values too."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -98,10 +100,10 @@ def test_typical_rows_differ_from_outliers_at_any_threshold(visit):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 2)), rng.normal([9.0, 0.0], 2.0, size=(12, 2))])
     opened = visit(Report.from_estimator(fitted(OneClusterPCM(contamination=0.1), X), X).html)
-    assert "feature 0 low" in profile_of(opened)
+    assert re.match(r"feature 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
     opened.page.focus("#alpha")
     opened.page.keyboard.press("ArrowRight")
-    assert "feature 0 low" in profile_of(opened)
+    assert re.match(r"feature 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
 
 
 def test_a_sample_says_what_it_cannot_know(visit, clustered):
@@ -126,7 +128,7 @@ def test_clusters_without_rows_are_not_counted(visit, clustered):
     opened.page.fill("#alpha-value", repr(float(level)))
     opened.settle()
     assert opened.page.inner_text("#summary") == (
-        f"1 cluster in {len(X)} rows; {len(X) - 1} rows belong nowhere."
+        f"1 cluster in {len(X)} rows; {len(X) - 1} rows are unassigned."
     )
     assert opened.page.locator("#clusters tbody tr").count() == 1
     assert opened.page.locator("#legend button").count() == 2
@@ -138,3 +140,23 @@ def test_the_threshold_of_the_fit_is_not_rounded_to_the_slider(visit):
     model = fitted(OneClusterPCM(), X)
     opened = visit(Report.from_estimator(model, X).html)
     assert opened.level == pytest.approx(model.offset_, rel=1e-3)
+
+
+def test_clusters_say_what_their_columns_of_text_hold(visit):
+    X = three_groups(np.random.default_rng(5))
+    model = FuzzyCMeans(3, random_state=0).fit(X)
+    names = np.array(["oak", "elm", "ash"])[model.labels_]
+    html = Report.from_estimator(model, X, cells={"number": range(len(X)), "tree": names}).html
+    opened = visit(html)
+    texts = opened.page.locator("#clusters tbody td.texts").all_inner_texts()
+    assert texts == [
+        f"tree: {name} {n} of {n}"
+        for name, n in zip(["oak", "elm", "ash"], np.bincount(model.labels_), strict=True)
+    ]
+    typical = opened.page.inner_text("#clusters tbody td.typical >> nth=0")
+    assert typical.endswith("\u00b7 oak")
+    assert opened.page.is_visible("#how")
+    assert (
+        opened.page.locator("#how").bounding_box()["y"]
+        < (opened.page.locator("#scatter").bounding_box()["y"])
+    )

@@ -85,9 +85,12 @@ def test_profiles_name_what_sets_a_cluster_apart(prototypes, rows):
         order = np.argsort(-np.abs(expected))
         assert [item["axis"] for item in cluster["profile"]] == order.tolist()
         np.testing.assert_allclose([i["deviations"] for i in cluster["profile"]], expected[order])
-        np.testing.assert_allclose(
-            [i["mean"] for i in cluster["profile"]], rows[own].mean(axis=0)[order]
-        )
+        for key, expected in {
+            "mean": rows[own].mean(axis=0),
+            "median": np.median(rows[own], axis=0),
+            "elsewhere": np.median(rows[~own], axis=0),
+        }.items():
+            np.testing.assert_allclose([i[key] for i in cluster["profile"]], expected[order])
 
 
 def test_the_largest_clusters_are_described(prototypes, rows, monkeypatch):
@@ -121,11 +124,11 @@ def test_the_reason_for_an_outlier_is_found(name, rows, request):
 
 
 @pytest.mark.parametrize("name", ["cutter", "detector", "prototypes", "sequential"])
-def test_outliers_are_rows_that_belong_nowhere_and_the_least_typical_ones(name, rows, request):
-    payload = build_payload(request.getfixturevalue(name), rows)
-    index = decode(payload["outliers"]["index"])
-    strength, labels = decode(payload["strength"]), decode(payload["labels"])
-    assert (np.diff(strength[index]) >= 0).all()
+def test_outliers_are_unassigned_rows_and_the_rarest_ones(name, rows, request):
+    model = request.getfixturevalue(name)
+    payload = build_payload(model, rows)
+    index, labels = decode(payload["outliers"]["index"]), decode(payload["labels"])
+    assert (np.diff(view(model, rows, training=True).depth[index]) >= 0).all()
     assert set(np.flatnonzero(labels < 0)) <= set(index)
     assert len(index) >= 20
 

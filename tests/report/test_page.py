@@ -274,7 +274,7 @@ def test_every_colour_of_a_cluster_stands_out_from_the_paper(theme, place):
     script = (folder / "page" / "50-colours.js").read_text(encoding="utf-8")
     hues = re.findall(r"#\w{6}", re.search(rf"{theme}: \[(.*?)\]", script, re.DOTALL)[1])
     nowhere, paper = (
-        re.findall(rf"--{name}: (#\w{{6}})", style)[place] for name in ("nowhere", "plot")
+        re.findall(rf"--{name}: (#\w{{6}})", style)[place] for name in ("unassigned", "plot")
     )
     assert len(hues) == len(set(hues)) == 16
     for colour in [*hues, nowhere]:

@@ -193,7 +193,7 @@ def test_notes_say_what_was_run(cutter, detector, sequential, rows):
     assert "core of no cluster" in notes["Result"]
     assert "default parameters" in notes["Method"]
     assert "onverged after" in notes["Iterations"]
-    assert "belong nowhere" in dict(build_payload(sequential, rows)["notes"])["Result"]
+    assert "unassigned" in dict(build_payload(sequential, rows)["notes"])["Result"]
     assert "contamination" in dict(build_payload(detector, rows)["notes"])["Result"]
     given = FuzzyCMeans(3, random_state=0, init=rows[[0, 200, 300]] + 0.5).fit(rows)
     words = dict(build_payload(given, rows)["notes"])["Method"]

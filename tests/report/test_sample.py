@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from reference.page_labels import decode, labels_at, levels_to_try
-from typicality.fitted import FittedView
+from typicality.fitted import FittedView, view
 from typicality.report.payload import build_payload
 from typicality.report.shown import choose_rows
 
@@ -59,7 +59,8 @@ def test_a_sample_keeps_all_rows_that_belong_nowhere(name, rows, request):
 def test_too_many_rows_that_belong_nowhere_are_thinned_to_the_least_typical(cutter, rows):
     payload = build_payload(cutter, rows, max_rows=40)
     nowhere = np.flatnonzero(cutter.labels_ < 0)
-    least = nowhere[np.argsort(cutter.typicality_[nowhere], kind="stable")[:20]]
+    depth = view(cutter, rows, training=True).depth[nowhere]
+    least = nowhere[np.argsort(depth, kind="stable")[:20]]
     assert len(nowhere) > 20
     assert set(least) <= set(decode(payload["row"]))
     assert f"the 20 least typical of the {len(nowhere)} rows" in payload["sample_note"]

@@ -1,6 +1,7 @@
 """`typicality cluster`: the groups in a file."""
 
-from inspect import cleandoc, signature
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import click
@@ -11,7 +12,26 @@ from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import OPTIONS, configure
 
 
-@command
+class _WithMethods(click.Command):
+    """A command whose help lists the methods."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, numbers in (
+            ("Methods that find the number of clusters", ("found", "start")),
+            ("Methods that need the number of clusters (--clusters)", ("given",)),
+        ):
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (method, info.meaning)
+                        for method, info in CLUSTERING_METHODS.items()
+                        if info.number in numbers
+                    ]
+                )
+        super().format_options(ctx, formatter)
+
+
+@partial(command, kind=_WithMethods)
 @table_options
 @click.option(
     "--method",
@@ -64,9 +84,9 @@ def cluster(
 ) -> None:
     """Find the groups in a file, and typical rows.
 
-    Writes a folder with labels.csv (all columns of FILE, with label and typicality), report.html (a
-    page to look at), model/ (for `typicality score`) and run.json (all it takes to repeat the run).
-    Rows that belong nowhere have the label -1.
+    Writes a folder with labels.csv (all columns of FILE, with label and typicality), clusters.csv
+    (size and medians of each cluster), report.html (a page to look at), model/ (for `typicality
+    score`) and run.json (all it takes to repeat the run). Unassigned rows have the label -1.
     """
     import typicality
     from typicality.cli.run import run_to_folder
@@ -93,21 +113,3 @@ def cluster(
     parameters["n_clusters"] = clusters
     estimator = configure(kinds[method](), parameters, param, seed=options.seed)
     run_to_folder(options, estimator, method=method, report=report)
-
-
-def _listed(*numbers: str) -> str:
-    return "\n".join(
-        f"  {method:<15}  {info.meaning}"
-        for method, info in CLUSTERING_METHODS.items()
-        if info.number in numbers
-    )
-
-
-cluster.help = f"""{cleandoc(str(cluster.help))}
-
-\b
-Methods that find the number of clusters:
-{_listed("found", "start")}
-Methods that must be told it (--clusters):
-{_listed("given")}
-"""

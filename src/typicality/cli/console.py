@@ -3,8 +3,9 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from typicality._words import printable, printable_json, shown_path
@@ -31,9 +32,13 @@ class Terminal:
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         from rich.console import Console
 
+        class Plain(Console):
+            def on_broken_pipe(self) -> None:
+                raise
+
         plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
-        self._out = Console(file=sys.stdout, quiet=quiet or as_json, **plain)
-        self._err = Console(file=sys.stderr, quiet=quiet, **plain)
+        self._out = Plain(file=sys.stdout, quiet=quiet or as_json, **plain)
+        self._err = Plain(file=sys.stderr, quiet=quiet, **plain)
         for console in (self._out, self._err):
             if console.width < 1:  # COLUMNS=0 stands for a width that nobody knows
                 console.width = 80
@@ -89,7 +94,35 @@ def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:
 def shown(text: str, at_most: int = 40) -> str:
     """Text of a file as it may be printed: on one line, short, without control characters."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text.strip())
-    return plain if len(plain) <= at_most else plain[: at_most - 1] + "…"
+    if len(plain) <= at_most:
+        return plain
+    end = (at_most - 1) // 2  # names differ at their ends more often than in their middle
+    return f"{plain[: at_most - 1 - end]}…{plain[-end:]}"
+
+
+def shown_apart(texts: Iterable[str], at_most: int) -> dict[str, str]:
+    """Texts cut to a length, or longer where two of them would look alike."""
+    texts = list(dict.fromkeys(texts))
+    while True:
+        short = {text: shown(text, at_most) for text in texts}
+        if len(set(short.values())) == len({shown(text, 10**6) for text in texts}):
+            return short
+        at_most += 4
+
+
+def for_people(value: float) -> str:
+    """A number as people write it: 5,047 or 46.8, with an exponent only where it is huge."""
+    size = abs(value)
+    if 1000 <= size < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def percentages(shares: Sequence[float], n_rows: int) -> list[str]:
+    """Shares of rows in per cent, with the digits that so many rows allow; never rounded up."""
+    digits = min(max(len(str(n_rows)) - 2, 1), 4)
+    unit = 10.0**digits
+    return [f"{floor(100 * share * unit + 1e-6) / unit:.{digits}f} %" for share in shares]
 
 
 def numbers(values: Sequence[float]) -> list[str]:

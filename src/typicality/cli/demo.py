@@ -2,7 +2,6 @@
 
 import csv
 import shlex
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,10 @@ def demo(options: Options) -> None:
     hidden = ["--debug"] if click.get_current_context().params["debug"] else []
     main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
     terminal.say()
-    terminal.say(_what_to_look_at(results / "labels.csv"))
+    terminal.say(
+        "What to look at: which species each cluster holds, and the rows between two clusters: "
+        "there the species are mixed up."
+    )
     terminal.say("\nNext, you may try:")
     for words in (
         ["cluster", str(file), "--method", "sequential"],
@@ -71,20 +73,3 @@ def write_iris(path: Path, *, overwrite: bool) -> None:
         writer.writerow([*names, "species"])
         species = np.asarray(data.target_names)[data.target]
         writer.writerows([*row, name] for row, name in zip(data.data, species, strict=True))
-
-
-def _what_to_look_at(labels: Path) -> str:
-    """Which species each cluster holds, counted from the file the command has written."""
-    from typicality._words import enumerated
-
-    with open(labels, encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    words = []
-    for label in sorted({row["label"] for row in rows} - {"-1"}, key=int):
-        counts = Counter(row["species"] for row in rows if row["label"] == label)
-        held = [f"{number} {species}" for species, number in counts.most_common()]
-        words.append(f"cluster {label} holds {enumerated(held)}")
-    return (
-        f"What to look at: {'; '.join(words)}. In the report, look at the rows between two "
-        "clusters: there the species are mixed up."
-    )

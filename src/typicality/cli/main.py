@@ -10,7 +10,7 @@ from typicality._words import one_line
 from typicality.cli.errors import failure, in_words
 
 # In the order of a first acquaintance, which is how --help lists them.
-_COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "compare", "report")
+_COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "explain", "compare", "report")
 
 
 class LazyGroup(click.Group):
@@ -54,7 +54,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "--version", message="typicality %(version)s")
 def main() -> None:
-    """Find the groups in a file of rows, how typical each row is, and which belong nowhere.
+    """Find the groups in a file of rows, how typical each row is, and which are outliers.
 
     Files may be csv, tsv, ndjson, parquet, arrow, npy or npz; a - reads standard input.
     """

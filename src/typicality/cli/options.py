@@ -53,6 +53,8 @@ class Options:
         Whether the result is printed as JSON.
     quiet : bool
         Whether nothing but errors is printed.
+    name : str or None
+        The column that names rows in the output; None for the most useful one.
     """
 
     file: str = ""
@@ -72,12 +74,14 @@ class Options:
     safe_csv: bool = False
     as_json: bool = False
     quiet: bool = False
+    name: str | None = None
 
 
-def command(function: Command) -> click.Command:
+def command(function: Command, kind: type[click.Command] = click.Command) -> click.Command:
     """A command named after its function, with --debug, and its errors in one sentence.
 
     The function gets the fields of :class:`Options` as its first argument, other options by name.
+    `kind` is the class of the command.
     """
 
     @functools.wraps(function)
@@ -88,7 +92,7 @@ def command(function: Command) -> click.Command:
             function(options, **values)
 
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
-    made = click.command(context_settings=settings)(call)
+    made = click.command(cls=kind, context_settings=settings)(call)
     made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
     return made
 
@@ -284,6 +288,11 @@ fit_options = _adding(
         multiple=True,
         metavar="NAME=VALUE",
         help="Any other parameter of the estimator; may be given several times.",
+    ),
+    click.option(
+        "--name",
+        metavar="COLUMN",
+        help="The column that names rows in the output. [default: the most useful one of text]",
     ),
     click.option("--report/--no-report", default=True, help="Whether to write report.html."),
     _output("The folder for the results. [default: one named after FILE]"),

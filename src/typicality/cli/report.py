@@ -129,6 +129,7 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         scale=record["preparation"]["parameters"]["scale"],
         transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
         missing=data["missing"],
+        name=record["results"].get("named_by"),
     )
 
 
@@ -172,13 +173,18 @@ def write_page(
         model,
         explanation=explanation,
         title=record["data"]["file"],
-        cells=rows.texts,
+        cells=_named_first(rows.texts, record["results"].get("named_by")),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=record["warnings"],
         random_state=record["seed"],
     )
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
+
+
+def _named_first(texts: Mapping[str, Any], name: str | None) -> dict[str, Any]:
+    """Columns of text, the one that names rows before the others: pages show the first ones."""
+    return dict(sorted(texts.items(), key=lambda item: item[0] != name))
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -59,6 +59,7 @@ class FileRows:
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
         names = [name for name in self.table.names if name not in self.numeric.names]
+        names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
         n_columns = _MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
         for block in self.table.blocks():

@@ -3,21 +3,26 @@
 import re
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
-from rich.text import Text
 from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
-from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
-from typicality._words import counted, listed, share
-from typicality.cli.console import Terminal, numbers, place, shown
+from typicality.cli.console import Terminal
+from typicality.cli.description import (
+    Tabulated,
+    check_name,
+    clusters_csv,
+    column_of_names,
+    describe_clusters,
+    names_of,
+    tabulate_texts,
+)
 from typicality.cli.errors import UnusableError
 from typicality.cli.folder import (
     MODEL,
@@ -35,29 +40,15 @@ from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
 from typicality.cli.rows import FileRows, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
+from typicality.geometry.typical_rows import reason_texts
 from typicality.persistence import save
-from typicality.preprocessing import skewed_columns
+from typicality.report.clusters import ClusterTable
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, largest
+from typicality.report.outliers import Explanation, deviations_of, largest
 from typicality.tables import csv_text, masked_columns
 
-_MANY_COLUMNS = 10
-_FEW_COLUMNS = {
-    "alpha-cut": "gaps in a density are hard to see in more than about ten",
-    **dict.fromkeys(
-        ("adaptive", "sparse-adaptive", "sequential"),
-        "distances grow with their number, and the box of the method does not",
-    ),
-}
-_ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
 _REASONS = 3  # columns named for a row
-_MOST_CLUSTERS = 12  # listed one by one
-_ONE_CLUSTER = (
-    "No gap between groups was found. Groups that overlap have none: --at-least 2 gives the best "
-    "split, and typicality compare shows what other methods see."
-)
-_UNUSUAL = "unusual in (by so many spreads)"
-_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
+_GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 
 def run_to_folder(
@@ -92,6 +83,8 @@ def run_to_folder(
     results, found = "labels.csv", "clusters"
     if method == "outliers":
         results, found = "outliers.csv", "outliers"
+    from typicality.cli.summary import say_run
+
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
@@ -110,10 +103,11 @@ def run_to_folder(
             options = replace(options, columns=tuple(clean.numeric.names), ignore=())
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options)
+            check_name(rows)
         with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
             run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
         with terminal.doing("Writing the results"):
-            columns = masked_columns(run.view.columns, rows.kept)
+            columns = masked_columns(run.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
                 for block in rows.take_texts():
                     here = slice(block.first_row, block.first_row + block.n_rows)
@@ -122,6 +116,9 @@ def run_to_folder(
                     stream.write(csv_text(block, some, header=first, safe=safe))
             save(run.pipeline, temporary / MODEL)
             record = run.record()
+            if not run.finds_outliers:
+                (temporary / "clusters.csv").write_bytes(run.clusters_csv())
+                results = f"{results}, clusters.csv"
         if report:
             with terminal.doing("Drawing the report"):
                 write_page(
@@ -135,7 +132,7 @@ def run_to_folder(
         write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
-    _say(terminal, run)
+    say_run(terminal, run)
     terminal.warn(run.warnings)
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
@@ -194,6 +191,64 @@ class Run:
         features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
         return Explanation.of(self.view, features)
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the csv file gets; of a detector also why a row is flagged."""
+        if not self.finds_outliers:
+            return self.view.columns
+        why = np.full(self.view.n_rows, "", dtype=object)
+        flagged = np.flatnonzero(self.view.labels < 0)
+        explained = self.explanation
+        found = deviations_of(self.view, explained.features, explained.centers, flagged)
+        names = self.rows.numeric.names
+        why[flagged] = reason_texts(names, self.rows.X[flagged], found.values)
+        return {**self.view.columns, "why": why}
+
+    @cached_property
+    def clusters(self) -> list[dict[str, Any]]:
+        """Each cluster with its medians, and the columns that set it apart."""
+        table = ClusterTable.of(self.explanation)
+        return describe_clusters(table, self.rows.numeric.names)
+
+    @cached_property
+    def tabulated(self) -> list[Tabulated]:
+        """Text columns that took no part, counted in each cluster."""
+        return tabulate_texts(self.rows.texts, self.view.labels)
+
+    def clusters_csv(self) -> bytes:
+        """What clusters.csv holds."""
+        n_rows = self.view.n_rows
+        return clusters_csv(self.clusters, self.sizes, n_rows, self.typical_rows, self.named_by)
+
+    @cached_property
+    def named_by(self) -> str | None:
+        """The column that names rows."""
+        notable = [*self.view.most_typical[1], *self._least_typical]
+        return column_of_names(self.rows, notable)
+
+    @property
+    def _least_typical(self) -> Places:
+        """The rows that are listed; where memberships are shares, those between clusters."""
+        at_most = 10 if self.finds_outliers else 5
+        if self.view.shares:
+            return np.argsort(self.view.strength, kind="stable")[:at_most]
+        return self.explanation.rows[:at_most]
+
+    @cached_property
+    def gap(self) -> tuple[int, float, float] | None:
+        """Rows that stand apart: how many, the score of the last of them, and the next score.
+
+        The last gap among the lowest tenth of the scores that is wider than all that is above it,
+        up to the median.
+        """
+        scores = np.sort(self.view.strength)
+        some = scores[: max(len(scores) // _GAP_AMONG, 1) + 1]
+        wide = np.flatnonzero(np.diff(some) > np.median(scores) - some[1:])
+        if not self.finds_outliers or len(wide) == 0:
+            return None
+        last = int(wide[-1])
+        return last + 1, float(some[last]), float(some[last + 1])
+
     @cached_property
     def sizes(self) -> list[int]:
         """How many rows each cluster has."""
@@ -213,14 +268,12 @@ class Run:
 
         Where memberships are shares, these are the rows between clusters, and which those are.
         """
-        at_most = 10 if self.finds_outliers else 5
+        positions, names = self._least_typical, self.rows.numeric.names
         memberships = self.view.memberships
         if memberships is not None and self.view.shares:
-            order = np.argsort(self.view.strength, kind="stable")[:at_most]
-            nearest = np.argsort(-memberships[order], axis=1, kind="stable")[:, :2]
-            return self._notable(order, rivals=nearest.tolist())
-        positions, names = self.explanation.rows[:at_most], self.rows.numeric.names
-        columns, deviations = largest(self.explanation.deviations[:at_most], _REASONS)
+            nearest = np.argsort(-memberships[positions], axis=1, kind="stable")[:, :2]
+            return self._notable(positions, rivals=nearest.tolist())
+        columns, deviations = largest(self.explanation.deviations[: len(positions)], _REASONS)
         reasons = [
             [
                 {"column": names[j], "value": self.rows.X[i, j], "deviations": deviation}
@@ -239,13 +292,16 @@ class Run:
         """
         word, numbers = self.rows.numbers
         row_numbers, p_values = np.flatnonzero(self.rows.kept), self.view.p_values
+        rarity, names = self.view.rarity, names_of(self.rows, self.named_by)
         return [
             {
                 "row": int(row_numbers[i]),
                 "line": int(numbers[i]) if word == "line" else None,
                 "label": int(self.view.labels[i]),
                 "strength": float(self.view.strength[i]),
+                "rarer_than": None if rarity is None else float(rarity[i]),
                 "p_value": None if p_values is None else float(p_values[i]),
+                "name": names[i],
                 "cells": {name: texts[i] for name, texts in self.rows.texts.items()},
                 "reasons": [],
                 "rivals": [],
@@ -280,13 +336,15 @@ class Run:
                 "threshold": self.view.cut,
                 "false_alarm_interval": model.false_alarm_interval_,
                 "fdr": self.fdr,
+                "gap": self.gap,
             }
         else:
             found = {
                 "n_clusters": len(self.sizes),
                 "sizes": self.sizes,
-                "n_nowhere": n_unassigned,
+                "n_unassigned": n_unassigned,
                 "alpha": getattr(model, "alpha_", None),
+                "clusters": self.clusters,
             }
         if model is not self.model:
             found |= {
@@ -299,6 +357,8 @@ class Run:
             "n_iter": model.n_iter_,
             "status": model.status_,
             "plan": {"method": model.plan_.method, "reason": model.plan_.reason},
+            "named_by": self.named_by,
+            "text_columns": [each._asdict() for each in self.tabulated],
             "typical_rows": self.typical_rows,
             "atypical_rows": self.atypical_rows,
         }
@@ -379,155 +439,3 @@ def _with_names(text: str, names: Sequence[str]) -> str:
         return f"column {names[number]!r}" if number < len(names) else match[0]
 
     return re.sub(r"\b(?:feature|column) (\d+)\b", name, text)
-
-
-# ---- what is printed -----------------------------------------------------------------------------
-
-
-def _say(terminal: Terminal, run: Run) -> None:
-    """Print what was found."""
-    adjective = "certain" if run.view.shares else "typical"
-    notable = (*run.typical_rows, *run.atypical_rows)
-    # The column of text that tells most of these rows apart.
-    distinct = {name: len({row["cells"][name] for row in notable}) for name in run.rows.texts}
-    telling = max(distinct, key=lambda name: distinct[name], default="")
-    named = distinct.get(telling, 0) > 1
-    heading = f"row, {shown(telling, 24)}" if named else "row"
-
-    def which(row: dict[str, Any]) -> str:
-        text = shown(row["cells"][telling], 24) if named else ""
-        return f"{place(row['row'], row['line'])}  {text}".rstrip()
-
-    terminal.say(run.rows.summary())
-    for hint in _hints(run):
-        terminal.say(hint)
-    if run.reference is not None:
-        terminal.say(f"Reference: {run.reference.summary()}")
-    terminal.say()
-    terminal.say(Text(_headline(run), style="bold"))
-    if run.finds_outliers:
-        terminal.say(_meaning_of_flags(run))
-    elif run.sizes:
-        terminal.say(_clusters(run, f"most {adjective} {heading}", which))
-    if run.method == "auto":  # the parameter as the option is typed
-        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
-    if run.method == "alpha-cut" and len(run.sizes) == 1:
-        terminal.say(_ONE_CLUSTER)
-    rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
-    if rows:
-        n_outliers = run.view.n_unassigned
-        worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
-        terminal.say()
-        terminal.say(worst if run.finds_outliers else f"The least {adjective} rows:")
-        terminal.say(_atypical(run, rows, heading, which))
-    model = chosen_method(run.model)
-    kind = type(model).__name__
-    meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
-    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
-    terminal.say()
-    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
-
-
-def _hints(run: Run) -> list[str]:
-    """What may be wrong with these columns for this method, and what to try."""
-    hints, names = [], run.rows.numeric.names
-    if run.rows.options.transform == "none":
-        skewed = skewed_columns(run.rows.X[:: -(-len(run.rows.X) // _ROWS_LOOKED_AT)])
-        if skewed.any():
-            columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
-            hints.append(
-                f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
-                "skewed columns, so that ratios count and not differences."
-            )
-    if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
-        hints.append(
-            f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
-            "--method auto asks a Gaussian mixture first, which suits wide files."
-        )
-    return hints
-
-
-def _headline(run: Run) -> str:
-    n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
-    if run.finds_outliers:
-        outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
-        if run.fdr is not None:
-            return f"{outliers}, at a false discovery rate of {run.fdr:g}."
-        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
-    clusters = counted(len(run.sizes), "cluster")
-    if not n_unassigned:
-        return f"{clusters}; every row belongs to one."
-    nowhere = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
-    return f"{clusters}; {nowhere} belong{'s' if n_unassigned == 1 else ''} nowhere."
-
-
-def _meaning_of_flags(run: Run) -> str:
-    """What the flags say of false alarms."""
-    if run.fdr is not None:
-        among = f"{run.fdr:.3g} of them" if run.view.n_unassigned else f"{run.fdr:.3g}"
-        return f"On average, a share of at most {among} is like the reference rows."
-    low, high = run.model.false_alarm_interval_
-    return (
-        f"Of ordinary new rows this model flags between {100 * low:.2g} % and {100 * high:.2g} % "
-        "(95 % sure). Clean rows in a second file, --reference, allow a false discovery rate."
-    )
-
-
-def _clusters(run: Run, heading: str, which: Callable[[dict[str, Any]], str]) -> Table:
-    """A line for each cluster, the first ones only where there are many."""
-    typical = {row["label"]: which(row) for row in run.typical_rows}
-    first, rest = run.sizes[:_MOST_CLUSTERS], run.sizes[_MOST_CLUSTERS:]
-    lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
-    if rest:
-        lines.append((f"{len(rest):,} more", sum(rest), ""))
-    if run.view.n_unassigned:
-        lines.append(("nowhere", run.view.n_unassigned, ""))
-    table = _table("cluster", "rows", "share", heading)
-    for label, size, row in lines:
-        table.add_row(label, f"{size:,}", share(size, run.view.n_rows), row)
-    return table
-
-
-def _atypical(
-    run: Run,
-    rows: list[dict[str, Any]],
-    heading: str,
-    which: Callable[[dict[str, Any]], str],
-) -> Table:
-    """The least typical rows, the worst first."""
-    more: list[tuple[str, ...]]
-    if run.finds_outliers:
-        table = _table(heading, "score", "p-value", _UNUSUAL)
-        more = [(f"{row['p_value']:.2g}", _reasons(row["reasons"])) for row in rows]
-    elif rows[0]["rivals"]:
-        table = _table(heading, "membership", "between clusters")
-        more = [(" and ".join(map(str, row["rivals"])),) for row in rows]
-    else:
-        table = _table(heading, "typicality", "cluster", _UNUSUAL)
-        labels = [str(row["label"]) if row["label"] >= 0 else "nowhere" for row in rows]
-        reasons = [_reasons(row["reasons"]) for row in rows]
-        more = list(zip(labels, reasons, strict=True))
-    strengths = numbers([row["strength"] for row in rows])
-    for row, strength, cells in zip(rows, strengths, more, strict=True):
-        table.add_row(which(row), strength, *cells)
-    return table
-
-
-def _reasons(reasons: Sequence[dict[str, Any]]) -> str:
-    """The columns that matter: the first, and a second one if it is nearly as far off."""
-    largest = abs(reasons[0]["deviations"]) if reasons else 0.0
-    if largest < _TELLING:
-        return "no single column"
-    close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
-    return "\n".join(
-        f"{shown(reason['column'], 20)} {reason['value']:.6g} ({reason['deviations']:+.1f})"
-        for reason in close
-    )
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    on_the_right = ("rows", "share", "typicality", "membership", "score", "p-value")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in on_the_right else "left")
-    return table

@@ -21,6 +21,7 @@ from typicality.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from typicality.geometry.typical_rows import TypicalRows
     from typicality.tables import Block
 
 _FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
@@ -53,8 +54,8 @@ def score(options: Options, model: str) -> None:
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
     Writes csv, or parquet where --output ends in .parquet: all columns of FILE, then label and
-    typicality (or typicality, score and outlier). FILE may be of any size: it is read in blocks. A
-    - as FILE is standard input.
+    typicality (or typicality, score, p_value, outlier and why). FILE may be of any size: it is
+    read in blocks. A - as FILE is standard input.
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted
@@ -66,7 +67,7 @@ def score(options: Options, model: str) -> None:
     if options.as_json and output == "-":
         raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    tally = {"n_rows": 0, "n_nowhere": 0, "n_left_out": 0}
+    tally = {"n_rows": 0, "n_unassigned": 0, "n_left_out": 0}
     with within(options):
         with terminal.doing(f"Loading {model}"):
             pipeline, record, _ = load_run(model)
@@ -75,14 +76,15 @@ def score(options: Options, model: str) -> None:
         names = [str(name) for name in scaler.feature_names_in_]
         del scaler.feature_names_in_  # blocks are arrays, their columns taken by name
         scaler.set_params(missing="median" if missing == "median" else "error")
-        parquet = _is_parquet(output)
+        knows = getattr(fitted, "_knows_its_rows", False)
         judge = partial(
             _judge,
             scaler=scaler,
             model=fitted,
+            typical=fitted._typical_rows() if knows else None,
             names=names,
             missing=missing,
-            as_parquet=parquet,
+            as_parquet=_is_parquet(output),
             safe=options.safe_csv,
         )
         with (
@@ -109,6 +111,7 @@ def _judge(
     *,
     scaler: Any,
     model: Any,
+    typical: "TypicalRows | None",
     names: list[str],
     missing: str,
     as_parquet: bool,
@@ -116,11 +119,13 @@ def _judge(
 ) -> tuple[Any, dict[str, int]]:
     """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
 
-    `names` are the columns of the model, `missing` says what to do with missing values.
+    `names` are the columns of the model, `missing` says what to do with missing values, and rows
+    that a detector flags are compared with `typical` ones to say why.
     """
     import numpy as np
 
     from typicality.fitted import view
+    from typicality.geometry.typical_rows import reason_texts
     from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
 
     X = rows_of(block, names)
@@ -135,8 +140,9 @@ def _judge(
     kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
     n_kept = int(np.count_nonzero(kept))
     # Without a row to judge there are columns all the same: those of any row.
+    scaled = scaler.transform(X[kept] if n_kept else scaler.center_[None])
     try:
-        judged = view(model, scaler.transform(X[kept] if n_kept else scaler.center_[None]))
+        judged = view(model, scaled)
     except ValueError as error:
         with np.errstate(over="ignore"):
             size = np.nan_to_num(np.abs((X - scaler.center_) / scaler.scale_))
@@ -145,10 +151,17 @@ def _judge(
             raise
         raise block.too_large(int(row), names[column]) from error
     columns = {name: values[:n_kept] for name, values in judged.columns.items()}
+    if judged.kind == "detector":
+        columns["why"] = np.full(n_kept, "", dtype=object)
+        flagged = np.flatnonzero(judged.labels[:n_kept] < 0)
+        if typical is not None and len(flagged):
+            values = X[kept][flagged]
+            deviations = np.where(np.isnan(values), 0.0, typical.deviations(scaled[flagged]))
+            columns["why"][flagged] = reason_texts(names, values, deviations)
     extra = masked_columns(columns, kept)
     counts = {
         "n_rows": len(X),
-        "n_nowhere": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
+        "n_unassigned": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
         "n_left_out": len(X) - n_kept,
     }
     if as_parquet:
@@ -206,13 +219,13 @@ def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
         yield write
 
 
-def _summary(n_rows: int, n_nowhere: int, n_left_out: int, *, finds_outliers: bool) -> str:
+def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, finds_outliers: bool) -> str:
     from typicality._words import counted, share
 
-    belong = "belong nowhere" if n_nowhere != 1 else "belongs nowhere"
+    are = "are unassigned" if n_unassigned != 1 else "is unassigned"
     if finds_outliers:
-        belong = "are outliers" if n_nowhere != 1 else "is an outlier"
-    words = f"{counted(n_rows, 'row')}; {n_nowhere:,} ({share(n_nowhere, n_rows)}) {belong}."
+        are = "are outliers" if n_unassigned != 1 else "is an outlier"
+    words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
     if n_left_out:
         words += f" {counted(n_left_out, 'row')} with missing values were not judged."
     return words

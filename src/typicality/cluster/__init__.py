@@ -1,5 +1,6 @@
 """scikit-learn estimators: parameters in, attributes out, no mathematics."""
 
+from typicality.cluster._reasons import Reasons
 from typicality.cluster.adaptive import AdaptivePCM
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.auto import AutoClustering
@@ -18,6 +19,7 @@ __all__ = [
     "FuzzyCMeans",
     "OneClusterPCM",
     "PossibilisticCMeans",
+    "Reasons",
     "SequentialPCM",
     "SparseAdaptivePCM",
 ]

@@ -21,6 +21,8 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._readers import Coordinates
+from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
@@ -31,16 +33,19 @@ from typicality.cluster._warnings import (
     warn_about_vanished_spread,
 )
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
+from typicality.geometry.checks import check_rows
 from typicality.geometry.scores import (
     CompressedScores,
     FastLeaveOneOut,
     LeaveOneOut,
     leave_one_out,
 )
+from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel, LocalGaussian
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import smallest_spread
 from typicality.metrics.discoveries import select_discoveries
+from typicality.operators import KernelColumns
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 _FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
@@ -468,6 +473,49 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         outliers : array of shape (n_samples,), bool
         """
         return self._discoveries(self.p_values(X, diag=diag), fdr, method)
+
+    def explain(self, X: ArrayLike) -> Reasons:
+        """In which features rows are unusual, and by how much.
+
+        Each row is compared with the mean of the 20 nearest typical rows of the fit; typical are
+        the nine tenths with the largest typicality. So the reasons do not depend on
+        `contamination`. A row does not count as a neighbour of itself.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        reasons : Reasons
+            The names of the features, the values that were expected, and the deviations.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, training=False)
+        if not self._knows_its_rows:
+            raise ValueError(
+                "explain compares rows with training rows, feature by feature, and this model has "
+                "none at hand: it was compressed, or its kernel does not take rows of features. "
+                "Explain rows by the model before it was compressed."
+            )
+        return reasons_for(self, rows, self._typical_rows())
+
+    @property
+    def _knows_its_rows(self) -> bool:
+        """Whether the training rows are at hand, as rows of features."""
+        known = getattr(self._left_out, "known", None)
+        return type(self._reader) is Coordinates and isinstance(
+            getattr(known, "columns", None), KernelColumns
+        )
+
+    def _typical_rows(self) -> TypicalRows:
+        known: Any = self._left_out
+        rows = known.known.columns.training
+        typicality = self.typicality_
+        if len(typicality) != len(rows):
+            typicality = self.predict_typicality(rows)
+        return TypicalRows.of(rows, are_typical(typicality))
 
     def _discoveries(self, p_values: Doubles, fdr: float, method: str) -> NDArray[np.bool_]:
         found = select_discoveries(p_values, fdr=fdr, method=method)

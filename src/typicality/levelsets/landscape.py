@@ -19,6 +19,7 @@ _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
 _MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
 _ROWS_AT_A_TIME = 2**14
+REACH = 10  # rows in the radius that measures how sparse they are
 
 
 class Joined(NamedTuple):
@@ -101,6 +102,19 @@ class Landscape:
     def row_heights(self, rows: Floats, node_heights: Doubles) -> Doubles:
         """Heights of rows; a training row has that of its node to the last bit."""
         return self.heights(rows)
+
+    def reach(self, points: Floats) -> Doubles:
+        """The radius around each point that holds ten rows, one at the point not counted."""
+        near = self.nearest.of(points, REACH + 1)
+        distances = np.sqrt(self.nearest.sqdist(points, near))
+        at_point = (distances[:, 0] == 0.0).astype(np.intp)
+        last = np.minimum(REACH - 1 + at_point, distances.shape[1] - 1)
+        return np.asarray(distances[np.arange(len(points)), last])
+
+    @cached_property
+    def radii(self) -> Doubles:
+        """The radius around each training row that holds ten others."""
+        return self.reach(self.rows)
 
     def typicality(self, heights: Doubles) -> Doubles:
         """The typicality at given heights."""

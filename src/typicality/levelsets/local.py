@@ -13,7 +13,7 @@ from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
 from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
-from typicality.levelsets.landscape import Joined, typicality_at
+from typicality.levelsets.landscape import REACH, Joined, typicality_at
 from typicality.levelsets.tree import Cut
 
 SearchAmong = Callable[[Places], Any]
@@ -21,7 +21,6 @@ SearchAmong = Callable[[Places], Any]
 ROWS_OF_A_NEIGHBOUR = 4  # a scale of k neighbours needs 4 k rows
 
 _DENSITY_SHARE = 0.4  # of the distance to the k-th neighbour
-_REACH = 10  # rows in the radius that measures how sparse they are
 _EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the dimension
 _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 _POINTS_OF_A_TASK = 256
@@ -79,9 +78,9 @@ def distances_to_others(near: Neighbours, counts: Doubles) -> Doubles:
 
     One row at the point itself does not count.
     """
-    near = near.nearest(_REACH + 1)
+    near = near.nearest(REACH + 1)
     found = np.cumsum(counts[near.rows], axis=1) - (near.sqdist[:, :1] == 0.0)
-    place = [np.count_nonzero(found < number, axis=1) for number in range(1, _REACH + 1)]
+    place = [np.count_nonzero(found < number, axis=1) for number in range(1, REACH + 1)]
     place = np.minimum(np.column_stack(place), near.rows.shape[1] - 1)
     return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
@@ -358,7 +357,7 @@ class LocalLandscape:
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""
-        near = neighbours_of(self.search, points, _REACH + 1)
+        near = neighbours_of(self.search, points, REACH + 1)
         radii = distances_to_others(near, self.counts)[:, -1]
         return np.asarray(np.maximum(radii, self.radii.min()))
 

@@ -104,6 +104,18 @@ class Regions:
         """The typicality of any rows; training rows have theirs to the last bit."""
         return self.landscape.typicality(self.landscape.row_heights(rows, self.tree.heights))
 
+    def reach(self, rows: Floats | None = None) -> Doubles:
+        """The radius around each row that holds ten others; of the training rows by default.
+
+        It orders rows by density, also far out, where heights are nearly all alike.
+        """
+        if rows is not None:
+            return self.landscape.reach(rows)
+        reach = self.landscape.radii[self.tree.node_of]
+        if len(self.aside):
+            reach[self.aside] = self.landscape.reach(self.aside_rows)
+        return reach
+
     def training_labels(self, cut: Cut, *, assign: str) -> Labels:
         """The labels of the training rows."""
         tree, aside = self.tree, self.aside

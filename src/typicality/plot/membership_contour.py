@@ -45,7 +45,7 @@ class MembershipContourDisplay:
     typicality is alpha (:class:`~typicality.AlphaCutClustering` at a given level or width; where
     rows are dense enough otherwise), where the score is `offset_`
     (:class:`~typicality.OneClusterPCM`), or where another cluster is preferred. Rows have the
-    colour of their cluster; those that belong nowhere are crosses.
+    colour of their cluster; unassigned rows are crosses.
 
     With more than two features the picture is a slice: the others are held at their median, for the
     contours; rows are shown wherever they are along them. In many dimensions few rows lie near
@@ -63,7 +63,7 @@ class MembershipContourDisplay:
     points : array of shape (n, 2)
         The rows.
     labels : array of shape (n,), int
-        Their clusters; -1 for rows that belong nowhere.
+        Their clusters; -1 for unassigned rows.
     boundaries : sequence of (label, surface, level), default=()
         For each region a surface, of shape (r, r), that is above the level in it.
     xlabel, ylabel : str
@@ -208,8 +208,7 @@ def _summary(view: FittedView) -> str:
     labels, unassigned = view.labels, view.n_unassigned
     if view.kind == "detector":
         return f"{unassigned} of {len(labels)} rows flagged as outliers (×)"
-    belong = "belongs" if unassigned == 1 else "belong"
-    rest = f"; {unassigned} of {len(labels)} rows {belong} nowhere (×)" if unassigned else ""
+    rest = f"; {unassigned} of {len(labels)} rows unassigned (×)" if unassigned else ""
     return counted(len(np.unique(labels[labels >= 0])), "cluster") + rest
 
 

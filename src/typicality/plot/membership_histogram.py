@@ -201,7 +201,7 @@ class MembershipHistogramDisplay:
         known = np.unique(labels).tolist()
         named = self.labels is not None and len(known) <= _MOST_NAMES
         plain = [self.labels is None or label < 0 for label in known]
-        names = [f"cluster {label}" if label >= 0 else "nowhere" for label in known]
+        names = [f"cluster {label}" if label >= 0 else "unassigned" for label in known]
         tops, _, bars = ax.hist(
             [self.values[labels == label] for label in known],
             self.bin_edges_,

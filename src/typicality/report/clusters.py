@@ -6,15 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles, Labels, Places
+from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
 from typicality.report.assembly import encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, group_means
+from typicality.report.outliers import Explanation, group_means, largest
 
 _MOST_DESCRIBED = 1000
+_MOST_COMPARED = 100  # clusters whose medians are compared with those of other rows
+PROFILE_LENGTH = 4  # features that describe a cluster
 _FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _MOST_BRANCHES = 300
@@ -48,6 +50,11 @@ class ClusterTable:
         The means of the features in the units of the user; NaN where all values are missing.
     deviations : array of shape (min(c, 1000), d)
         How far its means are from those of the rows of other clusters, in units of the spread.
+    medians : array of shape (min(c, 1000), d)
+        The medians of the features in the units of the user; NaN where all values are missing.
+    elsewhere : array of shape (min(c, 1000), d)
+        The medians of the rows of other clusters, for the features that set a cluster apart most;
+        else NaN. With a single cluster, those of the unassigned rows.
     """
 
     labels: Labels
@@ -57,6 +64,8 @@ class ClusterTable:
     separation_words: str | None
     means: Doubles
     deviations: Doubles
+    medians: Doubles
+    elsewhere: Doubles
 
     @classmethod
     def of(cls, explained: Explanation) -> Self:
@@ -73,6 +82,7 @@ class ClusterTable:
             words = _TREE_WORDS
         elif len(listed) > 1 and centers is not None and centers.are_prototypes:
             separation, words = centers.separation(listed), _PROTOTYPE_WORDS
+        deviations = _deviations(view.labels, features)[described]
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -80,7 +90,9 @@ class ClusterTable:
             separation=separation,
             separation_words=words,
             means=group_means(features.shown, view.labels)[described],
-            deviations=_deviations(view.labels, features)[described],
+            deviations=deviations,
+            medians=_medians(view.labels, features.shown)[described],
+            elsewhere=_medians_elsewhere(view.labels, features.shown, described, deviations),
         )
 
 
@@ -101,6 +113,37 @@ def _deviations(labels: Labels, features: FeatureTable) -> Doubles:
         n_others[n_others < _FEW] = 0.0
     rest = np.divide(others, n_others, out=means.copy(), where=n_others > 0)
     return np.asarray((means - rest) / features.scale)
+
+
+def _medians(labels: Labels, values: Floats) -> Doubles:
+    """The medians of the rows of each label, missing values left out."""
+    order = np.argsort(labels, kind="stable")
+    n_labels = labels.max(initial=-1) + 1
+    ends = np.searchsorted(labels[order], np.arange(n_labels + 1))
+    medians = np.full((n_labels, values.shape[1]), np.nan)
+    for label in range(n_labels):
+        own = values[order[ends[label] : ends[label + 1]]]
+        medians[label] = [_median(column) for column in own.T]
+    return medians
+
+
+def _medians_elsewhere(
+    labels: Labels, values: Floats, described: Places, deviations: Doubles
+) -> Doubles:
+    """The medians of the rows of other clusters, for the features that matter."""
+    elsewhere = np.full(deviations.shape, np.nan)
+    rest = labels >= 0 if len(described) > 1 else labels < 0
+    matter = largest(deviations[:_MOST_COMPARED], PROFILE_LENGTH)[0]
+    for k, columns in enumerate(matter):
+        others = rest & (labels != described[k])
+        for j in columns[columns >= 0]:
+            elsewhere[k, j] = _median(values[others, j])
+    return elsewhere
+
+
+def _median(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else np.nan
 
 
 def _heights_over_saddles(tree: AlphaTree, peaks: Places) -> Doubles:

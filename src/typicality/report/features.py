@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_array
 
 from typicality._cached import cached_property
 from typicality._compat import feature_names
-from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
+from typicality.geometry.typical_rows import robust_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,8 @@ class FeatureTable:
 
     @cached_property
     def scale(self) -> Doubles:
-        """The spread of each feature in `measured`, as :class:`ColumnScaler` has it; never zero."""
-        spreads = [robust_spread(np.asarray(column, np.float64)) for column in self.measured.T]
-        return np.array([spread or 1.0 for spread in spreads])
+        """The spread of each feature in `measured`."""
+        return robust_scale(self.measured)
 
     @cached_property
     def standardised(self) -> Doubles:

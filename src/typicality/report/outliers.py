@@ -1,7 +1,7 @@
 """Why a row is unusual: the features in which it is farthest from where it should be."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,11 @@ from scipy.spatial.distance import cdist
 
 from typicality._typing import Doubles, Floats, Places
 from typicality.fitted import FittedView
-from typicality.geometry.rows import NearestRows
+from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.report.features import FeatureTable
 
 _MOST_LISTED = 2000
 _LISTED_ANYWAY = 20  # the least typical rows are worth a look even if every row has a cluster
-_NEIGHBOURS = 20
-_NEIGHBOURS_AMONG = 20_000  # typical rows: with more of them, none is nearer to an outlier
 _FEW = 5  # rows are too few to estimate a spread
 _NARROWEST = 0.01  # of the spread of all rows: nearly equal values would make any other too far
 _SPIKE = 0.5  # of a cluster has one value: its spread there is that of all rows
@@ -54,63 +52,86 @@ class Explanation:
         """Explain rows; `features` are those of all rows of the view."""
         centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
         rows = _least_typical(view, np.arange(view.n_rows))
-        return cls(view, features, centers, rows, *_deviations(view, features, centers, rows))
+        found = deviations_of(view, features, centers, rows)
+        return cls(view, features, centers, rows, found.values, found.words)
 
     def among(self, shown: Places) -> Self:
         """Explain only rows that are shown."""
         if len(shown) == self.view.n_rows:
             return self
         rows = _least_typical(self.view, shown)
-        deviations, words = _deviations(self.view, self.features, self.centers, rows)
-        return replace(self, rows=rows, deviations=deviations, words=words)
+        found = deviations_of(self.view, self.features, self.centers, rows)
+        return replace(self, rows=rows, deviations=found.values, words=found.words)
 
 
 def _least_typical(view: FittedView, shown: Places) -> Places:
-    order = np.argsort(view.strength[shown], kind="stable")
+    order = np.argsort(view.depth[shown], kind="stable")
     listed = view.labels[shown[order]] < 0
     listed[:_LISTED_ANYWAY] = True
     return shown[order[listed][:_MOST_LISTED]]
 
 
-def _deviations(
+class Deviations(NamedTuple):
+    """How far rows are from where they should be, feature by feature.
+
+    Parameters
+    ----------
+    values : array of shape (m, d)
+        The deviations; zero where a value is missing, because what was filled in explains nothing.
+    unit : array of shape (d,) or (m, d)
+        What they are measured in, a spread of the feature.
+    words : str
+        How they are measured.
+    """
+
+    values: Doubles
+    unit: Doubles
+    words: str
+
+
+def deviations_of(
     view: FittedView, features: FeatureTable, centers: "ClusterCenters | None", rows: Places
-) -> tuple[Doubles, str]:
-    """The deviations of rows from where they should be, and how those are measured."""
+) -> Deviations:
+    """The deviations of rows from where they should be."""
     if centers is None:
-        return _from_neighbours(view, features, rows)
+        found = _from_neighbours(view, features, rows)
+    else:
+        found = _from_centers(view, features, centers, rows)
+    known = ~np.isnan(features.shown[rows])
+    return found._replace(values=np.where(known, found.values, 0.0))
+
+
+def _from_centers(
+    view: FittedView, features: FeatureTable, centers: "ClusterCenters", rows: Places
+) -> Deviations:
     values, labels = features.measured[rows], view.labels[rows]
     label = np.where(labels >= 0, labels, centers.nearest(values))
     if (label < 0).any():  # there is no cluster at all
         words = "Distance from the median of all rows, in units of the spread of the feature."
-        return features.standardised[rows], words
-    away = (values - centers.points[label]) / centers.spread[label]
+        return Deviations(features.standardised[rows], features.scale, words)
+    spread = centers.spread[label]
+    away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
     point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
     words = (
         f"Distance from the nearest {point}, in units of the spread of its cluster in that "
         "feature: beyond 3 or so a value is unusual there."
     )
-    return np.asarray(away, dtype=np.float64), words
+    return Deviations(away, spread, words)
 
 
-def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> tuple[Doubles, str]:
-    """Deviations from the nearest typical rows: those of clusters, or the more typical half."""
-    is_typical = view.labels >= 0
-    if not is_typical.any():
-        is_typical = view.strength >= np.median(view.strength)
-    is_typical[rows] = False
-    typical = np.flatnonzero(is_typical)
-    typical = typical[:: max(1, -(-len(typical) // _NEIGHBOURS_AMONG))]
-    values = features.standardised
-    if len(typical) == 0:
-        return values[rows], "Distance from the median of all rows."
-    n_neighbours = min(_NEIGHBOURS, len(typical))
-    nearest = NearestRows(values[typical], 2).of(values[rows], n_neighbours)
-    expected = np.mean([values[typical[column]] for column in nearest.T], axis=0)
+def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> Deviations:
+    """Deviations from the nearest typical rows: of the fit, of clusters, or nine tenths of all."""
+    values, assigned = features.measured, view.labels >= 0
+    if view.find_typical_rows is not None and features.of_model:
+        typical = view.find_typical_rows()
+    else:
+        by_labels = view.kind == "tree" and assigned.any()
+        typical = TypicalRows.of(values, assigned if by_labels else are_typical(view.strength))
     words = (
-        f"Distance from the mean of the {n_neighbours} nearest typical rows, in units of the "
-        "spread of the feature over all rows."
+        f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
+        "the spread of the feature over all rows."
     )
-    return values[rows] - expected, words
+    return Deviations(typical.deviations(values[rows]), typical.scale, words)
 
 
 def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:

@@ -17,7 +17,12 @@ from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.checks import check_rows
 from typicality.report.assembly import clean_text, encoded
-from typicality.report.clusters import ClusterTable, choose_branches, tree_payload
+from typicality.report.clusters import (
+    PROFILE_LENGTH,
+    ClusterTable,
+    choose_branches,
+    tree_payload,
+)
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation, largest
 from typicality.report.shown import choose_axes, choose_cells, choose_rows
@@ -26,7 +31,6 @@ _FORMAT = 1
 _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
-_PROFILE_LENGTH = 4
 _REASONS = 3  # features named for an outlier
 _ROWS_COMPARED = 1000
 _LONGEST_VALUE = 60  # characters of a parameter
@@ -77,7 +81,7 @@ def build_payload(
     wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
-    importance = _importance(clusters.deviations, _PROFILE_LENGTH)
+    importance = _importance(clusters.deviations, PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
     kept, axes = choose_axes(found, features, shown, importance=importance)
     axis, deviations = largest(outliers.deviations[:, kept], _REASONS)
@@ -109,6 +113,7 @@ def build_payload(
         "strength_name": found.strength_name,
         "strength_words": found.strength_words,
         "p_values": None if found.p_values is None else encoded(found.p_values[shown], "f4"),
+        "rarity": None if found.rarity is None else encoded(found.rarity[shown], "f4"),
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
         "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
@@ -145,7 +150,7 @@ def _clusters_payload(
     level = np.full(len(clusters.labels), np.nan)
     if found.kind != "prototypes":
         level[:] = found.cut if found.levels is None else found.levels[clusters.labels]
-    best, deviations = largest(clusters.deviations[:, features], _PROFILE_LENGTH)
+    best, deviations = largest(clusters.deviations[:, features], PROFILE_LENGTH)
     without = [((), ())] * (len(clusters.labels) - len(best))
     profiles = [*zip(best, deviations, strict=True), *without]
     return [
@@ -159,6 +164,8 @@ def _clusters_payload(
                 {
                     "axis": int(axis),
                     "mean": _number(clusters.means[k, features[axis]]),
+                    "median": _number(clusters.medians[k, features[axis]]),
+                    "elsewhere": _number(clusters.elsewhere[k, features[axis]]),
                     "deviations": _number(deviation),
                 }
                 for axis, deviation in zip(*profile, strict=True)
@@ -219,25 +226,25 @@ def _method(model: Any) -> str:
 
 
 def _result(found: FittedView, n_clusters: int) -> str:
-    n_nowhere = found.n_unassigned
-    rows = f"{counted(n_nowhere, 'row')} ({share(n_nowhere, found.n_rows)})"
+    n_unassigned = found.n_unassigned
+    rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, found.n_rows)})"
     if found.kind == "detector":
-        be = "is" if n_nowhere == 1 else "are"
+        be = "is" if n_unassigned == 1 else "are"
         return (
             f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
             "chosen beforehand (contamination), not found in the data; look at how far below the "
             "others they are."
         )
     clusters = counted(n_clusters, "cluster")
-    if n_nowhere == 0:
+    if n_unassigned == 0:
         return f"{clusters}; every row belongs to one."
-    be, belong = ("is", "belongs") if n_nowhere == 1 else ("are", "belong")
+    be = "is" if n_unassigned == 1 else "are"
     if found.kind == "prototypes":
-        return f"{clusters}; {rows} {belong} nowhere: typical of no cluster."
+        return f"{clusters}; {rows} {be} unassigned: typical of no cluster."
     return (
-        f"{clusters}; {rows} {be} in the core of no cluster. That alone makes no outlier: rows at "
-        "the edge of a cluster, or between two, are among them; outliers are those of the lowest "
-        "typicality."
+        f"{clusters}; {rows} {be} unassigned: in the core of no cluster. That alone makes no "
+        "outlier: rows at the edge of a cluster, or between two, are among them; outliers are the "
+        "rarest of them."
     )
 
 

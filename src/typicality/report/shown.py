@@ -24,9 +24,9 @@ _CHARACTERS_OF_A_CODE = 16 / 3  # four bytes in base64
 _FLOAT32_LEAST, _FLOAT32_MOST = 1e-30, 1e38  # beyond, digits or whole numbers are lost
 _FLOAT32_ERROR = 1e-6  # of the spread of a feature, that writing it in four bytes may cost
 _UNASSIGNED = {
-    "tree": "that are in no cluster",
+    "tree": "that are unassigned",
     "detector": "that are outliers",
-    "prototypes": "that belong nowhere",
+    "prototypes": "that are unassigned",
 }
 
 
@@ -53,7 +53,7 @@ def choose_rows(
         return np.arange(view.n_rows), None
     unassigned = np.flatnonzero(view.labels < 0)
     if len(unassigned) > max_rows // 2:
-        order = np.argsort(view.strength[unassigned], kind="stable")
+        order = np.argsort(view.depth[unassigned], kind="stable")
         unassigned = unassigned[order[: max_rows // 2]]
     taken = np.zeros(view.n_rows, bool)
     taken[unassigned] = True

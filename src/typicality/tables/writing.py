@@ -109,8 +109,8 @@ def append_columns(
     block : Block
         Rows of a table.
     extra : mapping of str to array
-        The new columns, arrays of numbers or masked arrays with one entry a row. Where a name is
-        taken, :func:`free_names` says what it becomes.
+        The new columns, arrays of numbers, arrays of objects that are texts, or masked arrays,
+        with one entry a row. Where a name is taken, :func:`free_names` says what it becomes.
     header : bool
         Whether to write the names of the columns first.
     """
@@ -125,7 +125,7 @@ def csv_text(
     With `safe`, cells that a spreadsheet would take for a formula begin with an apostrophe.
     """
     new = _new_columns(block, extra)
-    texts = [number_texts(values) for values in new.values()]
+    texts = [_cells_of(values) for values in new.values()]
     rows = block.safe_csv_rows() if safe else block.csv_rows()
     if texts:
         rows = pc.binary_join_element_wise(
@@ -159,7 +159,9 @@ def arrow_rows(
     table = block.to_arrow(numeric)
     for name, values in _new_columns(block, extra).items():
         data, absent = np.ma.getdata(values), np.ma.getmaskarray(values)
-        table = table.append_column(name, pa.array(data, mask=absent | np.isnan(data)))
+        if data.dtype.kind == "f":
+            absent = absent | np.isnan(data)
+        table = table.append_column(name, pa.array(data, mask=absent))
     return table
 
 
@@ -172,6 +174,19 @@ def _new_columns(block: Block, extra: Mapping[str, NDArray[Any]]) -> dict[str, N
                 "for each row."
             )
     return dict(zip(free_names(block.names, extra), extra.values(), strict=True))
+
+
+def _cells_of(values: NDArray[Any]) -> Any:
+    """Numbers or texts as cells of a csv file; texts in quotation marks where they need them."""
+    if values.dtype.kind != "O":
+        return number_texts(values)
+    return pa.array([_quoted(text) for text in np.ma.filled(values, "")], pa.binary())
+
+
+def _quoted(text: str) -> bytes:
+    if any(mark in text for mark in ',"\r\n'):
+        text = '"' + text.replace('"', '""') + '"'
+    return text.encode("utf-8", "surrogateescape")
 
 
 def number_texts(values: NDArray[Any]) -> Any:

@@ -35,6 +35,7 @@ function readPayload() {
     labels: decode(raw.labels),
     strength: decode(raw.strength),
     pValues: decode(raw.p_values),
+    rarity: decode(raw.rarity),
     memberships: decode(raw.memberships),
     tree: decodeTree(raw.tree),
     outliers: {
@@ -56,5 +57,5 @@ const detects = data.kind === "typicality";
 
 function nameOf(label) {
   if (detects) return label < 0 ? "outlier" : "typical";
-  return label < 0 ? "nowhere" : `cluster ${label}`;
+  return label < 0 ? "unassigned" : `cluster ${label}`;
 }

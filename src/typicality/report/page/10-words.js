@@ -36,6 +36,13 @@ function percent(share) {
   return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
+// A share that is never rounded up to 100 %, with the digits that so many rows allow.
+function sharePercent(share, nRows) {
+  const digits = clamp(String(nRows).length - 2, 1, 4);
+  const unit = 10 ** digits;
+  return `${(Math.floor(100 * share * unit + 1e-3) / unit).toFixed(digits)} %`;
+}
+
 // The shortest text that reads back as the same number: 5.1 for one of 32 bits, not 5.099999904632568.
 function exactText(value, isDouble) {
   if (!Number.isFinite(value)) return "";
@@ -47,11 +54,13 @@ function exactText(value, isDouble) {
   return String(Number(value.toPrecision(9)));
 }
 
-function deviationWords(deviations) {
+function deviationText(deviations) {
   const size = Math.abs(deviations);
   const shown = size >= 1000 ? "over 999" : size.toFixed(size < 10 ? 1 : 0);
-  return `${deviations < 0 ? "low" : "high"} (${deviations < 0 ? "\u2212" : "+"}${shown} sd)`;
+  return `${deviations < 0 ? "\u2212" : "+"}${shown} sd`;
 }
+
+const deviationWords = (deviations) => `${deviations < 0 ? "low" : "high"} (${deviationText(deviations)})`;
 
 // ---- elements ------------------------------------------------------------------------------------
 

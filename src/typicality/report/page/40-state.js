@@ -55,7 +55,7 @@ function relabel() {
   state.slots = chooseSlots(state.summary);
   const readout = document.documentElement.dataset;
   readout.nClusters = nClusters;
-  readout.nNowhere = nowhereCount();
+  readout.nUnassigned = unassignedCount();
   readout.sizes = JSON.stringify(Array.from(sizes));
 }
 
@@ -68,7 +68,7 @@ function labelsWithRows() {
   return Array.from(state.sizes.keys()).filter((label) => state.sizes[label] > 0);
 }
 
-function nowhereCount() {
+function unassignedCount() {
   return allCount() - state.sizes.reduce((sum, size) => sum + size, 0);
 }
 
@@ -107,7 +107,7 @@ function clearSelection() {
 function selectLabel(label) {
   const rows = new Uint8Array(n);
   for (let i = 0; i < n; i++) rows[i] = state.labels[i] === label ? 1 : 0;
-  select(rows, detects ? `${nameOf(label)} rows` : label < 0 ? "rows that belong nowhere" : nameOf(label));
+  select(rows, detects ? `${nameOf(label)} rows` : label < 0 ? "unassigned rows" : nameOf(label));
   state.selectedLabel = state.nSelected > 0;
 }
 

@@ -20,10 +20,10 @@ function parseColour(text) {
 const cssOf = (colour) => `rgb(${colour.join(" ")})`;
 
 // Set by applyTheme: everything that is drawn on a canvas takes its colours from here.
-const ink = { palette: [], nowhere: [], paper: [], line: [], text: "", faint: "", accent: "" };
+const ink = { palette: [], unassigned: [], paper: [], line: [], text: "", faint: "", accent: "" };
 
 function colourOf(label) {
-  return label < 0 ? ink.nowhere : ink.palette[state.slots[label] ?? label % N_SLOTS];
+  return label < 0 ? ink.unassigned : ink.palette[state.slots[label] ?? label % N_SLOTS];
 }
 
 // ---- a cluster keeps its colour while the level moves --------------------------------------------
@@ -70,7 +70,7 @@ function applyTheme() {
   const read = (name) => css.getPropertyValue(name).trim();
   Object.assign(ink, {
     palette: HUES[theme].map(parseColour),
-    nowhere: parseColour(read("--nowhere")),
+    unassigned: parseColour(read("--unassigned")),
     paper: parseColour(read("--plot")),
     line: parseColour(read("--grid")),
     text: read("--ink"),

@@ -105,7 +105,7 @@ function stampRows(ratio) {
   const { pixels: { words, image }, pixelOf } = scatter;
   const stamps = makeStamps(ratio, image.width);
   const colours = Uint32Array.from({ length: state.summary.nClusters }, (_, label) => packed(colourOf(label)));
-  const nowhere = packed(ink.nowhere);
+  const unassigned = packed(ink.unassigned);
   const paper = packed(ink.paper);
   const { labels, selected } = state;
   const some = state.nSelected > 0;
@@ -117,7 +117,7 @@ function stampRows(ratio) {
       if ((some ? !dim : label >= 0) !== front || at < 0) continue;
       const kind = dim ? stamps.dim : stamps.full;
       if (label < 0) {
-        stampAt(words, at, kind.ring, nowhere);
+        stampAt(words, at, kind.ring, unassigned);
       } else {
         if (kind.halo) stampAt(words, at, kind.halo, paper);
         stampAt(words, at, kind.disc, colours[label]);

@@ -3,7 +3,9 @@
 const MANY = 8; // more lines than these are counted, not shown
 
 function linesOf(row) {
-  const lines = [[data.strength_name, strengthText(data.strength[row])]];
+  const lines = [];
+  if (data.rarity) lines.push(["rarer than", rarityText(row)]);
+  lines.push([data.strength_name, strengthText(data.strength[row])]);
   if (data.pValues) lines.push(["p-value", pValueText(row)]);
   if (data.memberships) lines.push(...membershipLines(row));
   data.cells.slice(0, MANY).forEach((cell) => lines.push([cell.name, cell.values[cell.codes[row]] ?? ""]));
@@ -12,6 +14,8 @@ function linesOf(row) {
   if (left) lines.push(["", `and ${count(left, "more column")}`]);
   return lines;
 }
+
+const rarityText = (row) => `${sharePercent(data.rarity[row], data.n_rows)} of the rows`;
 
 // The three clusters a row belongs to most.
 function membershipLines(row) {

@@ -66,7 +66,7 @@ const N_BINS = 72;
 const binOf = Uint8Array.from(data.strength, (value) => Math.min(N_BINS - 1, Math.floor(shareOf(value) * N_BINS)));
 const levelPlot = { box: byId("histogram"), canvas: byId("histogram").querySelector("canvas") };
 
-// Rows of each bin by colour; rows that belong nowhere come first, at the bottom.
+// Rows of each bin by colour; unassigned rows come first, at the bottom.
 function countBins() {
   const counts = new Int32Array(N_BINS * (N_SLOTS + 1));
   for (let i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ function drawBars(context, frame) {
     for (let slot = 0; slot <= N_SLOTS; slot++) {
       const rows = counts[bin * (N_SLOTS + 1) + slot];
       if (!rows) continue;
-      context.fillStyle = cssOf(slot === 0 ? ink.nowhere : ink.palette[slot - 1]);
+      context.fillStyle = cssOf(slot === 0 ? ink.unassigned : ink.palette[slot - 1]);
       context.globalAlpha = slot === 0 ? 0.55 : 1;
       context.fillRect(frame.left + bin * wide, y - rows * factor, Math.max(wide - 1, 0.6), rows * factor);
       y -= rows * factor;
@@ -167,8 +167,8 @@ function drawCut(context, frame) {
 // ---- words and controls --------------------------------------------------------------------------
 
 const LEVEL_WORDS = {
-  tree: "Rows above the level that hang together form a cluster; the others belong nowhere.",
-  memberships: "Rows at the level or below it belong nowhere. At 0 the clusters are those of the fit.",
+  tree: "Rows above the level that hang together form a cluster; the others are unassigned.",
+  memberships: "Rows at the level or below it are unassigned. At 0 the clusters are those of the fit.",
   typicality: "Rows below the threshold are outliers.",
 };
 

@@ -13,8 +13,14 @@ const COLUMNS = [
   { key: "typical", name: "Most typical row", first: false },
   { key: "level", name: detects ? "Threshold" : "Level", first: true, known: () => known("level") },
   { key: "separation", name: "Separation", first: true, known: () => known("separation") },
+  { key: "texts", name: "Other columns", sorts: false, known: () => counted.length > 0 },
   { key: "profile", name: detects ? "How they differ from the others" : "What sets it apart", sorts: false },
 ];
+
+// Columns of text that took no part, where they have few values.
+const MOST_VALUES = 20;
+const counted = data.cells.filter((cell) => cell.values.length >= 2 && cell.values.length <= Math.min(MOST_VALUES, n / 2)).slice(0, 2);
+const rowOfNumber = new Map(Array.from(data.row, (number, i) => [number, i]));
 
 // Levels and separations belong to the clusters of the fit.
 const known = (key) => state.level === null && data.clusters.some((cluster) => Number.isFinite(cluster[key]));
@@ -42,7 +48,7 @@ function drawClusters() {
   const shown = table.all ? listed : listed.slice(0, FIRST_ROWS);
   drawHead(columns);
   byId("clusters").tBodies[0].replaceChildren(...shown.map((entry) => tableRow(entry, columns)));
-  byId("clusters").tFoot.replaceChildren(...nowhereRow(columns));
+  byId("clusters").tFoot.replaceChildren(...unassignedRow(columns));
   byId("clusters").hidden = nClusters === 0;
   tell("clusters-none", nClusters === 0 ? noneWords() : "");
   byId("clusters-now").textContent = sampleWords();
@@ -54,13 +60,18 @@ function drawClusters() {
 
 function noneWords() {
   if (detects) return "Every row is an outlier at this threshold. Try a lower one.";
-  if (state.level === null) return "No cluster was found: every row belongs nowhere.";
-  if (data.kind === "tree" && state.minSize > 1) return "There is no cluster of that size at this level: every row belongs nowhere. Try another level, or a smaller cluster.";
-  return "There is no cluster at this level: every row belongs nowhere. Try a lower one.";
+  if (state.level === null) return "No cluster was found: every row is unassigned.";
+  if (data.kind === "tree" && state.minSize > 1) return "There is no cluster of that size at this level: every row is unassigned. Try another level, or a smaller cluster.";
+  return "There is no cluster at this level: every row is unassigned. Try a lower one.";
 }
 
 // What a page that shows some of the rows cannot know exactly.
 function sampleWords() {
+  const values = detects || data.clusters.length === 0 ? "" : `Values that set a cluster apart are ${state.level === null ? "medians" : "means"}.`;
+  return [values, countWords()].filter(Boolean).join(" ");
+}
+
+function countWords() {
   if (!isSample) return "";
   if (!state.sizesOfAll) return "Counts and means are of the rows shown.";
   if (state.sizesExact) return "Means are of the rows shown.";
@@ -99,7 +110,8 @@ function tableRow(entry, columns) {
     size: grouped.format(entry.size),
     share: percent(entry.share),
     strength: strengthText(entry.strength),
-    typical: Number.isNaN(entry.typical) ? "" : `${data.row_word} ${entry.typical}`,
+    typical: Number.isNaN(entry.typical) ? "" : typicalText(entry.typical),
+    texts: textWords(label),
     level: strengthText(entry.level),
     separation: Number.isNaN(entry.separation) ? "" : format(entry.separation),
     profile: profileWords(label),
@@ -112,17 +124,36 @@ function tableRow(entry, columns) {
   return row;
 }
 
+// A row by its number, and by what its first column of text says.
+function typicalText(number) {
+  const row = rowOfNumber.get(number);
+  const cell = naming[0];
+  const name = cell && row !== undefined ? cell.values[cell.codes[row]] : "";
+  return [`${data.row_word} ${number}`, name].filter(Boolean).join(" \u00b7 ");
+}
+
+// The most frequent value of each of those columns among the rows of a label.
+function textWords(label) {
+  return counted.map(({ name, values, codes }) => {
+    const times = new Int32Array(values.length);
+    for (let i = 0; i < n; i++) if (state.labels[i] === label) times[codes[i]]++;
+    const all = times.reduce((sum, one) => sum + one, 0);
+    const most = times.indexOf(Math.max(...times));
+    return all ? `${name}: ${values[most] || "(empty)"} ${grouped.format(times[most])} of ${grouped.format(all)}` : "";
+  }).filter(Boolean).join("; ");
+}
+
 function labelButton(label) {
-  const text = detects ? nameOf(label) : label < 0 ? "nowhere" : String(label);
+  const text = detects ? nameOf(label) : label < 0 ? "unassigned" : String(label);
   const button = element("button", { type: "button", className: "label", children: [swatch(label), element("span", { text })] });
   button.setAttribute("aria-label", `Select ${nameOf(label)}`);
   return button;
 }
 
-function nowhereRow(columns) {
+function unassignedRow(columns) {
   const { nClusters, shown, strength } = state.summary;
-  if (nowhereCount() <= 0) return [];
-  const entry = { number: -1, size: nowhereCount(), share: nowhereCount() / allCount(), strength: strength[nClusters] / shown[nClusters], typical: NaN, level: NaN, separation: NaN };
+  if (unassignedCount() <= 0) return [];
+  const entry = { number: -1, size: unassignedCount(), share: unassignedCount() / allCount(), strength: strength[nClusters] / shown[nClusters], typical: NaN, level: NaN, separation: NaN };
   return [tableRow(entry, columns)];
 }
 
@@ -133,7 +164,14 @@ function profileWords(label) {
   if (!profile) return "";
   const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING);
   if (!telling.length) return "No single feature stands out.";
-  return telling.map(({ axis, deviations }) => `${data.axes[axis].name} ${deviationWords(deviations)}`).join(", ");
+  return telling.map((item) => `${data.axes[item.axis].name} ${againstWords(item)}`).join(", ");
+}
+
+// In the units of the file: medians for the clusters of the fit, means once the level has moved.
+function againstWords({ axis, median, mean, elsewhere, rest, deviations }) {
+  const [own, others] = median === undefined ? [mean, rest] : [median, elsewhere];
+  if (!Number.isFinite(own) || !Number.isFinite(others)) return deviationWords(deviations);
+  return `${valueText(axis, own)} against ${valueText(axis, others)} elsewhere (${deviationText(deviations)})`;
 }
 
 // Means of all features take longer than a frame has: they follow when the level rests.
@@ -150,7 +188,7 @@ function planProfiles() {
 }
 
 // The mean of a cluster less that of the rows of the other clusters, in units of the spread; less that
-// of the rows that belong nowhere where there is no other cluster.
+// of the unassigned rows where there is no other cluster.
 function computeProfiles() {
   const { nClusters, shown } = state.summary;
   const listed = Math.min(nClusters, 200);
@@ -166,7 +204,7 @@ function computeProfiles() {
       const mean = sums[label] / counts[label];
       const rest = (all - own * sums[label]) / (nAll - own * counts[label]);
       const deviations = (mean - rest) / spreadOf(axis);
-      if (Number.isFinite(deviations)) found[label].push({ axis: axis.index, mean, deviations });
+      if (Number.isFinite(deviations)) found[label].push({ axis: axis.index, mean, rest, deviations });
     }
   }
   const strongest = (list) => list.sort((a, b) => Math.abs(b.deviations) - Math.abs(a.deviations)).slice(0, 4);

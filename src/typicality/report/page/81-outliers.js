@@ -22,11 +22,11 @@ function drawOutliers() {
 }
 
 function outlierLead(nListed) {
-  const nowhere = nowhereCount();
-  const rows = `${state.sizesExact ? "" : "About "}${count(nowhere, "row")}${state.sizesOfAll ? "" : " of those shown"}`;
+  const unassigned = unassignedCount();
+  const rows = `${state.sizesExact ? "" : "About "}${count(unassigned, "row")}${state.sizesOfAll ? "" : " of those shown"}`;
   const here = detects
-    ? `${rows} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`
-    : nowhere === 0 ? "Every row belongs to a cluster." : `${rows} belong${nowhere === 1 ? "s" : ""} nowhere.`;
+    ? `${rows} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`
+    : unassigned === 0 ? "Every row belongs to a cluster." : `${rows} ${unassigned === 1 ? "is" : "are"} unassigned.`;
   return nListed ? `${here} Least typical first. ${data.outlier_words ?? ""}` : here;
 }
 
@@ -39,12 +39,18 @@ function outlierItem(row, place) {
     children: [swatch(label), element("strong", { text: rowName(row) }), element("span", { text: nameOf(label) })],
   });
   button.addEventListener("click", () => showRow(row));
-  const cells = data.cells.slice(0, 2).map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
-  const how = [...(data.pValues ? [`p-value ${pValueText(row)}`] : []), `${data.strength_name} ${strengthText(data.strength[row])}`];
+  const cells = naming.map((cell) => cell.values[cell.codes[row]]).filter(Boolean);
+  const how = [
+    ...(data.rarity ? [`rarer than ${rarityText(row)}`] : []),
+    ...(data.pValues ? [`p-value ${pValueText(row)}`] : []),
+    `${data.strength_name} ${strengthText(data.strength[row])}`,
+  ];
   const about = element("p", { className: "outlier-about", text: [...cells, ...how].join(" \u00b7 ") });
   return element("li", { children: [button, about, element("ul", { className: "reasons", children: reasonsOf(row, place) })] });
 }
 
+// Columns of numbers, which took no part, name nothing.
+const naming = data.cells.filter((cell) => cell.values.some((text) => Number.isNaN(Number(text)))).slice(0, 2);
 const pValueText = (row) => String(Number(data.pValues[row].toPrecision(2)));
 
 function reasonsOf(row, place) {

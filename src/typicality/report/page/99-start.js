@@ -3,11 +3,11 @@
 function answer() {
   const nClusters = labelsWithRows().length;
   const all = allCount();
-  const nowhere = nowhereCount();
+  const unassigned = unassignedCount();
   const where = state.sizesOfAll ? count(all, "row") : `${count(all, "row")} shown`;
-  if (detects) return `${grouped.format(nowhere)} of ${where} ${nowhere === 1 ? "is an outlier" : "are outliers"}.`;
-  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(nowhere)} belong${nowhere === 1 ? "s" : ""} nowhere.`;
-  const rest = nowhere === 0 ? "every row belongs to one" : `${count(nowhere, "row")} belong${nowhere === 1 ? "s" : ""} nowhere`;
+  if (detects) return `${grouped.format(unassigned)} of ${where} ${unassigned === 1 ? "is an outlier" : "are outliers"}.`;
+  if (!state.sizesExact) return `${count(nClusters, "cluster")} among the rows shown; of all ${where} about ${grouped.format(unassigned)} ${unassigned === 1 ? "is" : "are"} unassigned.`;
+  const rest = unassigned === 0 ? "every row belongs to one" : `${count(unassigned, "row")} ${unassigned === 1 ? "is" : "are"} unassigned`;
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
 }
 
@@ -15,7 +15,7 @@ function drawLegend() {
   const labels = labelsWithRows();
   const nClusters = labels.length;
   const chips = labels.slice(0, 12).map((label) => chip(label, state.sizes[label]));
-  if (nowhereCount() > 0) chips.push(chip(-1, nowhereCount()));
+  if (unassignedCount() > 0) chips.push(chip(-1, unassignedCount()));
   if (nClusters > 12) chips.splice(12, 0, element("li", { className: "more", text: `and ${count(nClusters - 12, "more cluster")}` }));
   byId("legend").replaceChildren(...chips);
   byId("summary").textContent = answer();
@@ -34,15 +34,16 @@ function chip(label, size) {
 const HOW = {
   tree: [
     "Every row has a typicality between 0 and 1: how much it is like the rows around it. Rows of one cluster hang together through typical rows.",
-    "Even empty space has a typicality above 0, and all rows may lie in a narrow range: what counts is their order, and the gaps between them.",
+    "Even empty space has a typicality above 0, and all rows may lie in a narrow range: what counts is their order. So each row is also called \u201crarer than\u201d a share of the rows.",
+    "Unassigned rows are in no cluster. They are not errors: rows at the edge of a cluster, or between two, are among them.",
     "A high level keeps the dense cores of clusters; a low one lets them grow until they meet. The histogram shows how many rows a level costs.",
   ],
   memberships: [
     `A number between 0 and 1 says how much a row belongs to each cluster. The histogram shows the ${data.strength_name} of each row.`,
-    "Raise the level to keep only the rows that clearly belong to their cluster.",
+    "Raise the level to keep only the rows that clearly belong to their cluster. The others are then unassigned.",
   ],
   typicality: [
-    "Each row has a score: how typical it is of the data as a whole. The lowest scores are the strangest rows.",
+    "Each row has a score: how typical it is of the data as a whole. The lowest scores are the strangest rows; \u201crarer than 99 % of the rows\u201d says the same of a row in words.",
     "A p-value says how often an ordinary row is as untypical as this one: 0.01 means one row in a hundred.",
     "Move the threshold to see how many outliers there would be with another one.",
   ],

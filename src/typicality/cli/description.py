@@ -1,0 +1,179 @@
+"""What clusters are: medians in the units of the file, and the text columns that took no part."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from typicality._typing import Labels
+from typicality.cli.errors import UnusableError
+from typicality.cli.parameters import near_name
+from typicality.cli.rows import FileRows
+from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
+from typicality.report.outliers import largest
+
+MOST_VALUES = 20  # of a column of text that is counted
+_TELLING = 0.5  # spreads: a smaller deviation tells nothing
+
+
+# ---- medians -------------------------------------------------------------------------------------
+
+
+def describe_clusters(table: ClusterTable, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each cluster with its medians, and the columns that set it apart, as run.json has them."""
+    found = []
+    columns, deviations = largest(table.deviations, PROFILE_LENGTH)
+    for k, label in enumerate(table.labels[: len(table.medians)].tolist()):
+        apart = [
+            {
+                "column": names[j],
+                "median": float(table.medians[k, j]),
+                "elsewhere": float(table.elsewhere[k, j]),
+                "deviations": float(deviation),
+            }
+            for j, deviation in zip(columns[k], deviations[k], strict=True)
+            if j >= 0 and abs(deviation) >= _TELLING and np.isfinite(table.elsewhere[k, j])
+        ]
+        medians = dict(zip(names, table.medians[k].tolist(), strict=True))
+        found.append({"label": label, "medians": medians, "apart": apart})
+    return sorted(found, key=lambda cluster: cluster["label"])
+
+
+def clusters_csv(
+    clusters: Sequence[Mapping[str, Any]],
+    sizes: Sequence[int],
+    n_rows: int,
+    typical_rows: Sequence[Mapping[str, Any]],
+    name: str | None,
+) -> bytes:
+    """A line for each cluster: size, share, its most typical row, and the median of each column."""
+    typical = {row["label"]: row for row in typical_rows}
+    names = list(clusters[0]["medians"]) if clusters else []
+    heading = ["cluster", "rows", "share", "typical_row", "typical_line"]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    named = [] if name is None else [f"typical_{name}"]
+    writer.writerow([*heading, *named, *(f"median_{column}" for column in names)])
+    for cluster in clusters:
+        label = cluster["label"]
+        row = typical[label]
+        cells = [label, sizes[label], f"{sizes[label] / n_rows:.4g}", row["row"], row["line"]]
+        medians = ("" if np.isnan(m) else f"{m:.9g}" for m in cluster["medians"].values())
+        writer.writerow([*cells, *([] if name is None else [row["name"]]), *medians])
+    return stream.getvalue().encode("utf-8", "surrogateescape")
+
+
+# ---- columns of text -----------------------------------------------------------------------------
+
+
+class Tabulated(NamedTuple):
+    """How often each value of a text column occurs in each cluster.
+
+    Parameters
+    ----------
+    column : str
+        The column, which took no part in the fit.
+    counts : dict of int to dict of str to int
+        For each label the values and how often they occur, the most frequent first.
+    association : float
+        Cramer's V of labels and values: 0 where they are independent, 1 where one determines the
+        other.
+    """
+
+    column: str
+    counts: dict[int, dict[str, int]]
+    association: float
+
+
+def tabulate_texts(texts: Mapping[str, Sequence[str]], labels: Labels) -> list[Tabulated]:
+    """Text columns against labels, the most closely related first.
+
+    Only columns with 2 to 20 different values, each of them twice on average at the least.
+    """
+    found = []
+    labels_present, label_places = np.unique(labels, return_inverse=True)
+    for column, cells in texts.items():
+        values = Counter(cell.strip() for cell in cells)
+        if not 2 <= len(values) <= min(MOST_VALUES, len(cells) / 2):
+            continue
+        place = {value: k for k, value in enumerate(values)}
+        counts = np.zeros((len(labels_present), len(values)), np.intp)
+        np.add.at(counts, (label_places, np.array([place[cell.strip()] for cell in cells])), 1)
+        by_label = {
+            int(label): {
+                value: int(n)
+                for n, value in sorted(zip(row, values, strict=True), key=lambda pair: -pair[0])
+                if n
+            }
+            for label, row in zip(labels_present, counts, strict=True)
+        }
+        found.append(Tabulated(column, by_label, _cramers_v(counts)))
+    return sorted(found, key=lambda each: -each.association)
+
+
+def _cramers_v(counts: Any) -> float:
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    least = min(counts.shape) - 1
+    return float(
+        np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / max(least, 1))
+    )
+
+
+# ---- names of rows -------------------------------------------------------------------------------
+
+
+def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
+    """The column that names rows: the one that was asked for, or the most useful one of text.
+
+    A useful column tells the notable rows apart, and words are better than codes. Numbers, which
+    identifiers are, name nothing. None where there is no such column.
+    """
+    if rows.options.name is not None:
+        return rows.options.name
+    best, most = None, (False, 1)
+    for name, texts in rows.texts.items():
+        cells = [texts[i].strip() for i in notable]
+        distinct = {cell for cell in cells if cell}
+        if len(distinct) < 2 or all(map(_is_number, distinct)):
+            continue
+        if 2 * cells.count("") > len(cells):
+            continue
+        worth = (_are_words(distinct), len(distinct))
+        if worth > most:
+            best, most = name, worth
+    return best
+
+
+def check_name(rows: FileRows) -> None:
+    """Refuse a name of rows that is no column."""
+    wanted, names = rows.options.name, rows.table.names
+    if wanted is not None and wanted not in names:
+        raise UnusableError(
+            f"{rows.table.name} has no column {wanted!r}; {near_name(wanted, names)}"
+        )
+
+
+def names_of(rows: FileRows, column: str | None) -> Sequence[str]:
+    """What that column says of each row; empty texts where there is none."""
+    if column is None:
+        return [""] * len(rows.X)
+    if column in rows.numeric.names:
+        return [f"{value:.9g}" for value in rows.X[:, rows.numeric.names.index(column)]]
+    return rows.texts[column]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _are_words(cells: set[str]) -> bool:
+    """Whether most cells are words: letters without digits, not all of them capitals."""
+    words = [c for c in cells if not any(map(str.isdigit, c)) and not c.isupper() and len(c) > 1]
+    return 2 * len(words) > len(cells)

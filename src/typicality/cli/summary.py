@@ -1,0 +1,255 @@
+"""What `typicality cluster` and `typicality outliers` print."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from typicality._estimators import ESTIMATORS
+from typicality._words import counted, listed, share
+from typicality.cli.console import (
+    Terminal,
+    for_people,
+    numbers,
+    percentages,
+    place,
+    shown,
+    shown_apart,
+)
+from typicality.cli.description import MOST_VALUES, Tabulated
+from typicality.cli.run import Run
+from typicality.fitted import chosen_method
+from typicality.geometry.typical_rows import reason_text
+from typicality.preprocessing import skewed_columns
+
+_MOST_CLUSTERS = 12  # listed one by one
+_MOST_TABULATED = 3  # text columns
+_RELATED = 0.2  # Cramer's V: columns below are not worth a line
+_ONE_CLUSTER = (
+    "The data form one connected cluster. --at-least 2 gives the best split, and typicality "
+    "compare shows what other methods find."
+)
+_UNUSUAL = "unusual columns (robust z-score)"
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
+_MANY_COLUMNS = 10
+_FEW_COLUMNS = {
+    "alpha-cut": "gaps in a density are hard to see in more than about ten",
+    **dict.fromkeys(
+        ("adaptive", "sparse-adaptive", "sequential"),
+        "distances grow with their number, and the box of the method does not",
+    ),
+}
+_ROWS_LOOKED_AT = 100_000  # to see whether columns are skewed
+_RIGHT = ("rows", "share", "rarer than", "membership", "score", "p-value")
+
+Which = Callable[[dict[str, Any]], str]
+
+
+def say_run(terminal: Terminal, run: Run) -> None:
+    """Print what was found."""
+    heading = "row" if run.named_by is None else f"row, {shown(run.named_by, 24)}"
+
+    def which(row: dict[str, Any]) -> str:
+        return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
+
+    terminal.say(run.rows.summary())
+    for hint in _hints(run):
+        terminal.say(hint)
+    if run.reference is not None:
+        terminal.say(f"Reference: {run.reference.summary()}")
+    terminal.say()
+    terminal.say(Text(_headline(run), style="bold"))
+    if run.finds_outliers:
+        for sentence in _meaning_of_flags(run):
+            terminal.say(sentence)
+    elif run.sizes:
+        terminal.say(_clusters(run, f"most typical {heading}", which))
+    if run.method == "auto":  # the parameter as the option is typed
+        terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
+    if run.method == "alpha-cut" and len(run.sizes) == 1:
+        terminal.say(_ONE_CLUSTER)
+    _say_what_clusters_are(terminal, run)
+    rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
+    if rows:
+        n_outliers = run.view.n_unassigned
+        worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
+        others = "Rows between clusters:" if run.view.shares else "The least typical rows:"
+        terminal.say()
+        terminal.say(worst if run.finds_outliers else others)
+        terminal.say(_atypical(run, rows, heading, which))
+    model = chosen_method(run.model)
+    kind = type(model).__name__
+    meaning = f": {ESTIMATORS[kind].meaning}" if kind in ESTIMATORS else ""
+    took = f"{counted(model.n_iter_, 'iteration')}, {run.seconds['all']:.1f} s in all"
+    terminal.say()
+    terminal.say(f"By {kind}{meaning}; {took}.\nHow it was computed: {model.plan_.reason}")
+
+
+def _hints(run: Run) -> list[str]:
+    """What may be wrong with these columns for this method, and what to try."""
+    hints, names = [], run.rows.numeric.names
+    if run.rows.options.transform == "none":
+        skewed = skewed_columns(run.rows.X[:: -(-len(run.rows.X) // _ROWS_LOOKED_AT)])
+        if skewed.any():
+            columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
+            hints.append(
+                f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
+                "skewed columns, so that ratios count and not differences."
+            )
+    if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+        hints.append(
+            f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
+            "--method auto asks a Gaussian mixture first, which suits wide files."
+        )
+    return hints
+
+
+def _headline(run: Run) -> str:
+    n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
+    if run.finds_outliers:
+        outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
+        if run.fdr is not None:
+            return f"{outliers}, at a false discovery rate of {run.fdr:g}."
+        return f"{outliers}, at a nominal rate of {run.model.contamination:g}."
+    clusters = counted(len(run.sizes), "cluster")
+    if not n_unassigned:
+        return f"{clusters}; every row belongs to one."
+    rows = f"{counted(n_unassigned, 'row')} ({share(n_unassigned, n_rows)})"
+    return f"{clusters}; {rows} {'is' if n_unassigned == 1 else 'are'} unassigned."
+
+
+def _meaning_of_flags(run: Run) -> list[str]:
+    """What the threshold says of false alarms, and whether some rows stand apart."""
+    if run.fdr is not None:
+        share_of = (
+            f"On average, a share of at most {run.fdr:.3g} of them is like the reference rows."
+        )
+        sentences = [share_of] if run.view.n_unassigned else []
+    else:
+        low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)
+        expected = 1000 * run.model.contamination
+        source = (
+            ""
+            if run.reference is not None
+            else (" Clean rows in a second file, --reference, allow a false discovery rate.")
+        )
+        sentences = [
+            f"Rows with a score below {run.view.cut:.4g} are flagged: {expected:.3g} false alarms "
+            f"are expected in 1,000 ordinary rows, between {low} and {high} for this model (95 % "
+            f"sure).{source}"
+        ]
+    if run.gap is not None:
+        n_apart, last, following = run.gap
+        scores = f"score {last:.3g}{'' if n_apart == 1 else ' and below'}"
+        who = "The worst row stands" if n_apart == 1 else f"The {n_apart:,} worst stand"
+        sentences.append(f"{who} apart: {scores}, the next is {following:.3g}.")
+    return sentences
+
+
+def _clusters(run: Run, heading: str, which: Which) -> Table:
+    """A line for each cluster, the first ones only where there are many."""
+    typical = {row["label"]: which(row) for row in run.typical_rows}
+    first, rest = run.sizes[:_MOST_CLUSTERS], run.sizes[_MOST_CLUSTERS:]
+    lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
+    if rest:
+        lines.append((f"{len(rest):,} more", sum(rest), ""))
+    if run.view.n_unassigned:
+        lines.append(("unassigned", run.view.n_unassigned, ""))
+    table = _table("cluster", "rows", "share", heading)
+    for label, size, row in lines:
+        table.add_row(label, f"{size:,}", share(size, run.view.n_rows), row)
+    return table
+
+
+def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
+    """The columns that set clusters apart, and the text columns that go with them."""
+    described = [] if run.finds_outliers else run.clusters[:_MOST_CLUSTERS]
+    short = shown_apart(run.rows.numeric.names, 24)
+    if any(cluster["apart"] for cluster in described):
+        rest = "the other clusters" if len(run.sizes) > 1 else "the unassigned rows"
+        terminal.say()
+        terminal.say(f"What sets each cluster apart (medians, against those of {rest}):")
+        table = _table("cluster", "columns")
+        for cluster in described:
+            phrases = [
+                f"{short[each['column']]} {for_people(each['median'])} against "
+                f"{for_people(each['elsewhere'])}"
+                for each in cluster["apart"][:3]
+            ]
+            table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
+        terminal.say(table)
+    related = [each for each in run.tabulated if each.association >= _RELATED]
+    if related and len(related[0].counts) > 1:
+        terminal.say()
+        terminal.say(f"Columns that took no part (those with up to {MOST_VALUES} values):")
+        for each in related[:_MOST_TABULATED]:
+            terminal.say(tabulated_words(each, finds_outliers=run.finds_outliers))
+
+
+def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
+    """The most frequent value in each cluster: "species: cluster 0 is Gentoo 119 of 123"."""
+    phrases = []
+    labels = sorted(each.counts, key=lambda label: (label < 0, label))
+    for label in labels[:_MOST_CLUSTERS]:
+        values = each.counts[label]
+        name = f"cluster {label} is" if label >= 0 else "unassigned are"
+        if finds_outliers:
+            name = "outliers are" if label < 0 else "other rows are"
+        n_rows = sum(values.values())
+        value, n_most = next(iter(values.items()))
+        text = f"{name} {shown(value) or '(empty)'} {n_most:,} of {n_rows:,}"
+        second = list(values.items())[1:2]
+        if second and n_most < 0.9 * n_rows:
+            text += f", {shown(second[0][0]) or '(empty)'} {second[0][1]:,}"
+        phrases.append(text)
+    more = len(labels) - _MOST_CLUSTERS
+    end = f"; and {more:,} more" if more > 0 else ""
+    return f"{shown(each.column)}: {'; '.join(phrases)}{end}."
+
+
+def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
+    """The least typical rows, the worst first."""
+    names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
+    reasons = [_reasons(row["reasons"], names) for row in rows]
+    if rows[0]["rivals"]:
+        table = _table(heading, "membership", "between clusters")
+        strengths = numbers([row["strength"] for row in rows])
+        for row, strength in zip(rows, strengths, strict=True):
+            table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
+        return table
+    n_known = run.view.n_rows if run.reference is None else len(run.reference.X)
+    rarity = percentages([row["rarer_than"] for row in rows], n_known)
+    middle: list[list[str]]
+    if run.finds_outliers:
+        headings, middle = ["score"], [numbers([row["strength"] for row in rows])]
+        if run.reference is not None:
+            headings.append("p-value")
+            middle.append([f"{row['p_value']:.2g}" for row in rows])
+    else:
+        labels = [str(row["label"]) if row["label"] >= 0 else "unassigned" for row in rows]
+        headings, middle = ["cluster"], [labels]
+    table = _table(heading, "rarer than", *headings, _UNUSUAL)
+    for cells in zip(map(which, rows), rarity, *middle, reasons, strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str]) -> str:
+    """The columns that matter: the first, and a second one if it is nearly as far off."""
+    largest = abs(reasons[0]["deviations"]) if reasons else 0.0
+    if largest < _TELLING:
+        return "no single column"
+    close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
+    return "\n".join(
+        reason_text(names[reason["column"]], reason["value"], reason["deviations"])
+        for reason in close
+    )
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in _RIGHT else "left")
+    return table

@@ -1,0 +1,107 @@
+"""Typical rows as a yardstick: how far a row is from those nearest to it, feature by feature."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._quantiles import robust_spread
+from typicality._typing import Doubles, Floats
+from typicality.geometry.rows import NearestRows
+
+N_COMPARED = 20  # neighbours that a row is compared with
+_MOST_ROWS = 20_000  # with more of them, none is nearer to an outlier
+_TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
+_TYPICAL_SHARE = 0.9  # a fixed share: reasons must not depend on how many rows are flagged
+
+
+def are_typical(strength: Floats) -> NDArray[np.bool_]:
+    """Which rows are among the nine tenths of the largest strength; all where they are equal."""
+    typical = np.asarray(strength > np.quantile(strength, 1.0 - _TYPICAL_SHARE))
+    return typical if typical.any() else np.full(len(strength), True)
+
+
+def robust_scale(rows: Floats) -> Doubles:
+    """The spread of each feature, as :class:`typicality.preprocessing.ColumnScaler` has it.
+
+    One where all values are equal.
+    """
+    return np.array([robust_spread(column.astype(np.float64)) or 1.0 for column in rows.T])
+
+
+@dataclass(frozen=True, eq=False)
+class TypicalRows:
+    """Typical rows, with the nearest of which other rows are compared.
+
+    Parameters
+    ----------
+    nearest : NearestRows
+        A search among the typical rows, features in units of their spread about their median.
+    middle, scale : arrays of shape (d,)
+        The median and the spread of each feature over all rows.
+    """
+
+    nearest: NearestRows
+    middle: Doubles
+    scale: Doubles
+
+    @classmethod
+    def of(cls, rows: Floats, is_typical: NDArray[np.bool_]) -> Self:
+        """The typical ones among rows; of more than 20,000 some."""
+        middle, scale = np.asarray(np.median(rows, axis=0), dtype=np.float64), robust_scale(rows)
+        typical = np.flatnonzero(is_typical)
+        typical = typical[:: max(1, -(-len(typical) // _MOST_ROWS))]
+        return cls(NearestRows((rows[typical] - middle) / scale), middle, scale)
+
+    @property
+    def n_compared(self) -> int:
+        """How many neighbours a row is compared with."""
+        return min(N_COMPARED, self.nearest.n_rows)
+
+    def deviations(self, rows: Floats) -> Doubles:
+        """Rows minus the mean of their nearest typical rows, in units of the spread.
+
+        A typical row that coincides with a row is not one of its neighbours: a row is compared
+        with others, not with itself.
+        """
+        asking = np.asarray((rows - self.middle) / self.scale, dtype=np.float64)
+        known, n_rows = self.nearest.rows, self.nearest.n_rows
+        found = self.nearest.of(asking, min(self.n_compared + 1, n_rows))
+        itself = (known[found[:, 0]] == asking).all(axis=1) & (n_rows > 1)
+        weights = np.ones(found.shape)
+        weights[itself, 0] = 0.0
+        if found.shape[1] > self.n_compared:
+            weights[~itself, -1] = 0.0
+        weights /= weights.sum(axis=1, keepdims=True)
+        expected = np.zeros_like(asking)
+        for column, weight in zip(found.T, weights.T, strict=True):
+            expected += weight[:, None] * known[column]
+        return np.asarray(asking - expected)
+
+
+def telling_features(deviations: Doubles, at_most: int) -> list[list[int]]:
+    """For each row the features that explain it, the one with the largest deviation first.
+
+    A deviation counts from half a spread on, and if it is at least half of the largest one.
+    """
+    size = np.abs(deviations)
+    order = np.argsort(-size, axis=1, kind="stable")[:, :at_most]
+    least = np.maximum(_TELLING, size.max(axis=1, initial=0.0) / 2)
+    return [[int(j) for j in columns if size[i, j] >= least[i]] for i, columns in enumerate(order)]
+
+
+def reason_text(name: str, value: float, deviation: float) -> str:
+    """A value and how unusual it is: "width 4.4 (+2.6)"."""
+    return f"{name} {value:.6g} ({deviation:+.1f})"
+
+
+def reason_texts(
+    names: Sequence[str], values: Floats, deviations: Doubles, *, at_most: int = 3
+) -> list[str]:
+    """Why rows are unusual, one text for each; empty where no single feature explains it."""
+    return [
+        "; ".join(reason_text(names[j], values[i, j], deviations[i, j]) for j in columns)
+        for i, columns in enumerate(telling_features(deviations, at_most))
+    ]

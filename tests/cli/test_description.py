@@ -1,0 +1,187 @@
+"""What clusters are, in the units of the file, and what rows are called."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cli.conftest import invoke
+from typicality.cli.description import tabulate_texts
+
+SPECIES = ["Adelie penguin", "Gentoo penguin"]
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory):
+    """Two species, a code and an id for each row, and rows far out, the farthest in line 62."""
+    rng = np.random.default_rng(0)
+    mass = np.r_[rng.normal(3700, 150, 60), rng.normal(5000, 150, 40)]
+    flipper = np.r_[rng.normal(190, 4, 60), rng.normal(217, 4, 40)]
+    mass[60], mass[10], mass[30] = 20000.0, 12000.0, 9500.0
+    lines = [
+        f"{i + 1},N{i}A1,{SPECIES[i >= 60]},{m:.0f},{f:.1f}"
+        for i, (m, f) in enumerate(zip(mass, flipper, strict=True))
+    ]
+    path = tmp_path_factory.mktemp("penguins") / "penguins.csv"
+    path.write_text("\n".join(["number,code,species,mass,flipper", *lines]) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def clustered(penguins):
+    folder = penguins.parent / "clusters"
+    return invoke("cluster", penguins, "-m", "alpha-cut", "-o", folder), folder
+
+
+@pytest.fixture(scope="module")
+def flagged(penguins):
+    folder = penguins.parent / "outliers"
+    return invoke("outliers", penguins, "--rate", 0.05, "-o", folder), folder
+
+
+def words_of(done):
+    assert done.exit_code == 0, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
+    text = words_of(clustered[0])
+    assert "What sets each cluster apart (medians, against those of the other clusters)" in text
+    rows = read_csv(clustered[1] / "labels.csv")
+    described = read_csv(clustered[1] / "clusters.csv")
+    assert len(described) == 2
+    for line in described:
+        own = [row for row in rows if row["label"] == line["cluster"]]
+        assert int(line["rows"]) == len(own)
+        for column in ("mass", "flipper"):
+            expected = np.median([float(row[column]) for row in own])
+            assert float(line[f"median_{column}"]) == pytest.approx(expected)
+        assert line["typical_species"] == rows[int(line["typical_row"])]["species"]
+    medians = [f"{float(line['median_mass']):,.0f}" for line in described]
+    assert f"mass {medians[0]} against {medians[1]}" in text
+    assert f"mass {medians[1]} against {medians[0]}" in text
+
+
+def test_text_columns_are_counted_in_each_cluster(clustered):
+    text, record = words_of(clustered[0]), json.loads((clustered[1] / "run.json").read_text())
+    (species,) = record["results"]["text_columns"]
+    assert species["column"] == "species"
+    sizes = record["results"]["sizes"]
+    assert sum(species["counts"]["0"].values()) == sizes[0]
+    assert f"species: cluster 0 is Adelie penguin {sizes[0]} of {sizes[0]}" in text
+
+
+def test_only_columns_of_few_values_are_counted():
+    labels = np.repeat(np.int32([0, 1]), 20)
+    texts = {
+        "each": [str(i) for i in range(40)],
+        "one": ["a"] * 40,
+        "mixed": ["a", "b"] * 20,
+        "same": ["a"] * 20 + ["b"] * 20,
+    }
+    found = tabulate_texts(texts, labels)
+    assert [each.column for each in found] == ["same", "mixed"]
+    assert [each.association for each in found] == pytest.approx([1.0, 0.0])
+    assert found[0].counts == {0: {"a": 20}, 1: {"b": 20}}
+
+
+def test_the_rarest_rows_come_first(clustered):
+    record = json.loads((clustered[1] / "run.json").read_text())
+    rows = record["results"]["atypical_rows"]
+    assert [row["line"] for row in rows[:3]] == [62, 12, 32]
+    assert [row["rarer_than"] for row in rows[:3]] == pytest.approx([0.99, 0.98, 0.97])
+    assert "line 62 Gentoo penguin 99.0 % unassigned mass 20000 (+" in words_of(clustered[0])
+
+
+def test_rows_are_named_by_words_not_by_codes_and_never_by_an_id(clustered, flagged):
+    assert "most typical row, species" in words_of(clustered[0])
+    assert "row, species" in words_of(flagged[0])
+
+
+@pytest.mark.parametrize("name", ["code", "number", "flipper"])
+def test_any_column_names_rows_on_request(penguins, read_csv, tmp_path, name):
+    options = ["--columns", "mass,flipper", "--name", name, "--no-report", "-o", tmp_path / "out"]
+    text = words_of(invoke("outliers", penguins, *options))
+    assert f"row, {name}" in text
+    assert f"line 62 {read_csv(penguins)[60][name]} " in text
+
+
+def test_a_name_must_be_a_column(penguins, tmp_path):
+    done = invoke("outliers", penguins, "--name", "spices", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "did you mean 'species'?" in done.stderr
+
+
+def test_threshold_and_gap_are_put_into_words(flagged):
+    text, record = words_of(flagged[0]), json.loads((flagged[1] / "run.json").read_text())
+    threshold = record["results"]["threshold"]
+    assert f"Rows with a score below {threshold:.4g} are flagged: 50 false alarms" in text
+    n_apart, last, following = record["results"]["gap"]
+    assert n_apart == 3
+    assert f"The 3 worst stand apart: score {last:.3g} and below" in text
+    assert f"the next is {following:.3g}." in text
+
+
+def test_no_gap_is_seen_in_normal_rows(tmp_path):
+    file = tmp_path / "normal.csv"
+    rows = np.random.default_rng(1).normal(size=(300, 2))
+    np.savetxt(file, rows, delimiter=",", header="a,b", comments="")
+    done = invoke("outliers", file, "--no-report", "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "apart" not in done.stdout
+
+
+def test_reasons_do_not_depend_on_the_rate(penguins, flagged, read_csv, tmp_path):
+    options = ["--rate", 0.3, "--no-report", "-o", tmp_path / "out"]
+    assert invoke("outliers", penguins, *options).exit_code == 0
+    few, many = (read_csv(path / "outliers.csv") for path in (flagged[1], tmp_path / "out"))
+    reasons = [(a["why"], b["why"]) for a, b in zip(few, many, strict=True) if a["outlier"] == "1"]
+    assert len(reasons) >= 3
+    assert all(a == b for a, b in reasons)
+
+
+def test_score_says_why_as_the_run_did(penguins, flagged, read_csv, tmp_path):
+    done = invoke("score", flagged[1], penguins, "-o", tmp_path / "scored.csv")
+    assert done.exit_code == 0, done.stderr
+    scored, run = read_csv(tmp_path / "scored.csv"), read_csv(flagged[1] / "outliers.csv")
+    assert [row["why"] for row in scored] == [row["why"] for row in run]
+    assert scored[60]["why"].startswith("mass 20000 (+")
+
+
+def test_what_was_filled_in_is_no_reason(penguins, tmp_path):
+    lines = penguins.read_text().splitlines()
+    for line in (5, 61, 80):
+        cells = lines[line].split(",")
+        lines[line] = ",".join([*cells[:4], ""])
+    file = tmp_path / "gaps.csv"
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    for command, *options in (["outliers"], ["cluster", "-m", "alpha-cut"]):
+        folder = tmp_path / command
+        done = invoke(command, file, "--missing", "median", *options, "-o", folder)
+        assert "nan" not in words_of(done)
+    assert "nan" not in (tmp_path / "outliers" / "outliers.csv").read_text()
+
+
+@pytest.mark.parametrize("which", [["--line", 62], ["--row", 60]])
+def test_explain_compares_a_row_with_typical_ones(penguins, flagged, which):
+    done = invoke("explain", flagged[1], penguins, *which)
+    text = words_of(done)
+    assert text.startswith("Line 62 is an outlier. It is rarer than 99.0 % of the rows. Its score")
+    found = json.loads(invoke("explain", flagged[1], penguins, *which, "--json").stdout)
+    first = found["columns"][0]
+    assert (first["column"], first["value"]) == ("mass", 20000.0)
+    assert 3000 < first["typical"] < 6000
+    assert f"mass 20,000 {first['typical']:,.0f} {first['deviations']:+.1f}" in text
+
+
+def test_explain_works_for_clusters(penguins, clustered):
+    text = words_of(invoke("explain", clustered[1], penguins, "--line", 62))
+    assert text.startswith("Line 62 is unassigned. It is rarer than 99.0 % of the rows.")
+
+
+def test_explain_needs_one_row_that_is_there(penguins, flagged):
+    assert invoke("explain", flagged[1], penguins).exit_code == 2
+    assert invoke("explain", flagged[1], penguins, "--row", 1, "--line", 3).exit_code == 2
+    done = invoke("explain", flagged[1], penguins, "--line", 500)
+    assert done.exit_code == 3
+    assert "line 500" in done.stderr
