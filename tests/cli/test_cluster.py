@@ -217,7 +217,7 @@ def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
 
 def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):
     done = run("cluster", gaps, "--missing", "median", "-o", tmp_path / "out")
-    assert "2 missing values (1.5 %) became the median of the column; " in " ".join(
+    assert "2 missing values (2 %) became the median of the column; " in " ".join(
         done.stdout.split()
     )
     rows = read_csv(tmp_path / "out" / "labels.csv")
