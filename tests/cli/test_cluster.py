@@ -221,7 +221,9 @@ def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
 
 def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):
     done = run("cluster", gaps, "--missing", "median", "-o", tmp_path / "out")
-    assert "2 missing values became the median of the column." in " ".join(done.stdout.split())
+    assert "2 missing values (2 %) became the median of the column; " in " ".join(
+        done.stdout.split()
+    )
     rows = read_csv(tmp_path / "out" / "labels.csv")
     assert rows[2]["width"] == ""
     assert rows[2]["label"] in {"-1", "0", "1"}

@@ -2,7 +2,22 @@
 
 import math
 
-MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"]
+MISSING = [
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "NAN",
+    "null",
+    "NULL",
+    "Null",
+    "None",
+    "none",
+    "?",
+    "-",
+]
 
 
 def number(cell):

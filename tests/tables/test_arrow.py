@@ -196,10 +196,11 @@ def test_columnar_file_that_changed_or_went_is_refused(tmp_path):
             list(table.blocks())
 
 
-def test_columnar_file_with_duplicate_names_is_refused(tmp_path):
-    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
-    with pytest.raises(TableError, match="two columns of the name 'x': column 1 and column 2"):
-        open_table(as_arrow(table, tmp_path))
+def test_columns_of_one_name_in_a_columnar_file_get_names_of_their_own(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1, 4]), pa.array([2, 7])], names=["x", "x"])
+    with open_table(as_arrow(table, tmp_path)) as table:
+        np.testing.assert_array_equal(read_rows(table, columns=["x.1", "x"]).X, [[2, 1], [7, 4]])
+        assert "'x.1'" in table.assumed[0]
 
 
 def test_text_that_lies_beyond_the_file_is_refused(tmp_path):

@@ -133,11 +133,6 @@ def test_unknown_suffix_asks_for_the_format(folder, name, what):
         assert read_rows(table).names == ("a",)
 
 
-def test_spreadsheet_is_to_be_saved_as_csv(folder):
-    (folder / "Rows.XLSX").write_bytes(b"PK")
-    assert "Rows.XLSX is a spreadsheet" in str(complaint("Rows.XLSX"))
-
-
 def test_unknown_format_is_refused():
     assert "format is 'xls'" in str(complaint("rows.csv", format="xls"))
 

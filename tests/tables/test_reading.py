@@ -132,20 +132,20 @@ def test_text_in_a_chosen_column_is_an_error(read):
 
 
 @pytest.mark.parametrize(
-    ("lines", "reason"),
+    ("lines", "decimal", "reason"),
     [
-        ("a;b\n1,5;2\n3,25;4\n", r"decimal comma \(first '1,5' in line 2\)"),
-        ('a,b\n"61,034",2\n"1,250",4\n', r"between thousands \(first '61,034' in line 2\)"),
+        ("a;b\n1,5;2\n3,25;4\n", ".", r"decimal comma \(first '1,5' in line 2\)"),
+        ("a;b\n1.5;2\n3.25;4\n", ",", r"decimal point \(first '1.5' in line 2\)"),
     ],
-    ids=["decimals", "thousands"],
+    ids=["commas", "points"],
 )
-def test_commas_in_numbers_are_recognised(tmp_path, lines, reason):
+def test_decimal_marks_other_than_said_are_recognised(tmp_path, lines, decimal, reason):
     path = tmp_path / "rows.csv"
     path.write_text(lines)
-    with open_table(path) as table:
-        (left_out,) = read_rows(table).left_out
-        assert left_out.name == "a"
-        assert re.search(reason, left_out.reason)
+    with open_table(path, decimal=decimal) as table:
+        rows = read_rows(table)
+        assert (rows.left_out[0].name, rows.n_with_digits) == ("a", 1)
+        assert re.search(reason, rows.left_out[0].reason)
         with pytest.raises(TableError) as caught:
             read_rows(table, columns=["a"])
     assert (caught.value.line, caught.value.column) == (2, "a")

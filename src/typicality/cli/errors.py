@@ -147,8 +147,9 @@ def _interrupted() -> str:
 
 def with_options(message: str) -> str:
     """A message of :mod:`typicality.tables` that names options instead of parameters."""
-    message = re.sub(r"(with|say|e\.g\.) (format|columns|memory)='(\w+)'", r"\1 --\2 \3", message)
-    return re.sub(r"(with|say|e\.g\.) (format|columns|memory)=", r"\1 --\2", message)
+    names = "(format|columns|memory|encoding|decimal|comment)"
+    message = re.sub(rf"(with|say|e\.g\.) {names}='([^']+)'", r"\1 --\2 \3", message)
+    return re.sub(rf"(with|say|e\.g\.) {names}=", r"\1 --\2", message)
 
 
 def _text_of(error: OSError) -> str:

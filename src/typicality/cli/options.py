@@ -27,6 +27,12 @@ class Options:
         What stands between cells, where a first look at the file does not tell.
     header : bool or None
         Whether the first line names the columns, where a first look does not tell.
+    encoding : str or None
+        The encoding of a csv file, where a first look does not tell.
+    decimal : str or None
+        The decimal mark of a csv file, where a first look does not tell.
+    comment : str or None
+        How comments in a csv file begin, where these are not lines of # at the top.
     columns : tuple of str
         The columns to use; all that are numeric where it is empty.
     ignore : tuple of str
@@ -37,6 +43,8 @@ class Options:
         Which columns are replaced by logarithms.
     missing : {"error", "drop", "median"} or None
         What happens to rows with missing values; None for what an earlier run did.
+    max_missing : float or None
+        The largest share of missing values in a column that is used; None for any.
     output : str or None
         The folder or file for the results; None for one named after the file.
     force : bool
@@ -61,11 +69,15 @@ class Options:
     format: str | None = None
     delimiter: str | None = None
     header: bool | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    comment: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
     transform: str = "none"
     missing: str | None = "error"
+    max_missing: float | None = None
     output: str | None = None
     force: bool = False
     seed: int = 0
@@ -136,7 +148,10 @@ def _quoted(value: str) -> str:
 
 
 _TABLE_NAMES = frozenset(
-    ["file", "format", "delimiter", "header", "columns", "ignore", "scale", "transform", "missing"]
+    [
+        *("file", "format", "delimiter", "header", "encoding", "decimal", "comment"),
+        *("columns", "ignore", "scale", "transform", "missing", "max_missing"),
+    ]
 )
 
 
@@ -170,20 +185,37 @@ file_argument = click.argument("file", metavar="FILE")
 format_options = _adding(
     click.option(
         "--format",
-        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz"]),
+        type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"]),
         metavar="NAME",
-        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy or npz. [default: by the "
-        "end of its name]",
+        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: by "
+        "the end of its name]",
     ),
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help="What stands between the cells of a csv file. [default: found out]",
+        help="What stands between the cells of a csv file; `whitespace` for blanks and tabs. "
+        "[default: found out]",
     ),
     click.option(
         "--header/--no-header",
         default=None,
         help="Whether the first line of a csv file names the columns. [default: found out]",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        metavar="CHAR",
+        help="The decimal mark of a csv file, a point or a comma. [default: found out]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a csv file, for example cp1252. [default: found out]",
+    ),
+    click.option(
+        "--comment",
+        metavar="TEXT",
+        help="Lines of a csv file that begin so are comments. [default: lines of # at the top]",
     ),
 )
 
@@ -225,6 +257,13 @@ table_options = _adding(
         default="error",
         help="Missing values: stop and say where they are, leave such rows out, or fill in the "
         "median of the column.",
+    ),
+    click.option(
+        "--max-missing",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Leave out columns that miss a larger share of their values, from 0 to 1. [default: "
+        "keep them]",
     ),
 )
 

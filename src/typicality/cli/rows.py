@@ -1,6 +1,7 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,9 @@ from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality._typing import Doubles, Places
-from typicality._words import counted, listed
+from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
-from typicality.cli.errors import UnusableError
+from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.options import Options
 from typicality.preprocessing import ColumnScaler
 from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
@@ -23,6 +24,12 @@ _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target",
 _MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
+_FEWEST_TO_ASK = 10  # values: fewer may well count up
+_RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
+_YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
+_CODES = frozenset(
+    ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
+)
 
 
 @dataclass(eq=False)
@@ -99,11 +106,19 @@ class FileRows:
             "format": self.table.format,
             "delimiter": options.delimiter,
             "header": options.header,
+            "encoding": self.table.encoding,
+            "decimal": self.table.decimal,
+            "comment": self.table.comment,
+            "assumed": list(self.table.assumed),
+            "signs": numeric.signs,
             "fingerprint": numeric.fingerprint,
             "n_rows": len(self.kept),
             "n_rows_left_out": self.n_dropped,
             "columns": list(numeric.names),
-            "columns_left_out": [column._asdict() for column in numeric.left_out],
+            "columns_left_out": [
+                {"name": column.name, "reason": with_options(column.reason)}
+                for column in numeric.left_out
+            ],
             "missing": options.missing,
             "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True)),
         }
@@ -113,11 +128,18 @@ class FileRows:
         names, left_out = self.numeric.names, self.numeric.left_out
         used = f"{counted(len(names), 'column')} ({listed(map(shown, names))})"
         sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
+        sentences += assumptions(self.table)
+        if self.numeric.signs:
+            marked = listed(map(shown, self.numeric.signs))
+            sentences.append(f"Signs and separators of thousands were taken off in {marked}.")
         if left_out:
-            reasons = [f"{shown(column.name)}, {column.reason}" for column in left_out]
-            more = len(reasons) - _MOST_LEFT_OUT
+            reasons = [
+                f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out
+            ]
+            n_told = max(_MOST_LEFT_OUT, self.numeric.n_with_digits)
+            more = len(reasons) - n_told
             others = [f"and {more:,} more"] if more > 0 else []
-            sentences.append(f"Left out: {'; '.join([*reasons[:_MOST_LEFT_OUT], *others])}.")
+            sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
         for name, column in zip(names, self.X.T, strict=True):
             n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
             if n_values <= _MOST_CLASSES:
@@ -125,14 +147,56 @@ class FileRows:
                     f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and "
                     f"no measurement, leave it out with --ignore {shown(name)}."
                 )
+        if not self.options.columns:
+            sentences += _questions(names, self.X)
         n_missing = int(self.numeric.n_missing.sum())
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
             sentences.append(f"{rows} with missing values took no part (--missing drop).")
         elif self.options.missing == "median" and n_missing:
-            filled = counted(n_missing, "missing value")
-            sentences.append(f"{filled} became the median of the column.")
+            n_rows = len(self.kept)
+            filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, self.X.size)})"
+            worst = int(np.argmax(self.numeric.n_missing))
+            most = share(int(self.numeric.n_missing[worst]), n_rows)
+            sentences.append(
+                f"{filled} became the median of the column; {shown(names[worst])} misses most, "
+                f"{most} of its values."
+            )
         return " ".join(sentences)
+
+
+def assumptions(table: TableFile) -> list[str]:
+    """What was found out about how the file is written, in a sentence, if there is anything."""
+    return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
+
+
+def _questions(names: Sequence[str], X: Doubles) -> list[str]:
+    """A sentence about columns that take part and may be no measurements: numbers, codes, years."""
+    kinds = {name: _kind_of(name, column) for name, column in zip(names, X.T, strict=True)}
+    found = {name: kind for name, kind in kinds.items() if kind}
+    if not found:
+        return []
+    are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
+    remedy = " ".join(f"--ignore {shown(name)}" for name in found)
+    take = "takes" if len(found) == 1 else "take"
+    return [f"Perhaps no measurement, but {take} part: {are}. Leave out with {remedy}."]
+
+
+def _kind_of(name: str, column: Doubles) -> str:
+    """What whole numbers may be instead of measurements: running numbers, codes or years."""
+    present = column[~np.isnan(column)]
+    if len(present) < _FEWEST_TO_ASK or (present != np.rint(present)).any():
+        return ""
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    low, high = present.min(), present.max()
+    oldest, latest = (1000, 3000) if _YEARS & set(words) else (1900, 2050)
+    if oldest <= low and high <= latest:
+        return f"years from {low:.0f} to {high:.0f}"
+    if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
+        return f"whole numbers that count up from {low:.0f}"
+    if _CODES & set(words[-1:]) and len(np.unique(present)) > _MOST_CLASSES:
+        return "whole numbers called a number or a code"
+    return ""
 
 
 def _count_codes(column: Doubles) -> float:
@@ -157,7 +221,13 @@ def within(options: Options) -> Iterator[None]:
 def open_file(options: Options) -> TableFile:
     """The file that was chosen, opened as it was asked for."""
     return open_table(
-        options.file, format=options.format, delimiter=options.delimiter, header=options.header
+        options.file,
+        format=options.format,
+        delimiter=options.delimiter,
+        header=options.header,
+        encoding=options.encoding,
+        decimal=options.decimal,
+        comment=options.comment,
     )
 
 
@@ -173,7 +243,13 @@ def read_file(table: TableFile, options: Options) -> FileRows:
     """
     memory = None if options.memory is None else int(options.memory * 1e9)
     columns = options.columns or None
-    numeric = read_rows(table, columns=columns, ignore=options.ignore, memory=memory)
+    numeric = read_rows(
+        table,
+        columns=columns,
+        ignore=options.ignore,
+        memory=memory,
+        max_missing=options.max_missing,
+    )
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     if options.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
@@ -202,5 +278,6 @@ def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
     return (
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
         f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "
-        "--missing drop, fill in medians with --missing median, or leave columns out with --ignore."
+        "--missing drop, fill in medians with --missing median, or leave columns out with --ignore "
+        "or --max-missing."
     )

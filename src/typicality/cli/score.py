@@ -1,8 +1,9 @@
 """`typicality score`: judge new rows by a model that was kept, block by block."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
-    from typicality.cli.rows import open_file, within
+    from typicality.cli.rows import assumptions, open_file, within
 
     output = str(options.output)
     if options.as_json and output == "-":
@@ -77,6 +78,8 @@ def score(options: Options, model: str) -> None:
         del scaler.feature_names_in_  # blocks are arrays, their columns taken by name
         scaler.set_params(missing="median" if missing == "median" else "error")
         knows = getattr(fitted, "_knows_its_rows", False)
+        data = record["data"] if record else {}
+        options = _as_in_the_run(options, data)
         judge = partial(
             _judge,
             scaler=scaler,
@@ -84,6 +87,7 @@ def score(options: Options, model: str) -> None:
             typical=fitted._typical_rows() if knows else None,
             names=names,
             missing=missing,
+            signs=data.get("signs", {}),
             as_parquet=_is_parquet(output),
             safe=options.safe_csv,
         )
@@ -102,8 +106,24 @@ def score(options: Options, model: str) -> None:
     if options.as_json:
         terminal.json({"output": output, **tally})
     if output != "-":
-        terminal.say(_summary(**tally, finds_outliers=hasattr(fitted, "score_samples")))
+        summary = _summary(**tally, finds_outliers=hasattr(fitted, "score_samples"))
+        terminal.say(" ".join([summary, *assumptions(table)]))
         terminal.say_path("Written: ", output)
+
+
+def _as_in_the_run(options: Options, data: Mapping[str, Any]) -> Options:
+    """How FILE is read where the options leave that open, by what the run did (run.json).
+
+    The file of the run is read in the same way. Others may be written in another way, but where
+    the run read decimal commas, 1.234 must not become a fraction without a word.
+    """
+    said: dict[str, Any] = {"decimal": ","} if data.get("decimal") == "," else {}
+    if data.get("path") == str(Path(options.file).resolve()):
+        known = ("format", "delimiter", "header", "encoding", "decimal", "comment")
+        said = {name: data.get(name) for name in known}
+    return replace(
+        options, **{name: value for name, value in said.items() if getattr(options, name) is None}
+    )
 
 
 def _judge(
@@ -114,13 +134,15 @@ def _judge(
     typical: "TypicalRows | None",
     names: list[str],
     missing: str,
+    signs: Mapping[str, str],
     as_parquet: bool,
     safe: bool,
 ) -> tuple[Any, dict[str, int]]:
     """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
 
-    `names` are the columns of the model, `missing` says what to do with missing values, and rows
-    that a detector flags are compared with `typical` ones to say why.
+    `names` are the columns of the model, `missing` says what to do with missing values, `signs` are
+    those of the columns of the run, and rows that a detector flags are compared with `typical` ones
+    to say why.
     """
     import numpy as np
 
@@ -128,7 +150,7 @@ def _judge(
     from typicality.geometry.typical_rows import reason_texts
     from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
 
-    X = rows_of(block, names)
+    X = rows_of(block, names, signs=signs)
     is_missing = np.asarray(np.isnan(X).any(axis=1))
     if missing == "error" and is_missing.any():
         row, column = np.argwhere(np.isnan(X))[0]
@@ -165,7 +187,8 @@ def _judge(
         "n_left_out": len(X) - n_kept,
     }
     if as_parquet:
-        return arrow_rows(block, extra, numeric=names), counts
+        plain = [name for name in names if name not in signs]  # others stay the text they are
+        return arrow_rows(block, extra, numeric=plain), counts
     return csv_text(block, extra, header=block.first_row == 0, safe=safe), counts
 
 

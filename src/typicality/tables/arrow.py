@@ -57,7 +57,7 @@ class ArrowTable(TableFile):
             given = list(schema.names)
         if not given:
             raise TableError(f"{self.name} has no columns. Choose a file with columns of numbers.")
-        self.names, _ = named_columns(given, self.name, header=True)
+        self.names, _, self.assumed = named_columns(given, header=True)
 
     def _read(self) -> Iterator[Block]:
         rows = min(_MOST_ROWS, max(1, base.BLOCK_BYTES // 8 // len(self.names)))

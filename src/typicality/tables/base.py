@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from typicality._cached import cached_property
@@ -22,6 +23,7 @@ from typicality.tables.cells import (
     plain,
     shown,
     texts_of,
+    unmarked,
     without_formulas,
 )
 
@@ -53,6 +55,8 @@ class Block:
         The line of the file in which each row begins, from 1; None where a format has no lines.
     fraction_read : float
         How much of the table the blocks up to this one are, in (0, 1].
+    decimal : {".", ","}
+        The decimal mark of numbers in a text file.
     """
 
     fraction_read: float = 1.0
@@ -67,6 +71,7 @@ class Block:
         csv_rows: Any = None,
     ) -> None:
         self.source, self.names, self._index = table.name, table.names, table.index
+        self.decimal = table.decimal
         self.first_row, self.lines = first_row, lines
         self.n_rows = columns.num_rows if lines is None else len(lines)
         self._table, self._csv_rows = columns, csv_rows
@@ -82,9 +87,22 @@ class Block:
 
     def parse(self, names: Sequence[str]) -> list[ParsedColumn]:
         """The numbers of some columns, and the rows in which they have none."""
-        # Only text files have lines.
-        parse = parse_typed if self.lines is None else parse_texts
-        return [parse(column) for column in self.columns(names)]
+        if self.lines is None:  # only text files have lines
+            return [parse_typed(column) for column in self.columns(names)]
+        return [parse_texts(column, self.decimal) for column in self.columns(names)]
+
+    def strip_signs(self, name: str, parsed: ParsedColumn) -> tuple[ParsedColumn, set[str]]:
+        """Read cells such as $7,440 and 60% too; also the signs of all numbers, "" for none."""
+        numbers, strangers = parsed
+        cells = self.cells(name)
+        found = {row: unmarked(cells[row], self.decimal) for row in strangers.tolist()}
+        read = {row: pair for row, pair in found.items() if pair is not None}
+        numbers = numbers.copy()
+        numbers[list(read)] = [number for number, _ in read.values()]
+        signs = {sign for _, sign in read.values()}
+        signs |= {""} if np.isfinite(parsed.numbers).any() else set()
+        left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
+        return ParsedColumn(numbers, left), signs
 
     def safe_csv_rows(self) -> Any:
         """The rows as csv, without cells that a spreadsheet computes."""
@@ -119,10 +137,12 @@ class Block:
         remedies = {
             "numbers with commas between thousands": "Save the file without commas between "
             "thousands, and with decimal points.",
-            "numbers with a decimal comma": "Save the file with decimal points: 1.5, not 1,5.",
+            "numbers with a decimal comma": "For decimal commas, say decimal=','.",
+            "numbers with a decimal point": "The file is read with decimal commas, because others "
+            "have some; for decimal points, say decimal='.'.",
         }
         remedy = "Correct it, leave the cell empty, or choose other columns."
-        remedy = remedies.get(look_of([self.cells(name)[row]]), remedy)
+        remedy = remedies.get(look_of([self.cells(name)[row]], self.decimal), remedy)
         return self._bad_cell(row, name, f"is not a number. {remedy}")
 
     def not_finite(self, row: int, name: str) -> TableError:
@@ -158,9 +178,26 @@ class TableFile(AbstractContextManager["TableFile"]):
         "sha256:" and the hash of the bytes, once the table was read to its end.
     fraction_read : float
         How much of the table the pass now under way has read, in (0, 1].
+    decimal : {".", ","}
+        The decimal mark of numbers in a text file.
+    decimal_is_given : bool
+        Whether that was said, and not found out.
+    decimals_differ : bool
+        Whether the first lines have decimal commas in a column and decimal points in another.
+    encoding : str or None
+        The encoding of a text file, if it was said or is neither UTF-8 nor UTF-16.
+    comment : str or None
+        How lines of comment begin, if it was said.
+    assumed : list of str
+        What was found out about the file and may be wrong, in a few words each.
     """
 
     fraction_read: float = 1.0
+    decimal: str = "."
+    decimal_is_given: bool = True
+    decimals_differ: bool = False
+    encoding: str | None = None
+    comment: str | None = None
 
     def __init__(self, *, name: str, format: str, temporary: Path | None = None) -> None:
         self.name = name
@@ -168,6 +205,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.names: tuple[str, ...] = ()
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
+        self.assumed: list[str] = []
         self._digest = hashlib.sha256()
         self._temporary = temporary
 

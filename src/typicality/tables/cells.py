@@ -13,7 +13,7 @@ from pyarrow import types
 from typicality._typing import Doubles, Places
 
 MISSING = frozenset(
-    ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"]
+    ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?", "-"]
 )
 _MISSING = pa.array(sorted(MISSING))
 
@@ -23,7 +23,19 @@ _DATE = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_PLAIN_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+_PLAIN_NUMBER = r"^\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*$"
+THOUSANDS_POINTS = r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"  # where the decimal mark is a comma
+_POINTS = re.compile(THOUSANDS_POINTS)
+_CURRENCIES = "$€£¥₹₽₩₺₪฿¢"
+_MARKED = {
+    decimal: re.compile(
+        rf"(?P<sign>[+-]?) ?(?P<before>[{_CURRENCIES}]?) ?"
+        rf"(?P<digits>\d{{1,3}}([{between}]\d{{3}})+({mark}\d+)?|\d+({mark}\d*)?|{mark}\d+)"
+        rf"[ \u00a0\u202f]?(?P<after>[%{_CURRENCIES}]?)"
+    )
+    for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
+}
+_NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
 _TRUTH = frozenset(["true", "false"])
 _LONGEST = 40  # characters of a cell in a message
 
@@ -45,9 +57,9 @@ def is_missing(cell: str) -> bool:
     return cell.strip() in MISSING
 
 
-def is_number(cell: str) -> bool:
+def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell is a number: NaN is none, infinity is."""
-    number = _number(cell)
+    number = _number(cell, decimal)
     return number is not None and not np.isnan(number)
 
 
@@ -56,14 +68,57 @@ def has_decimal_comma(cell: str) -> bool:
     return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
 
 
-def _number(cell: str) -> float | None:
+def decimal_mark(cells: Iterable[str]) -> str:
+    """The decimal mark of a column: "," or "."; "unsure" for 1.234; "" where there is none.
+
+    Whole numbers and text have none. Points that may stand between thousands are "unsure".
+    """
+    present = [cell.strip() for cell in cells if not is_missing(cell)]
+    commas = [cell for cell in present if "," in cell]
+    if commas:
+        n_numbers = sum(is_number(cell, ",") for cell in present)
+        if n_numbers < _NEARLY_ALL * len(present) or all(map(_THOUSANDS.fullmatch, commas)):
+            return ""
+        return ","
+    points = [cell for cell in present if "." in cell and is_number(cell)]
+    if len(points) < sum("." in cell for cell in present) or not points:
+        return ""
+    return "unsure" if all(map(_POINTS.fullmatch, points)) else "."
+
+
+def unmarked(cell: str, decimal: str) -> tuple[float, str] | None:
+    """The number in a cell such as $7,440 or 60%, and its sign; None for other text."""
+    found = _MARKED[decimal].fullmatch(cell.strip())
+    if found is None or (found["before"] and found["after"]):
+        return None
+    digits = re.sub(r"[^\d,]" if decimal == "," else r"[^\d.]", "", found["digits"])
+    number = float(found["sign"] + digits.replace(",", "."))
+    return number, found["before"] or found["after"]
+
+
+def is_mostly_digits(cell: str) -> bool:
+    """Whether at least half of the letters of a text are digits, and it is no date or time."""
+    letters = "".join(cell.split())
+    n_digits = sum(letter.isdigit() for letter in letters)
+    return 2 * n_digits >= len(letters) > 0 and _DATE.fullmatch(cell.strip()) is None
+
+
+def _number(cell: str, decimal: str = ".") -> float | None:
     """What :class:`float` reads, NaN for a missing value; None for text.
 
     Underscores are refused: ``1_000`` is more likely a code than a number. So are the spellings of
-    NaN that do not stand for a missing value, such as ``-nan``.
+    NaN that do not stand for a missing value, such as ``-nan``. Where the decimal mark is a comma,
+    a point is refused unless it stands between thousands.
     """
     if is_missing(cell):
         return np.nan
+    if decimal == ",":
+        cell = cell.strip()
+        if _POINTS.fullmatch(cell):
+            cell = cell.replace(".", "")
+        if "." in cell or cell.count(",") > 1:
+            return None
+        cell = cell.replace(",", ".")
     try:
         number = float(cell)
     except ValueError:
@@ -71,15 +126,24 @@ def _number(cell: str) -> float | None:
     return None if "_" in cell or np.isnan(number) else number
 
 
-def parse_texts(texts: Any) -> ParsedColumn:
+def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
     """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
     trimmed = pc.ascii_trim_whitespace(texts)  # others are left to Python, which differs in some
-    quick = floats_of(pc.if_else(pc.is_in(trimmed, _MISSING), None, trimmed))
+    present = pc.if_else(pc.is_in(trimmed, _MISSING), None, trimmed)
+    quick = floats_of(present if decimal == "." else _with_decimal_points(present))
     if quick is not None:
         return ParsedColumn(quick, np.empty(0, dtype=np.intp))
-    numbers = [_number(cell) for cell in texts.to_pylist()]
+    numbers = [_number(cell, decimal) for cell in texts.to_pylist()]
     strangers = [row for row, number in enumerate(numbers) if number is None]
     return ParsedColumn(np.array(numbers, dtype=np.float64), np.array(strangers, dtype=np.intp))
+
+
+def _with_decimal_points(texts: Any) -> Any:
+    """Numbers with decimal commas as Arrow reads numbers; other cells become text."""
+    between = pc.match_substring_regex(texts, f"^{THOUSANDS_POINTS}$")
+    whole = pc.if_else(between, pc.replace_substring(texts, ".", ""), texts)
+    # What has a point still, or two commas, is no number, and must not become one.
+    return pc.replace_substring(pc.replace_substring(whole, ".", "?"), ",", ".")
 
 
 def floats_of(column: Any) -> Doubles | None:
@@ -212,11 +276,11 @@ def _quoted(texts: Any, *, alone: bool) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
 
 
-def look_of(cells: Iterable[str]) -> str:
+def look_of(cells: Iterable[str], decimal: str = ".") -> str:
     """What cells that are no numbers look like.
 
     One of "true or false", "dates or times", "numbers with commas between thousands", "numbers
-    with a decimal comma", "text".
+    with a decimal comma", "numbers with a decimal point", "numbers with signs", "text".
     """
     cells = [cell.strip() for cell in cells]
     looks = {
@@ -224,6 +288,9 @@ def look_of(cells: Iterable[str]) -> str:
         "dates or times": all(_DATE.fullmatch(cell) for cell in cells),
         # 1,234 may be either: three digits after every comma are rarely decimals.
         "numbers with commas between thousands": all(map(_THOUSANDS.fullmatch, cells)),
-        "numbers with a decimal comma": all(map(has_decimal_comma, cells)),
+        "numbers with a decimal comma": decimal_mark(cells) == ",",
+        "numbers with a decimal point": decimal == "," and all(map(is_number, cells)),
+        "numbers with signs": all(unmarked(cell, decimal) for cell in cells)
+        and not all(map(is_number, cells)),
     }
     return next((look for look, fits in looks.items() if fits), "text")

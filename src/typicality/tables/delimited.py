@@ -19,11 +19,20 @@ from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
 from typicality.tables.cells import MISSING, ParsedColumn, floats_of
 from typicality.tables.lines import HashedFile, TextBlock, text_blocks
-from typicality.tables.sniffing import bad_quotation, holds_zeros, named_columns, sniff
+from typicality.tables.sniffing import (
+    AS_LEGACY,
+    WHITESPACE,
+    bad_quotation,
+    holds_zeros,
+    named_columns,
+    sniff,
+)
 
 _MISSING = sorted(MISSING)
 _TEXT = pa.string()
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_AROUND = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]+|[ \t]+(?=[\r\n]|\Z)")
+_BLANKS = re.compile(rb'("[^"\r\n]*")|[ \t]+')
 
 
 class PlainBlock(Block):
@@ -64,6 +73,7 @@ class PlainBlock(Block):
                 include_columns=wanted,
                 column_types=dict.fromkeys(wanted, kind),
                 null_values=_MISSING,
+                decimal_point=self.decimal,
             ),
         )
         return [read.column(name).combine_chunks() for name in wanted]
@@ -96,11 +106,13 @@ class DelimitedFile(TableFile):
     path : Path
         Where it is.
     delimiter : str, optional
-        What stands between cells; when left out, that of comma, semicolon, tab and bar that cuts
-        the first lines into equal numbers of cells.
+        What stands between cells, one character or "whitespace"; when left out, that of comma,
+        semicolon, tab, bar and blanks that cuts the first lines into equal numbers of cells.
     header : bool, optional
         Whether the first record holds names; when left out, it does unless all its cells are
         numbers.
+    encoding, decimal, comment : str, optional
+        As in :func:`typicality.tables.open_table`.
     **options : dict
         What every :class:`TableFile` takes.
     """
@@ -111,18 +123,41 @@ class DelimitedFile(TableFile):
         *,
         delimiter: str | None = None,
         header: bool | None = None,
+        encoding: str | None = None,
+        decimal: str | None = None,
+        comment: str | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self._path = path
-        self.delimiter, first = sniff(path, self.name, delimiter=delimiter)
-        self.names, self._has_header = named_columns(first, self.name, header=header)
+        found = sniff(
+            path,
+            self.name,
+            delimiter=delimiter,
+            header=header,
+            encoding=encoding,
+            decimal=decimal,
+            comment=comment,
+        )
+        self.encoding, self.comment = found.encoding, comment
+        self.decimal = found.decimal or "."
+        self.decimal_is_given, self.decimals_differ = decimal is not None, not found.decimal
+        self.names, self._has_header, renamed = named_columns(
+            found.first, header=header, decimal=self.decimal
+        )
+        self.assumed += [*found.assumed, *renamed]
+        self._is_spaced = found.delimiter == WHITESPACE
+        self.delimiter = " " if self._is_spaced else found.delimiter
+        self._n_comments = found.n_comments
+        self._comment = comment and re.compile(
+            rb"(?:\A|(?<=[\r\n]))" + re.escape(comment.encode()) + rb"[^\r\n]*"
+        )
 
     def _read(self) -> Iterator[Block]:
         first_row, awaits_header = 0, self._has_header
         rest = None  # the beginning of a record that goes on in the next block
         with HashedFile(self._path) as file:
-            for text in text_blocks(file, self.name):
+            for text in map(self._canonical, text_blocks(file, self.name, self.encoding)):
                 self.fraction_read = text.fraction_read
                 if rest is not None:
                     text = text._replace(data=rest.data + text.data, n_before=rest.n_before)
@@ -144,6 +179,23 @@ class DelimitedFile(TableFile):
             if awaits_header or file.fraction_read != 1.0:
                 raise self.changed()
             self._digest = file.digest
+
+    def _canonical(self, text: TextBlock) -> TextBlock:
+        """Lines of comment become blank lines, and blanks between cells a single one."""
+        if text.encoding != "utf-8" and self.encoding is None:
+            self.encoding = text.encoding
+            self.assumed.append(AS_LEGACY)
+        data = text.data
+        if text.n_before < self._n_comments:
+            lines = _LINE.findall(data)
+            n_comments = self._n_comments - text.n_before
+            ends = [line[len(line.rstrip(b"\r\n")) :] for line in lines[:n_comments]]
+            data = b"".join([*ends, *lines[n_comments:]])
+        if self._comment:
+            data = self._comment.sub(b"", data)
+        if self._is_spaced:
+            data = _BLANKS.sub(lambda found: found[1] or b" ", _AROUND.sub(b"", data))
+        return text._replace(data=data)
 
     def _plain(self, text: TextBlock, first_row: int) -> Block | None:
         """Rows of one line each; None where some are not, or quotation marks are out of place.

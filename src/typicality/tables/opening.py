@@ -25,19 +25,20 @@ from typicality.tables.arrow import (
 )
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
-from typicality.tables.lines import HashedFile
-from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, ZIP
+from typicality.tables.lines import HashedFile, normal_encoding
+from typicality.tables.sheets import open_sheet
+from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, WHITESPACE, ZIP
 
-_SPREADSHEETS = frozenset([".ods", ".xls", ".xlsb", ".xlsm", ".xlsx"])
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES_OF = {
-    "csv": [".csv", ".txt"],
+    "csv": [".csv", ".dat", ".txt"],
     "tsv": [".tsv", ".tab"],
     "ndjson": [".ndjson", ".jsonl"],
     "parquet": [".parquet", ".pq"],
     "arrow": [".arrow", ".feather", ".ipc"],
     "npy": [".npy"],
     "npz": [".npz"],
+    "xlsx": [".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"],
 }
 _SUFFIXES = {suffix: kind for kind, suffixes in _SUFFIXES_OF.items() for suffix in suffixes}
 _BEGINNINGS = {PARQUET: "parquet", ARROW: "arrow", ARROW_STREAM: "arrow", NUMPY: "npy", ZIP: "npz"}
@@ -51,6 +52,9 @@ def open_table(
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    comment: str | None = None,
 ) -> TableFile:
     """Open a table; of most formats nothing is read yet but the beginning.
 
@@ -61,16 +65,30 @@ def open_table(
         are one table; "-" for standard input, which is kept in a temporary file until the table is
         closed, because a table is read more than once; or a data frame of pandas, polars, duckdb or
         any other library that hands out Arrow (``__arrow_c_stream__``).
-    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz"}, optional
+    format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"}, optional
         What kind of file it is; when left out, what its suffix says, and for standard input its
-        first bytes. Text may be compressed (.gz, .bz2, .zst).
+        first bytes. Text may be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
+        .xls, .ods) take the package fastexcel; the first sheet is read.
     delimiter : str, optional
-        For csv, what stands between cells; when left out, comma, semicolon, tab or bar, whichever
-        cuts the first lines into equal numbers of cells. Always the tab for tsv.
+        For csv, what stands between cells, or "whitespace" for any number of blanks and tabs; when
+        left out, comma, semicolon, tab, bar or whitespace, whichever cuts the first lines into
+        equal numbers of cells. Always the tab for tsv.
     header : bool, optional
         For csv and tsv, whether the first line holds the names of the columns. When left out, it
         does unless all its cells are numbers (and cells that count 0, 1, 2 are names all the same);
-        columns without a name are called "column 1" and so on, by their position.
+        columns without a name are called "column 1" and so on, by their position. Columns of the
+        same name a are called a, a.1, a.2.
+    encoding : str, optional
+        For csv and tsv, the encoding. When left out, UTF-8, UTF-16 where the file begins with its
+        byte order mark, and cp1252 (Latin-1) where the bytes are not UTF-8.
+    decimal : {".", ","}, optional
+        For csv and tsv, the decimal mark. Where it is the comma, points stand between thousands:
+        1.234,5 is 1234.5. When left out, the comma where columns have decimal commas, and none has
+        decimal points.
+    comment : str, optional
+        For csv and tsv, how lines begin that are comments, anywhere in the file. When left out,
+        lines at the top that begin with # are; the last of them holds the names of the columns
+        where a row of as many cells follows. The empty text for no comments.
 
     Returns
     -------
@@ -89,8 +107,19 @@ def open_table(
     """
     if format not in (None, *FORMATS):
         raise TableError(f"format is {format!r}: choose one of {', '.join(FORMATS)}.")
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise TableError(f"delimiter is {delimiter!r}: pass one character, e.g. ';'.")
+    if delimiter not in (None, WHITESPACE) and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise TableError(
+            f"delimiter is {delimiter!r}: pass one character, e.g. ';', or {WHITESPACE!r}."
+        )
+    if decimal not in (None, ".", ","):
+        raise TableError(f"decimal is {decimal!r}: pass '.' or ','.")
+    text = {
+        "delimiter": delimiter,
+        "header": header,
+        "encoding": encoding and normal_encoding(encoding),
+        "decimal": decimal,
+        "comment": comment,
+    }
     if hasattr(source, "__arrow_c_stream__"):
         name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
         return ArrowTable(frame_opener(source, name), name=name, format="frame")
@@ -114,7 +143,7 @@ def open_table(
                 "only of arrow, are read as one table. Join the others first, or name one of them."
             )
         options = {"name": name, "format": formats.pop(), "temporary": temporary}
-        return _open(paths, delimiter=delimiter, header=header, **options)
+        return _open(paths, text, **options)
     except BaseException as error:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -181,11 +210,6 @@ def _by_suffix(path: Path) -> str:
         if inner not in ("csv", "tsv", "ndjson"):
             raise TableError(f"{name} is compressed, and not text. Unpack it first.")
         return inner
-    if suffix in _SPREADSHEETS:
-        raise TableError(
-            f"{name} is a spreadsheet, which cannot be read. Save the sheet as csv (in a "
-            "spreadsheet program: 'CSV UTF-8'), and name that file."
-        )
     if suffix not in _SUFFIXES:
         known = ", ".join(sorted(_SUFFIXES))
         what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
@@ -207,10 +231,8 @@ def _by_start(path: Path) -> str:
     return "csv"
 
 
-def _open(
-    paths: list[Path], *, delimiter: str | None, header: bool | None, **options: Any
-) -> TableFile:
-    """The table of one file, or of several of parquet or of arrow."""
+def _open(paths: list[Path], text: dict[str, Any], **options: Any) -> TableFile:
+    """The table of one file, or of several of parquet or of arrow; `text` is about text files."""
     name, format = options["name"], options["format"]
     if len(paths) > 1:
         return ArrowTable(partial(open_parts, paths, format), paths=paths, **options)
@@ -218,8 +240,10 @@ def _open(
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
     if format in ("csv", "tsv"):
-        delimiter = "\t" if format == "tsv" else delimiter
-        return DelimitedFile(path, delimiter=delimiter, header=header, **options)
+        text |= {"delimiter": "\t"} if format == "tsv" else {}
+        return DelimitedFile(path, **text, **options)
+    if format == "xlsx":
+        return open_sheet(path, text, **options)
     openers: dict[str, Any] = {
         "ndjson": ndjson_opener(path, name),
         "parquet": partial(open_parquet, path),

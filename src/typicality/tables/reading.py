@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -13,18 +13,33 @@ from typicality._typing import Doubles, Places
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, Place, TableFile
-from typicality.tables.cells import ParsedColumn, look_of, shown
+from typicality.tables.cells import (
+    ParsedColumn,
+    decimal_mark,
+    is_mostly_digits,
+    look_of,
+    shown,
+)
+from typicality.tables.sniffing import AS_COMMAS, common_mark
 
 _FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
 _NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
 _N_LOOKED_AT = 100
+_CERTAINTY = ["", "unsure", "."]  # what blocks of a column of numbers say of its decimal mark
 _REMEDIES = {
     "text": "",
     "true or false": ": write 1 and 0 to use them",
     "dates or times": ": write a number with a meaning to use them, e.g. days since the first",
-    "numbers with commas between thousands": ": save the file without them to use the numbers",
-    "numbers with a decimal comma": ": save the file with decimal points to use them",
+    "numbers with commas between thousands": ": choose it by name to use the numbers",
+    "numbers with a decimal comma": ": say decimal=',' to use them",
+    "numbers with a decimal point": ", where others have decimal commas: say decimal='.' to use "
+    "them",
+    "numbers with signs": ": choose it by name to use the numbers",
 }
+_UNSURE = (
+    "all its points may be decimal or between thousands, and other columns have decimal commas: "
+    "say decimal='.' if these are decimal, or write numbers without points between thousands"
+)
 
 
 class LeftOut(NamedTuple):
@@ -44,13 +59,18 @@ class NumericTable(NamedTuple):
     names : tuple of str
         The columns.
     left_out : tuple of LeftOut
-        Columns that are not used, and why.
+        Columns that are not used, and why; those first that hold mostly digits.
     n_missing : array of shape (d,)
         How many numbers each column misses.
     first_missing : Place or None
         The first of the missing numbers, row by row.
     fingerprint : str
         "sha256:" and the hash of the bytes of the file.
+    signs : dict of str to str
+        The sign of each column whose numbers are written like $7,440 or 60%; the empty text for
+        columns with other separators of thousands only.
+    n_with_digits : int
+        How many of `left_out`, the first ones, hold mostly digits.
     """
 
     X: Doubles
@@ -59,9 +79,13 @@ class NumericTable(NamedTuple):
     n_missing: Places
     first_missing: Place | None
     fingerprint: str
+    signs: dict[str, str]
+    n_with_digits: int
 
 
-def rows_of(block: Block, names: Sequence[str]) -> Doubles:
+def rows_of(
+    block: Block, names: Sequence[str], *, signs: Mapping[str, str] | None = None
+) -> Doubles:
     """Some columns of a block as numbers, for a model that knows them.
 
     Parameters
@@ -70,6 +94,8 @@ def rows_of(block: Block, names: Sequence[str]) -> Doubles:
         Rows of a table.
     names : sequence of str
         The columns, in the order of the model.
+    signs : mapping of str to str, optional
+        The signs of columns whose numbers are written like $7,440, as :func:`read_rows` found them.
 
     Returns
     -------
@@ -79,12 +105,27 @@ def rows_of(block: Block, names: Sequence[str]) -> Doubles:
     """
     _refuse_absent(names, block.names, block.source)
     parsed = block.parse(names)
-    for name, (numbers, strangers) in zip(names, parsed, strict=True):
+    for j, name in enumerate(names):
+        if signs is not None and name in signs:
+            parsed[j], found = block.strip_signs(name, parsed[j])
+            _refuse_mixed_signs(name, found | {signs[name]}, block.source)
+        numbers, strangers = parsed[j]
         if len(strangers):
             raise block.not_a_number(int(strangers[0]), name)
         if np.isinf(numbers).any():
             raise block.not_finite(int(np.isinf(numbers).argmax()), name)
     return np.stack([column.numbers for column in parsed], axis=1)
+
+
+def _refuse_mixed_signs(name: str, signs: set[str], source: str) -> None:
+    """Numbers with different signs are not to be compared; an amount may be without its sign."""
+    if len(signs - {""}) > 1 or signs >= {"%", ""}:
+        found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
+        raise TableError(
+            f"{source}, column {shown(name)}: numbers have different signs ({found}). Write all "
+            "of them with the same sign.",
+            column=name,
+        )
 
 
 def _refuse_absent(wanted: Sequence[str], names: Sequence[str], source: str) -> None:
@@ -107,6 +148,7 @@ def read_rows(
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     memory: int | None = None,
+    max_missing: float | None = None,
 ) -> NumericTable:
     """Read the columns of numbers of a table, whole, in one pass.
 
@@ -114,17 +156,25 @@ def read_rows(
     all their values, that are constant, that number the rows (whole numbers, all distinct, that
     fill a range as long as the file, if it has ten rows or more), or whole numbers called an id.
 
+    A file whose decimal commas come only after its first lines is read a second time: 1.234 in
+    another column is then 1234. Where columns have decimal commas and others decimal points, a
+    column in which every point may stand between thousands is left out.
+
     Parameters
     ----------
     table : TableFile
         The table.
     columns : sequence of str, optional
         The columns to read, in this order. Text in them is an error, and none is left out.
+        Currency signs, percent signs and separators of thousands are taken off: $7,440 is 7440.
     ignore : sequence of str, default=()
         Columns to leave out.
     memory : int, optional
         The most bytes of numbers; half of the memory of the machine when left out. What would
         take more is refused as soon as that can be told, not when the memory is full.
+    max_missing : float, optional
+        The largest share of missing values; columns with more are left out, unless they are named
+        in `columns`.
 
     Returns
     -------
@@ -140,49 +190,102 @@ def read_rows(
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
     limit = _default_memory() if memory is None else memory
-    judged = [_Column(name) for name in wanted]
+    is_chosen = columns is not None
+    judged, n_rows = _judge(table, wanted, is_chosen=is_chosen, memory=limit)
+    before = table.decimal
+    unsure = _settle_decimals(table, judged)
+    if table.decimal != before:
+        judged, n_rows = _judge(table, wanted, is_chosen=is_chosen, memory=limit)
+    reasons: dict[str, str | None] = {}
+    for column in judged:
+        if is_chosen and column.text is not None:
+            raise column.text
+        if is_chosen and column.name in unsure:
+            raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
+        reason = None if is_chosen else column.reason(max_missing)
+        reasons[column.name] = _UNSURE if column.name in unsure else reason
+    chosen = [column for column in judged if reasons[column.name] is None]
+    with_digits = {column.name for column in judged if column.has_digits} | unsure
+    left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
+    left_out.sort(key=lambda column: column.name not in with_digits)
+    if not chosen:
+        raise _nothing_left(table, left_out)
+    for column in chosen:
+        if column.endless is not None:
+            raise column.endless
+        if column.signs:
+            _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
+    missing = [column.first_missing for column in chosen if column.first_missing]
+    assert table.fingerprint is not None
+    return NumericTable(
+        X=_stacked(chosen, n_rows),
+        names=tuple(column.name for column in chosen),
+        left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
+        n_missing=np.array([column.n_missing for column in chosen], dtype=np.intp),
+        first_missing=min(missing, key=lambda place: place.row, default=None),
+        fingerprint=table.fingerprint,
+        signs={column.name: max(column.signs) for column in chosen if column.signs},
+        n_with_digits=sum(column.name in with_digits for column in left_out),
+    )
+
+
+def _judge(
+    table: TableFile, names: Sequence[str], *, is_chosen: bool, memory: int
+) -> tuple[list["_Column"], int]:
+    """What is known of columns after one pass over the rows, and how many rows there are."""
+    judged = [_Column(name, is_chosen=is_chosen) for name in names]
     n_rows = 0
     blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
     for block, found in stream_in_threads(_parsed, blocks):
         for column, parsed in found:
             if column.is_candidate:  # still: blocks are parsed ahead
                 column.see(block, parsed)
-            if columns is not None and column.text is not None:
+            if is_chosen and column.text is not None and not column.has_commas:
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.n_strangers == 0 for column in judged)
-        _refuse_beyond(limit, int(n_rows / block.fraction_read), n_numeric, table.name)
+        _refuse_beyond(memory, int(n_rows / block.fraction_read), n_numeric, table.name)
     for column in judged:
-        if columns is not None and column.n_missing == column.n_seen:
+        if is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
                 f"{table.name}, column {shown(column.name)}: all values are missing. Choose other "
                 "columns.",
                 column=column.name,
             )
-    reasons = {column.name: column.reason() if columns is None else None for column in judged}
-    chosen = [column for column in judged if reasons[column.name] is None]
-    left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
-    if not chosen:
-        raise _nothing_left(table, left_out)
-    for column in chosen:
-        if column.endless is not None:
-            raise column.endless
-    missing = [column.first_missing for column in chosen if column.first_missing]
-    X = np.empty((n_rows, len(chosen)))
+    return judged, n_rows
+
+
+def _settle_decimals(table: TableFile, judged: Sequence["_Column"]) -> set[str]:
+    """The decimal mark of the table where decimal commas were seen, by all rows.
+
+    It may become the comma; then the table is to be read again. Otherwise these are the columns in
+    which every point may stand between thousands.
+    """
+    seen = table.decimals_differ or any(column.has_commas for column in judged)
+    if not seen or table.decimal_is_given:
+        return set()
+    marks = {column.name: "," if column.has_commas else "" for column in judged}
+    numeric = [column.name for column in judged if not column.n_strangers]
+    for block in table.blocks():
+        for name in numeric:
+            marks[name] = max(marks[name], decimal_mark(block.cells(name)), key=_CERTAINTY.index)
+    mark = common_mark(marks.values(), getattr(table, "delimiter", ""))
+    if mark == "," and not table.decimals_differ:
+        table.decimal = mark
+        table.assumed.append(AS_COMMAS)
+        return set()
+    return {name for name, mark in marks.items() if mark == "unsure"}
+
+
+def _stacked(columns: Sequence["_Column"], n_rows: int) -> Doubles:
+    """The numbers of columns side by side; the columns give theirs away."""
+    X = np.empty((n_rows, len(columns)))
     end = n_rows
     while end:  # from the last block to the first, each freed: there is never a second copy of all
-        block_rows = np.stack([column.pieces.pop() for column in chosen], axis=1)
+        block_rows = np.stack([column.pieces.pop() for column in columns], axis=1)
         X[end - len(block_rows) : end] = block_rows
         end -= len(block_rows)
-    assert table.fingerprint is not None
-    return NumericTable(
-        X=X,
-        names=tuple(column.name for column in chosen),
-        left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
-        n_missing=np.array([column.n_missing for column in chosen], dtype=np.intp),
-        first_missing=min(missing, key=lambda place: place.row, default=None),
-        fingerprint=table.fingerprint,
-    )
+    return X
 
 
 def _parsed(
@@ -242,10 +345,20 @@ class _Column:
         The first of those that are missing.
     text, endless : TableError or None
         An error about the first cell of text, and about the first infinity.
+    signs : set of str
+        The signs of its numbers, where cells are more than digits; for chosen columns only.
+    bare : set of str
+        "" where other cells are digits only.
+    has_commas : bool
+        Whether its text is numbers with decimal commas, in a file read with decimal points.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_chosen: bool = False) -> None:
         self.name = name
+        self.signs: set[str] = set()
+        self.bare: set[str] = set()
+        self.has_commas = False
+        self._is_chosen = is_chosen
         self.pieces: list[Doubles] = []
         self.n_seen = self.n_missing = self.n_strangers = 0
         self.first_missing: Place | None = None
@@ -254,20 +367,34 @@ class _Column:
         self._low, self._high = np.inf, -np.inf
         self._are_whole = True
         self._look = self._first_stranger = ""
+        self._is_in_digits = False
 
     @property
     def is_candidate(self) -> bool:
         """Nearly all cells so far are numbers: further blocks are used, or text is counted."""
         return self.n_strangers <= _NEARLY * self.n_seen
 
+    @property
+    def has_digits(self) -> bool:
+        """Whether it has text, and most of it is digits, or most other cells are numbers."""
+        return self._is_in_digits or (self.n_strangers > 0 and self.is_candidate)
+
     def see(self, block: Block, parsed: ParsedColumn) -> None:
         """Take in one more block."""
+        if self._is_chosen and len(parsed.strangers):
+            parsed, signs = block.strip_signs(self.name, parsed)
+            self.signs |= signs
+        elif self._is_chosen and np.isfinite(parsed.numbers).any():
+            self.bare = {""}
         numbers, strangers = parsed
         if len(strangers) and self.text is None:
             cells, first = block.cells(self.name), int(strangers[0])
             self.text = block.not_a_number(first, self.name)
             self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
-            self._look = look_of(cells[i] for i in strangers[:_N_LOOKED_AT])
+            some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
+            self._look = look_of(some, block.decimal)
+            self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
+            self.has_commas = block.decimal == "." and decimal_mark(some) == ","
             self.pieces.clear()
         self.n_strangers += len(strangers)
         missing = np.isnan(numbers)
@@ -287,7 +414,7 @@ class _Column:
         if not self.n_strangers:
             self.pieces.append(numbers)
 
-    def reason(self) -> str | None:
+    def reason(self, max_missing: float | None = None) -> str | None:
         """Why the column is not one to work with; None where it is."""
         if self.n_strangers and self.is_candidate:
             return (
@@ -298,6 +425,9 @@ class _Column:
             return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
         if self.n_missing == self.n_seen:
             return "all values are missing"
+        if max_missing is not None and self.n_missing > max_missing * self.n_seen:
+            percent = 100 * self.n_missing / self.n_seen
+            return f"{percent:.0f} % of the values are missing, more than were allowed"
         if self._low == self._high:
             return f"constant (always {self._low:g})"
         if self.name.startswith("__index_level_"):

@@ -1,0 +1,170 @@
+"""Files as people write them, from the command to its folder and back."""
+
+import json
+
+import numpy as np
+import pytest
+
+N_ROWS = 60
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def german_lines():
+    rng = np.random.default_rng(0)
+    yield "Hochschule;Anträge;Quote"
+    for i in range(N_ROWS):
+        count, ratio = rng.integers(100, 9_000), rng.normal(14, 3)
+        numbers = f"{count:,};{ratio:.1f}".translate(str.maketrans(",.", ".,"))
+        yield f"Universität {i};{numbers}"
+
+
+@pytest.fixture
+def german(folder):
+    """Semicolons, decimal commas, points between thousands, Latin-1."""
+    path = folder / "german.csv"
+    path.write_text("\n".join(german_lines()) + "\n", encoding="cp1252")
+    return path
+
+
+def record_of(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+def test_german_file_goes_from_outliers_to_score_and_report(run, german, folder, read_csv):
+    done = run("outliers", german, "--output", "out")
+    assert done.exit_code == 0
+    printed = " ".join(done.stdout.split())
+    assert "Assumed: the encoding cp1252 (Latin-1); decimal commas, and points" in printed
+    data = record_of(folder / "out")["data"]
+    assert (data["columns"], data["encoding"], data["decimal"]) == (
+        ["Anträge", "Quote"],
+        "cp1252",
+        ",",
+    )
+    cells = [line.split(";") for line in german_lines()]
+    written = read_csv(folder / "out" / "outliers.csv")
+    assert [[row[name] for name in cells[0]] for row in written] == cells[1:]
+    assert run("score", "out", german, "--output", "scored.csv").exit_code == 0
+    scored = read_csv(folder / "scored.csv")
+    assert [row["outlier"] for row in scored] == [row["outlier"] for row in written]
+    before = (folder / "out" / "report.html").read_bytes()
+    assert run("report", "out", "--force").exit_code == 0
+    assert (folder / "out" / "report.html").read_bytes() == before
+
+
+def test_new_rows_have_thousands_points_where_the_run_had_decimal_commas(
+    run, german, folder, read_csv
+):
+    run("outliers", german, "--output", "out", "--no-report")
+    (folder / "new.csv").write_text("Anträge;Quote\n1.660;14\n5.660;14\n", encoding="utf-8")
+    assert run("score", "out", "new.csv", "--output", "new-scored.csv").exit_code == 0
+    (folder / "plain.csv").write_text("Anträge;Quote\n1660;14\n5660;14\n", encoding="utf-8")
+    assert run("score", "out", "plain.csv", "--output", "plain-scored.csv").exit_code == 0
+    new, plain = read_csv(folder / "new-scored.csv"), read_csv(folder / "plain-scored.csv")
+    assert [row["score"] for row in new] == [row["score"] for row in plain]
+    (folder / "points.csv").write_text("Anträge;Quote\n1660;14.5\n5660;14.5\n", encoding="utf-8")
+    refused = run("score", "out", "points.csv")
+    assert refused.exit_code == 3
+    assert "say --decimal ." in refused.stderr
+    assert run("score", "out", "points.csv", "--decimal", ".").exit_code == 0
+
+
+OPTIONS = {
+    "decimal": ("a;b\n1.500;7\n2.250;9\n3.125;4\n", ["--decimal", ","]),
+    "encoding": (
+        "a;b\n1500;7\n2250;9\n3125;4\n".encode("utf-16-le"),
+        ["--encoding", "utf-16-le"],
+    ),
+    "comment": ("a;b\n% x\n1500;7\n2250;9\n%\n3125;4\n", ["--comment", "%"]),
+    "blanks": ("a b\n1500 7\n2250 9\n3125 4\n", ["--delimiter", "whitespace"]),
+}
+
+
+@pytest.mark.parametrize(("contents", "words"), OPTIONS.values(), ids=OPTIONS)
+def test_what_an_option_says_of_the_file_is_kept_for_score_and_report(run, folder, contents, words):
+    data = contents if isinstance(contents, bytes) else contents.encode()
+    (folder / "rows.csv").write_bytes(data)
+    done = run("cluster", "rows.csv", *words, "--output", "out", "-m", "fcm", "-k", 2, "--json")
+    record = json.loads(done.stdout)
+    assert words[0] in record["arguments"]
+    assert record["data"]["columns"] == ["a", "b"]
+    scored = run("score", "out", "rows.csv")
+    assert (scored.exit_code, len(scored.stdout.splitlines())) == (0, 4)
+    assert run("report", "out", "--force").exit_code == 0
+    again = json.loads(run(*record["arguments"][1:], "--force").stdout)
+    assert again["data"] == record["data"]
+
+
+@pytest.fixture
+def shop(folder):
+    """Prices and shares with signs, a year, a running number in groups, and columns of text."""
+    rng = np.random.default_rng(1)
+    lines = ["t1,t2,t3,t4,t5,t6,x,price,share,discount,year,Sample Number,phone number"]
+    for i in range(N_ROWS):
+        price = f'"${rng.integers(1_000, 9_999):,}"'
+        row = [
+            f"{rng.normal():.4f}",
+            price,
+            f"{i % 50}%",
+            f"{i % 7}.5 %",
+            2000 + i * 7 % 20,
+            i % 12 + 1,
+        ]
+        lines.append(",".join(["u"] * 6 + [str(cell) for cell in [*row, 5_550_000 + i * i]]))
+    path = folder / "shop.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_summary_lists_columns_of_digits_and_questions_years_and_numbers(run, shop):
+    done = run("cluster", shop, "--no-report", "-m", "fcm", "-k", 2, "--output", "out")
+    printed = " ".join(done.stdout.split())
+    assert "Left out: price, numbers with signs (first '$" in printed
+    assert printed.index("discount, numbers") < printed.index("t1, text")
+    assert "and 4 more" in printed
+    assert (
+        "Perhaps no measurement, but take part: year, years from 2000 to 2019; Sample Number, "
+        "whole numbers that count up from 1; phone number, whole numbers called a number or a code."
+    ) in printed
+    chosen = run("cluster", shop, "-c", "year,x", "-m", "fcm", "-k", 2, "--output", "two")
+    assert "Perhaps no measurement" not in chosen.stdout
+
+
+def test_numbers_with_signs_are_read_by_name_and_scored(run, shop, folder, read_csv):
+    done = run("cluster", shop, "-c", "price,share", "-m", "fcm", "-k", 2, "--output", "out")
+    assert "Signs and separators of thousands were taken off" in " ".join(done.stdout.split())
+    assert record_of(folder / "out")["data"]["signs"] == {"price": "$", "share": "%"}
+    assert run("score", "out", shop, "--output", "scored.csv").exit_code == 0
+    labels, scored = read_csv(folder / "out" / "labels.csv"), read_csv(folder / "scored.csv")
+    assert [row["label"] for row in labels] == [row["label"] for row in scored]
+    assert scored[0]["price"].startswith("$")
+    assert run("report", "out", "--force").exit_code == 0
+    assert run("score", "out", shop, "--output", "scored.parquet").exit_code == 0
+    parquet = pytest.importorskip("pyarrow.parquet").read_table(folder / "scored.parquet")
+    assert parquet.column("price").to_pylist()[0] == scored[0]["price"]
+
+
+def test_columns_that_miss_much_are_left_out_and_the_share_filled_is_told(run, folder):
+    rng = np.random.default_rng(2)
+    lines = ["a,b,c"]
+    for i in range(N_ROWS):
+        b, c = (
+            ("" if i % 3 else f"{rng.normal():.3f}"),
+            ("" if i % 10 == 0 else f"{rng.normal():.3f}"),
+        )
+        lines.append(f"{rng.normal():.3f},{b},{c}")
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ["cluster", "rows.csv", "--missing", "median", "--no-report", "-m", "fcm", "-k", 2]
+    printed = " ".join(run(*words, "--output", "all").stdout.split())
+    assert (
+        "46 missing values (26 %) became the median of the column; b misses most, 67 %" in printed
+    )
+    printed = " ".join(run(*words, "--max-missing", 0.5, "--output", "few").stdout.split())
+    assert "b, 67 % of the values are missing" in printed
+    assert "6 missing values (5 %) became" in printed
+    assert record_of(folder / "few")["data"]["columns"] == ["a", "c"]
