@@ -196,11 +196,9 @@ def _files_of(path: Path, name: str) -> list[Path]:
 
 
 def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
-    """What the suffix of a file promises: a format, "spreadsheet", "compressed", or nothing."""
+    """What the suffix of a file promises: a format, "compressed", or nothing."""
     suffix = Path(path).suffix.lower()
-    if suffix in _PACKED:
-        return "compressed"
-    return "spreadsheet" if suffix in _SPREADSHEETS else _SUFFIXES.get(suffix)
+    return "compressed" if suffix in _PACKED else _SUFFIXES.get(suffix)
 
 
 def _by_suffix(path: Path) -> str:
