@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from cli.conftest import invoke
 from typicality import OneClusterPCM
+from typicality.metrics import select_discoveries
 from typicality.preprocessing import ColumnScaler
 
 
@@ -159,3 +160,47 @@ def test_a_column_of_the_reference_must_be_in_the_file(clean_and_new, run, tmp_p
     done = run("outliers", other, "--reference", clean_and_new[0])
     assert done.exit_code == 3
     assert "'width'" in done.stderr
+
+
+def test_a_single_row_can_be_compared_and_either_file_may_have_more_columns(
+    clean_and_new, run, read_csv, tmp_path
+):
+    one = tmp_path / "one.csv"
+    one.write_text("width,extra,height\n30,7,30\n", encoding="utf-8")
+    options = ["--reference", clean_and_new[0], "--ignore", "extra", "--fdr", 0.2]
+    done = run("outliers", one, *options, "--no-report", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert [row["outlier"] for row in read_csv(tmp_path / "out" / "outliers.csv")] == ["1"]
+
+
+def test_rows_that_are_in_the_reference_too_are_flagged_by_their_p_values(run, read_csv, tmp_path):
+    """Their scores leave one copy out, and p-values do not."""
+    rng = np.random.default_rng(1)
+    clean = np.vstack([rng.normal(size=(300, 2)), [[30.0, 30.0]]])
+    new = np.vstack([rng.normal(size=(95, 2)), [[30.0, 30.0]], rng.normal(9, 1, size=(4, 2))])
+    for name, rows in (("clean", clean), ("new", new)):
+        pd.DataFrame(rows, columns=["a", "b"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    done = run(
+        "outliers", tmp_path / "new.csv", "--reference", tmp_path / "clean.csv", "-o",
+        tmp_path / "out", "--no-report",
+    )  # fmt: skip
+    rows = read_csv(tmp_path / "out" / "outliers.csv")
+    flags = np.array([row["outlier"] == "1" for row in rows])
+    p_values = np.array([float(row["p_value"]) for row in rows])
+    assert flags.tolist() == select_discoveries(p_values, fdr=0.1).tolist(), done.stdout
+
+
+def test_report_of_a_file_that_is_its_own_reference_is_the_page_of_the_run(
+    clean_and_new, run, tmp_path
+):
+    clean, folder = clean_and_new[0], tmp_path / "out"
+    assert run("outliers", clean, "--reference", clean, "-o", folder).exit_code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    done = run("report", folder, "--output", tmp_path / "again.html")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_standard_input_cannot_be_both_files(run):
+    done = run("outliers", "-", "--reference", "-")
+    assert (done.exit_code, "standard input" in done.stderr) == (2, True)

@@ -27,7 +27,7 @@ RECORD_FORMAT = 1
 _LARGEST_RECORD = 2**26  # bytes
 _DEEPEST = 50  # levels of objects in a record
 # What a record of a run must hold: a type, a range, a set of values, a list of equals, or keys and
-# values; a question mark after a key says that it may be absent.
+# values; a question mark after a key says that it may be absent, or nothing.
 _TEXT_OR_NONE = (str, type(None))
 _RUN: dict[str, Any] = {
     "command": str,
@@ -42,14 +42,21 @@ _RUN: dict[str, Any] = {
         "columns": [str],
         "columns_left_out": [{"name": str, "reason": str}],
         "missing": {"error", "drop", "median"},
+        **dict.fromkeys(("encoding?", "decimal?", "comment?"), str),
+        "assumed?": [str],
+        "signs?": {str: str},
     },
-    "preparation": {"parameters": {"scale": {"robust", "standard", "none"}}},
+    "reference?": {"file": str, "fingerprint": str, "n_rows": int},
+    "preparation": {
+        "parameters": {"scale": {"robust", "standard", "none"}, "log?": {"none", "auto", "all"}}
+    },
     "estimator": {"class": str, "parameters": {str: object}},
     "results": {
         "n_iter": int,
         "status": str,
         "plan": {"method": str, "reason": str},
         "explanation?": str,
+        "fdr?": float,
     },
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
@@ -240,7 +247,8 @@ def _fits(value: Any, kind: Any) -> bool:
     if str in kind:
         return all(_fits(entry, kind[str]) for entry in value.values())
     return all(
-        _fits(value[name.rstrip("?")], inner) if name.rstrip("?") in value else name[-1] == "?"
+        (name[-1] == "?" and value.get(name[:-1]) is None)
+        or (name.rstrip("?") in value and _fits(value[name.rstrip("?")], inner))
         for name, inner in kind.items()
     )
 

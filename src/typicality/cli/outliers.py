@@ -65,6 +65,8 @@ def outliers(
             "themselves are 1, 2, 3 and so on whatever the data are, so they say nothing about "
             "false alarms. Without such a file, choose the share of rows to flag with --rate."
         )
+    if reference == "-" and options.file == "-":
+        raise WrongUseError("FILE and --reference cannot both be standard input.")
     if fdr is not None and rate is not None:
         raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
     if reference is not None:

@@ -1,5 +1,6 @@
 """The page of a run; `typicality report` writes it again."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
 from typicality.cli.options import Options, command
+from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
@@ -88,7 +90,15 @@ def report(options: Options, model: str) -> None:
             try:
                 scaled = scaler.transform(rows.X)
                 features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
-                explanation = explain(fitted, scaled, features, fdr=record["results"].get("fdr"))
+                with warnings.catch_warnings():  # the record has those of the run
+                    warnings.simplefilter("ignore", ClusteringWarning)
+                    explanation = explain(
+                        fitted,
+                        scaled,
+                        features,
+                        new=record.get("reference") is not None,
+                        fdr=record["results"].get("fdr"),
+                    )
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
             write_page(

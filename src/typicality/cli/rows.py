@@ -231,7 +231,7 @@ def open_file(options: Options) -> TableFile:
     )
 
 
-def read_file(table: TableFile, options: Options) -> FileRows:
+def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
     """Read the columns of numbers, and decide about rows with missing values.
 
     Raises
@@ -254,7 +254,7 @@ def read_file(table: TableFile, options: Options) -> FileRows:
     if options.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
-    if kept.sum() < 2:
+    if kept.sum() < at_least:
         remedy = ""
         if options.missing == "drop" and numeric.n_missing.any():
             worst = numeric.names[int(np.argmax(numeric.n_missing))]
@@ -263,8 +263,8 @@ def read_file(table: TableFile, options: Options) -> FileRows:
                 "or fill them in with --missing median"
             )
         raise UnusableError(
-            f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least two "
-            f"are needed{remedy}."
+            f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least "
+            f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
         )
     return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
 

@@ -45,7 +45,8 @@ from typicality.persistence import save
 from typicality.report.clusters import ClusterTable
 from typicality.report.features import FeatureTable
 from typicality.report.outliers import Explanation, deviations_of, largest
-from typicality.tables import csv_text, masked_columns
+from typicality.tables import TableFile, csv_text, masked_columns
+from typicality.tables.opening import kind_of_suffix
 
 _REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
@@ -97,12 +98,10 @@ def run_to_folder(
     ):
         clean = None
         if reference is not None:
-            clean_options = replace(options, file=reference)
-            with open_file(clean_options) as other, terminal.doing(f"Reading {other.name}"):
-                clean = read_file(other, clean_options)
+            clean = _read_reference(reference, table, options, terminal)
             options = replace(options, columns=tuple(clean.numeric.names), ignore=())
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options)
+            rows = read_file(table, options, at_least=2 if clean is None else 1)
             check_name(rows)
         with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
             run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
@@ -137,6 +136,18 @@ def run_to_folder(
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
         terminal.say_path("Open the report: ", path / REPORT)
+
+
+def _read_reference(
+    reference: str, table: TableFile, options: Options, terminal: Terminal
+) -> FileRows:
+    """The clean rows; names of columns to leave out may be those of either file."""
+    by_name = kind_of_suffix(reference) is not None
+    wanted = replace(options, file=reference, format=None if by_name else options.format)
+    with open_file(wanted) as other, terminal.doing(f"Reading {other.name}"):
+        elsewhere = set(table.names) - set(other.names)
+        ignore = tuple(name for name in options.ignore if name not in elsewhere)
+        return read_file(other, replace(wanted, ignore=ignore))
 
 
 @dataclass(eq=False)
@@ -401,6 +412,8 @@ def fit(
             scaled = scaler.fit((reference or rows).X).transform(rows.X)
             estimator.fit(scaled if reference is None else scaler.transform(reference.X))
             found = view(estimator, scaled, training=reference is None, fdr=fdr)
+            if method == "outliers":
+                estimator._reference()  # kept in the model, so that `score` need not find it again
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
