@@ -14,7 +14,7 @@ PUBLIC = [info.name for info in ESTIMATORS.values() if info.method]
 
 def test_table_names_every_public_estimator():
     classes = [name for name in typicality.__all__ if isinstance(getattr(typicality, name), type)]
-    assert sorted(classes) == sorted(PUBLIC) == sorted(cluster.__all__)
+    assert sorted(classes) == sorted(PUBLIC) == sorted({*cluster.__all__} - {"Reasons"})
 
 
 @pytest.mark.parametrize("info", ESTIMATORS.values(), ids=lambda info: info.name)
@@ -25,7 +25,7 @@ def test_table_agrees_with_the_parameters_of_an_estimator(info):
 
 def test_model_files_know_every_estimator():
     ours = {path.split(".")[-1] for path in ALLOWED["BaseEstimator"] if "sklearn." not in path}
-    assert ours == ESTIMATORS.keys() | {"ColumnScaler"}
+    assert ours == ESTIMATORS.keys() | {"ColumnScaler", "MixedColumns"}
 
 
 def test_meanings_fit_on_a_line_of_help():

@@ -349,9 +349,9 @@ def with_other_labels(folder):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (without_hashes, "'labels.csv', which was not written by typicality"),
+        (without_hashes, "'clusters.csv', which was not written by typicality"),
         (with_other_labels, "'labels.csv', which was changed since"),
-        (lambda folder: (folder / "run.json").unlink(), "'labels.csv', which was not written"),
+        (lambda folder: (folder / "run.json").unlink(), "'clusters.csv', which was not written"),
     ],
 )
 def test_force_keeps_runs_that_are_not_as_they_were_written(run, groups, tmp_path, change, why):
@@ -368,7 +368,7 @@ def test_interrupt_after_the_folder_is_written_says_so(run, groups, tmp_path, mo
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typicality.cli.run._say", interrupt)
+    monkeypatch.setattr("typicality.cli.summary.say_run", interrupt)
     done = run("cluster", groups, "-o", tmp_path / "out", "--no-report")
     assert done.exit_code == 130
     assert done.stderr == f"Error: Interrupted; {tmp_path}/out was written and is complete.\n"

@@ -143,7 +143,7 @@ def test_p_values_of_many_rows_are_kept_in_files(rng, tmp_path):
         assert_array_equal(load(tmp_path / name).p_values(new), p)
 
 
-@pytest.mark.parametrize("n_rows", [200, 2500])
+@pytest.mark.parametrize("n_rows", [200, 5000])
 def test_compressed_models_give_p_values_within_the_stated_bounds(rng, n_rows):
     X, new = rng.normal(size=(n_rows, 2)), 2 * rng.normal(size=(200, 2))
     kernel = Gaussian(0.5)
@@ -154,7 +154,8 @@ def test_compressed_models_give_p_values_within_the_stated_bounds(rng, n_rows):
     sums = kernel(new, X).mean(axis=1) + 2e-3
     sums_without = (kernel(X, X).sum(axis=1) - 1) / n_rows
     most = (1 + (sums_without <= sums[:, None]).sum(axis=1)) / (n_rows + 1)
-    assert (p <= most + 1e-12).all()
+    assert (p <= 1.02 * most + 1e-12).all()
+    assert len(small._calibration.log_sums) <= 2048
 
 
 def test_split_p_values_compare_with_rows_that_take_no_part(rng):

@@ -196,7 +196,7 @@ def set_output_setting(array, wrap=lambda node: node):
         arrays["new"] = array
         setting = wrap({"array": "new", "shape": list(array.shape)})
         attributes = {"_sklearn_output_config": setting}
-        scaler = {"scale": "robust", "missing": "error"}
+        scaler = {"scale": "robust", "missing": "error", "log": "none"}
         objects.insert(0, {"class": "ColumnScaler", "parameters": scaler, "attributes": attributes})
 
     return change_objects(change)

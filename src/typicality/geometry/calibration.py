@@ -11,6 +11,7 @@ from typicality.geometry.scores import KnownRows
 from typicality.operators.base import row_sums
 
 _ENTRIES_AT_ONCE = 2**20  # of the matrix of kernel values
+_STEPS = 1024
 
 
 class Calibration(NamedTuple):
@@ -69,6 +70,22 @@ class Calibration(NamedTuple):
             at_most = (augmented <= above[some, None]).astype(np.float64)
             counts[some] = row_sums(at_most, self.copies[:, None])[:, 0]
         return self._shares(counts)
+
+    def thinned(self) -> "Calibration":
+        """The same in at most 2,048 steps, for small models: p-values are never smaller.
+
+        The 1,024 smallest sums stay. Others are counted in groups, each at its smallest sum; so
+        p-values are larger by less than 2 % for up to 1e11 rows.
+        """
+        kept = np.flatnonzero(self.copies > 0)
+        order = kept[np.argsort(self.log_sums[kept])]
+        starts = np.arange(len(order))
+        if len(order) > 2 * _STEPS:
+            spaced = np.geomspace(_STEPS, len(order), _STEPS + 1)[:-1].astype(np.intp)
+            starts = np.unique(np.append(np.arange(_STEPS), spaced))
+        copies = self.copies[order].astype(np.float64) / unit_of_weight(self.copies)
+        sums = self.log_sums[order][starts]
+        return Calibration(sums, np.add.reduceat(copies, starts), self.of_fit)
 
     def _shares(self, counts: Doubles) -> Doubles:
         unit = unit_of_weight(self.copies)
