@@ -106,6 +106,14 @@ def test_any_column_names_rows_on_request(penguins, read_csv, tmp_path, name):
     assert f"line 62 {read_csv(penguins)[60][name]} " in text
 
 
+def test_a_column_that_is_called_a_name_names_rows(run, tmp_path):
+    lines = [f"{i % 7},{i * i % 11},{'north south'.split()[i % 2]},item {i}" for i in range(40)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a,b,region,Name", *lines]) + "\n", encoding="utf-8")
+    done = run("outliers", path, "--no-report", "-o", tmp_path / "out")
+    assert "row, Name" in done.stdout
+
+
 def test_a_name_must_be_a_column(penguins, tmp_path):
     done = invoke("outliers", penguins, "--name", "spices", "-o", tmp_path / "out")
     assert done.exit_code == 3

@@ -16,6 +16,7 @@ from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
 from typicality.report.outliers import largest
 
 MOST_VALUES = 20  # of a column of text that is counted
+_CALLED = ("name", "title")  # columns that name rows
 _TELLING = 0.5  # spreads: a smaller deviation tells nothing
 
 
@@ -128,12 +129,13 @@ def _cramers_v(counts: Any) -> float:
 def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     """The column that names rows: the one that was asked for, or the most useful one of text.
 
-    A useful column tells the notable rows apart, and words are better than codes. Numbers, which
-    identifiers are, name nothing. None where there is no such column.
+    A useful column tells the notable rows apart; one that is called a name or a title comes first,
+    and words are better than codes. Numbers, which identifiers are, name nothing. None where there
+    is no such column.
     """
     if rows.options.name is not None:
         return rows.options.name
-    best, most = None, (False, 1)
+    best, most = None, (False, False, 1)
     for name, texts in rows.texts.items():
         cells = [texts[i].strip() for i in notable]
         distinct = {cell for cell in cells if cell}
@@ -141,7 +143,8 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
             continue
         if 2 * cells.count("") > len(cells):
             continue
-        worth = (_are_words(distinct), len(distinct))
+        called = any(word in name.lower() for word in _CALLED)
+        worth = (called, _are_words(distinct), len(distinct))
         if worth > most:
             best, most = name, worth
     return best
