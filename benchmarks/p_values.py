@@ -274,7 +274,7 @@ class Log:
         return seed not in self.draws.get(setting, {}).get(first, {})
 
     def of(self, setting: Setting, way: str) -> Doubles:
-        """The draws of a way, an array of a row for each; without rows where there are none."""
+        """The draws of a method, one row for each; no rows where there are none."""
         draws = self.draws.get(setting, {}).get(way, {})
         return np.array([draws[seed] for seed in sorted(draws)])
 

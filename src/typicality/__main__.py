@@ -4,7 +4,7 @@ import sys
 
 
 def run() -> None:
-    """Run the command line; an interrupt while it is imported is told in one line, too."""
+    """Run the command line; an interrupt during imports also prints one line."""
     try:
         from typicality.cli import main
 
