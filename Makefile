@@ -1,12 +1,14 @@
-# make demo and make test do all the set-up they need; the other targets build on the same stamp.
+# make demo and make test do all the set-up they need. Two stamps: RUNNABLE installs what a user
+# needs, READY adds the tools of a developer; every target but demo builds on the second.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ok
 
 .PHONY: demo test check bench calibrate papers docs clean
 
-demo: $(READY)
+demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
 
 # The variables let scikit-learn's array-API checks run instead of being skipped, and keep the
@@ -60,11 +62,15 @@ docs: $(READY)
 	$(RUN) -m sphinx -W --keep-going docs docs/_build/html
 
 # Debian's python3 may come without venv: virtualenv, in a folder of its own, stands in.
-$(READY): pyproject.toml constraints.txt
+$(RUNNABLE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "typicality needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv --clear $(VENV) || { \
 		$(PYTHON) -m pip install --quiet --target $(VENV)-bootstrap virtualenv && \
 		PYTHONPATH=$(VENV)-bootstrap $(PYTHON) -m virtualenv --clear $(VENV); }
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[plot]"
+	touch $(RUNNABLE)
+
+$(READY): $(RUNNABLE)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $(READY)
 
