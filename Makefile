@@ -6,7 +6,10 @@ RUN := $(VENV)/bin/python
 RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ok
 
-.PHONY: demo test check bench calibrate papers docs clean
+MINUTES ?= 10
+BOUNDS := .bounds
+
+.PHONY: demo test check fuzz bounds bench calibrate papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -20,6 +23,19 @@ check: $(READY)
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+
+# Random input for whatever reads files of others, for MINUTES in all; then compiled code with checks
+# of every index.
+fuzz: $(READY)
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(RUN) -m fuzz --minutes $(MINUTES)
+	$(MAKE) bounds
+
+# In a cache of its own, for numba does not look at this variable when it looks for compiled code.
+# One contract is left out: it is about the last digits, which differ without vector instructions.
+bounds: $(READY)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS) OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n auto \
+		--maxprocesses 4 -k "not sums_know_their_error" tests/test_compiled.py tests/operators tests/levelsets \
+		tests/membership tests/geometry tests/metrics tests/solve tests/cluster
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
@@ -75,5 +91,5 @@ $(READY): $(RUNNABLE)
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
+	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

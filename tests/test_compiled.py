@@ -48,6 +48,20 @@ def test_rules_and_kernels_do_not_load_numba():
     assert not loaded
 
 
+def test_indices_are_checked_where_numba_is_asked_to(tmp_path):
+    code = """
+import json, numpy as np
+from typicality.compiled import jit
+read = jit.cached(**jit.REORDERED)(lambda values, place: values[place])
+try:
+    read(np.ones(3), 3)
+except IndexError as error:
+    print(json.dumps(str(error)))
+"""
+    asked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert python(code, **asked) == "index is out of bounds"
+
+
 # ---- what is kept on disk -----------------------------------------------------------------------
 
 

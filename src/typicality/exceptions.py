@@ -7,6 +7,8 @@ import sys
 import warnings
 from types import FrameType
 
+from typicality._words import one_line
+
 __all__ = [
     "BandwidthWarning",
     "CalibrationWarning",
@@ -30,7 +32,7 @@ class TableError(ValueError):
     Parameters
     ----------
     message : str
-        One or two sentences.
+        One or two sentences. They may quote the file: control characters become escapes.
     line : int, optional
         The line of the file, counted from 1, where there are lines.
     column : str, optional
@@ -38,7 +40,7 @@ class TableError(ValueError):
     """
 
     def __init__(self, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(one_line(message))
         self.line = line
         self.column = column
 
@@ -84,7 +86,16 @@ class IndefiniteKernelWarning(ClusteringWarning):
 
 
 class ModelFileError(ValueError):
-    """A folder is no model that can be used, or a model cannot be kept in one."""
+    """A folder is no model that can be used, or a model cannot be kept in one.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong. It may quote the folder: control characters become escapes.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class RepetitionError(RuntimeError):

@@ -130,6 +130,7 @@ def test_text_from_the_data_is_harmless(rows, report, text):
             title=text,
             display=frame,
             cells={text: [text] * len(rows)},
+            row_numbers=(text, np.arange(len(rows))),
             notes=[(text, text)],
             warnings=[text],
         )
@@ -142,6 +143,8 @@ def test_text_from_the_data_is_harmless(rows, report, text):
     assert payload["title"] == page.texts["title"] == hostile.title == shown
     assert payload["axes"][0]["name"] == payload["cells"][0]["name"] == shown
     assert payload["cells"][0]["values"] == [shown]
+    assert payload["row_word"] == shown
+    assert payload["row_words"] == f"Rows are called by their {shown} in the data."
     assert payload["notes"] == [[shown, shown]]
     assert payload["warnings"] == [shown]
     hostile.html.encode("utf-8")

@@ -253,3 +253,15 @@ def test_runs_of_numbers_are_numbers(tmp_path):
     runs = pa.RunEndEncodedArray.from_arrays([2, 4], [1.5, 2.5])
     with open_table(as_arrow(pa.table({"a": runs}), tmp_path)) as table:
         np.testing.assert_array_equal(read_rows(table).X[:, 0], [1.5, 1.5, 2.5, 2.5])
+
+
+def test_message_has_no_control_characters_of_the_file(tmp_path):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"x": [1.5, 2.5]}), file, use_dictionary=False)
+    content = bytearray(file.getvalue())
+    content[4] = 0x0F  # the type of the first field of a page, which Arrow quotes
+    (tmp_path / "bad.parquet").write_bytes(content)
+    with open_table(tmp_path / "bad.parquet") as table, pytest.raises(TableError) as caught:
+        read_rows(table)
+    assert "\\x0f" in str(caught.value)
+    assert str(caught.value).isprintable()

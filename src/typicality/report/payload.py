@@ -92,7 +92,7 @@ def build_payload(
     if title is None:
         what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
         title = f"{what} in {counted(found.n_rows, 'row')}"
-    row_words = f"Rows are called by their {row_word} in the data."
+    row_words = f"Rows are called by their {clean_text(row_word)} in the data."
     if row_numbers is None:
         row_words = "Rows are counted from 0, as in the data."
     return {

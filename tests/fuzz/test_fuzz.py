@@ -1,0 +1,30 @@
+"""Input from anybody: success or a refusal in words. `make fuzz` tries more of it."""
+
+import warnings
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from fuzz.contract import outcome_of
+from fuzz.targets import NAMES, target_of
+
+FEW = {"model": 60, "run.json": 40, "replace": 60, "page": 40}  # the slower ones
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_target_succeeds_or_refuses_in_words(name, tmp_path):
+    target, outcomes = target_of(name), set()
+
+    @settings(
+        max_examples=FEW.get(name, 120),
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    @given(target.inputs)
+    def use(value):
+        outcomes.add(outcome_of(target, value, tmp_path))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        use()
+    assert len(outcomes) > 1
