@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import network
 from typicality.datasets import load_breast_cancer_original, load_ionosphere, load_s2
 
 settings.register_profile("typicality", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("typicality")
+network.block()
 
 
 @pytest.fixture

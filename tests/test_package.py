@@ -19,7 +19,7 @@ HEAVY = ["sklearn", "numba", "torch", "dask", "matplotlib", "finufft", "scipy", 
 
 # From the ground up: a module may import those above its own line only, or within its package.
 LAYERS = [
-    ["_typing"],
+    ["_typing", "_words"],
     [
         "exceptions",
         "_arguments",
@@ -28,7 +28,6 @@ LAYERS = [
         "_estimators",
         "_files",
         "_quantiles",
-        "_words",
         "datasets",
         "plan",
         "compiled",

@@ -1,7 +1,8 @@
 """Fuzz for some minutes: python -m fuzz --minutes 10 [--targets csv,model] [--seed 1].
 
-Each target runs in processes of its own, so that a crash of the process is found as well; the input
-that it was busy with is kept. Prints the inputs, the distinct outcomes and the crashes of each target.
+Each target runs in processes of its own, so that a crash of the process is found as well; the
+input that it was busy with is kept. Prints for each target the number of inputs, of distinct
+outcomes and of crashes.
 """
 
 import argparse

@@ -1,0 +1,82 @@
+"""The package works without a network, and the tests would notice if it asked for one."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import group_lines
+
+BLOCKED = "import network; network.block()"
+REFUSED = "the tests have no network"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
+        lambda: socket.create_connection(("example.org", 80), timeout=1),
+        lambda: socket.getaddrinfo("example.org", 80),
+        lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)),
+    ],
+    ids=["address", "name", "look up", "datagram"],
+)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_other_machines_cannot_be_reached(ask):
+    with pytest.raises(PermissionError, match=REFUSED):
+        ask()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_this_machine_can_be_reached(host):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection((host, server.getsockname()[1])).close()
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    """Run the command line in a process that has no network from its first line on."""
+    folder = tmp_path_factory.mktemp("network")
+    (folder / "sitecustomize.py").write_text(BLOCKED, encoding="utf-8")
+    (folder / "rows.csv").write_text("\n".join(group_lines()) + "\n", encoding="utf-8")
+    path = os.pathsep.join([str(folder), str(Path(__file__).parent), *sys.path])
+
+    def run(*arguments, start=("-m", "typicality")):
+        return subprocess.run(
+            [sys.executable, *start, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+
+    return run
+
+
+def test_process_without_a_network_is_refused_one(command):
+    code = "import socket; socket.create_connection(('192.0.2.1', 80))"
+    assert REFUSED in command(start=("-c", code)).stderr
+
+
+COMMANDS = [
+    "cluster rows.csv -o clusters",
+    "outliers rows.csv -o outliers",
+    "score clusters rows.csv",
+    "explain outliers rows.csv --line 67",
+    "report clusters --force",
+    "validate rows.csv --repeats 2 --sigma 1 --rates 0.1",
+    "compare rows.csv --methods fcm,k-means",
+]
+
+
+def test_commands_need_no_network(command):
+    code = f"""
+from typicality.cli import main
+for line in {COMMANDS}:
+    main(line.split(), standalone_mode=False)
+"""
+    done = command(start=("-c", code))
+    assert done.returncode == 0, done.stderr
