@@ -48,7 +48,7 @@ def test_every_class_has_a_section():
 
 @pytest.mark.parametrize("section", (WARNINGS | ERRORS).values(), ids=WARNINGS | ERRORS)
 def test_section_says_when_and_what_and_what_to_do(section):
-    parts = re.findall(r"^- \*\*(.*?)\*\*: \w", section, flags=re.MULTILINE)
+    parts = re.findall(r"^- \*\*(.*?)\*\*: [\w`]", section, flags=re.MULTILINE)
     assert parts == ["When", "Meaning", "What to do"]
 
 
