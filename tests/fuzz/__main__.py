@@ -23,7 +23,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from fuzz.contract import outcome_of
 from fuzz.targets import NAMES, target_of
 
-ROUND = 20.0  # seconds of a process
+ROUND = 60.0  # seconds of a process
+HANGING = 300.0  # seconds after its end at which a process is ended
 INPUTS = 150  # with one seed of hypothesis
 MOST_CRASHES = 3  # of a target; more would be the same
 MOST_ADDRESSES = 16 * 2**30  # bytes that a process may ask for
@@ -73,11 +74,17 @@ def fuzz(name, number, seconds):
         with tempfile.TemporaryDirectory() as folder:
             arguments = [name, str(number), str(min(left, ROUND)), folder]
             command = [sys.executable, "-m", "fuzz", "--round", *arguments]
-            done = subprocess.run(command, capture_output=True, text=True)
             found = {"outcomes": {}, "seed": number + 1}
-            found["crash"] = f"exit code {done.returncode}\n{done.stderr[-3000:]}"
-            if done.returncode == 0:
-                found = json.loads(done.stdout.splitlines()[-1])
+            try:
+                done = subprocess.run(
+                    command, capture_output=True, text=True, timeout=ROUND + HANGING
+                )
+            except subprocess.TimeoutExpired:
+                found["crash"] = "it does not end\n"
+            else:
+                found["crash"] = f"exit code {done.returncode}\n{done.stderr[-3000:]}"
+                if done.returncode == 0:
+                    found = json.loads(done.stdout.splitlines()[-1])
             outcomes.update(found["outcomes"])
             if found["crash"]:
                 kept = Path(tempfile.gettempdir()) / f"typicality-fuzz-{name}-{number}.pickle"

@@ -112,6 +112,33 @@ _OPTIONS = st.fixed_dictionaries(
 )
 
 
+# Cells that look like numbers, or nearly.
+_CELLS = st.sampled_from(
+    [
+        *("1", "-2.5", "3e4", "0", "007", "1.234", "12.345", "1,5", "1.234,5", "1,234", "1,234.5"),
+        *("", "NA", "-", "?", "nan", "$7", "$7,440", "60%", "5 %", "€3", "2024-01-02", "true"),
+        *("x", "two words", 'a "b"', "#", "1 2", " 4 ", "\t", "ü", "inf", "1e999", "0x1f", "١٢"),
+    ]
+)
+_FINITE = st.floats(allow_nan=False, allow_infinity=False).map(repr)
+
+
+@st.composite
+def _grids(draw):
+    """Text of as many cells in each line."""
+    n_columns, delimiter = draw(st.integers(1, 4)), draw(st.sampled_from(",;\t| "))
+    kinds = [draw(st.sampled_from([_FINITE, _FINITE | _CELLS, _CELLS])) for _ in range(n_columns)]
+    rows = draw(st.lists(st.tuples(*kinds), min_size=1, max_size=12))
+    quote = draw(st.booleans())
+
+    def written(cell):
+        marked = quote or delimiter in cell or '"' in cell
+        return '"' + cell.replace('"', '""') + '"' if marked else cell
+
+    lines = [delimiter.join(map(written, cells)) for cells in rows]
+    return draw(st.sampled_from(["\n", "\r\n"])).join(lines).encode()
+
+
 def _read(value, folder, *, suffix):
     """Read a file in all the ways there are, and compare."""
     content, options = value
@@ -138,7 +165,7 @@ def _target(suffix, inputs, options=st.just({})):  # noqa: B008
 
 
 TARGETS = {
-    "csv": _target(".csv", changed_bytes(_CSV), _OPTIONS),
+    "csv": _target(".csv", changed_bytes(_CSV) | _grids(), _OPTIONS),
     "csv.gz": _target(".csv.gz", changed_bytes([*map(gzip.compress, _CSV)])),
     "ndjson": _target(".ndjson", changed_bytes(_NDJSON)),
     "parquet": _target(".parquet", changed_bytes(_PARQUET)),
