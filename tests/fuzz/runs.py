@@ -1,5 +1,6 @@
 """Folders of runs: a run.json that was changed, and the commands that read it."""
 
+import atexit
 import json
 import shutil
 import tempfile
@@ -29,6 +30,7 @@ def _invoke(*arguments):
 def _run(command):
     """The folder of a run, and the file it was made from."""
     folder = Path(tempfile.mkdtemp(prefix="typicality-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     rows = folder / "rows.csv"
     rows.write_text("\n".join(group_lines()) + "\n", encoding="utf-8")
     made = folder / "run"
