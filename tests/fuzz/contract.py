@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-MOST_SECONDS = 10.0  # of the processor, for an input of some kilobytes
+MOST_SECONDS = 30.0  # of the processor; to compile a loop at its first use takes up to 12
 MOST_MEMORY = 500e6  # bytes that an input may add to the peak of the process
 # Characters that a terminal obeys: C0, delete, C1, marks of direction, separators of lines.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
