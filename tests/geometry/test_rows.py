@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typicality.geometry import InputSpace
 from typicality.geometry import rows as rows_module
 from typicality.geometry.checks import check_reach
-from typicality.geometry.rows import DistinctRows, Features, count_distinct_rows, typical_range
+from typicality.geometry.rows import typical_range
+from typicality.rows import DistinctRows, Features, count_distinct_rows
 
 
 def test_features_leave_out_rows_of_weight_zero():
