@@ -147,10 +147,11 @@ class Tally:
     def of(cls, labels: NDArray[np.int32], weight: Floats | None, n_clusters: int) -> Self:
         places = np.where(labels < 0, n_clusters, labels)
         rows = np.bincount(places, minlength=n_clusters + 1)
-        if weight is None:
-            return cls(rows, rows, np.bincount(places, np.ones(len(places)), n_clusters + 1))
-        counted = np.bincount(places[weight > 0], minlength=n_clusters + 1)
-        return cls(rows, counted, np.bincount(places, weight, minlength=n_clusters + 1))
+        counted, total = rows, rows.astype(np.float64)
+        if weight is not None:
+            counted = np.bincount(places[weight > 0], minlength=n_clusters + 1)
+            total = np.bincount(places, weight, minlength=n_clusters + 1).astype(np.float64)
+        return cls(rows, counted, total)
 
     def __add__(self, other: Self) -> Self:
         return type(self)(
