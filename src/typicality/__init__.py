@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from typicality.cluster.sequential import SequentialPCM
     from typicality.cluster.sparse_adaptive import SparseAdaptivePCM
     from typicality.persistence import load, save, trusted_types
+    from typicality.rows import open_rows
 
 _HOMES = {
     "load": "typicality.persistence",
+    "open_rows": "typicality.rows",
     "save": "typicality.persistence",
     "trusted_types": "typicality.persistence",
     **{info.name: info.module for info in ESTIMATORS.values() if info.method},
@@ -44,6 +46,7 @@ _MODULES = (
     "plot",
     "preprocessing",
     "report",
+    "rows",
     "stability",
     "tables",
 )
@@ -60,6 +63,7 @@ __all__ = [
     "SparseAdaptivePCM",
     "__version__",
     "load",
+    "open_rows",
     "save",
     "trusted_types",
 ]

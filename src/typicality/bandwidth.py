@@ -18,8 +18,9 @@ from scipy.special import logsumexp
 
 from typicality._typing import Doubles, Floats
 from typicality.geometry import Features
-from typicality.geometry.rows import DistinctRows, NearestRows, count_distinct_rows
+from typicality.geometry.rows import NearestRows
 from typicality.kernels import has_compiled_distances, pair_distances
+from typicality.rows import DistinctRows, count_distinct_rows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]
 

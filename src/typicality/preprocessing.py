@@ -18,8 +18,8 @@ from typicality._compat import Interval, StrOptions, check_feature_names_in, fit
 from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
 from typicality.exceptions import FeatureWarning, warn
-from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import check_rows, differ, refuse_dates, rounding_of
+from typicality.rows import row_blocks
 
 __all__ = ["ColumnScaler", "MixedColumns"]
 

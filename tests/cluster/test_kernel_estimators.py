@@ -24,8 +24,8 @@ from typicality.exceptions import (
     FeatureWarning,
     IndefiniteKernelWarning,
 )
-from typicality.geometry.rows import DistinctRows
 from typicality.kernels import Gaussian, Linear, LocalGaussian, Polynomial
+from typicality.rows import DistinctRows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*prototypes coincide")
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality.geometry import KernelSpace
-from typicality.geometry.rows import DistinctRows
 from typicality.kernels import Cosine, Gaussian
+from typicality.rows import DistinctRows
 from typicality.solve.starts import NAMED_STARTS, named_start, plus_plus, plus_plus_by_distance
 
 every_start = pytest.mark.parametrize(

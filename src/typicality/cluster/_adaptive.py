@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from typicality._compat import Interval, StrOptions
-from typicality._quantiles import unit_of_weight
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
@@ -26,6 +25,7 @@ from typicality.cluster._warnings import (
     warn_about_vanished_clusters,
 )
 from typicality.geometry import Geometry, InputSpace
+from typicality.geometry.base import Outcome
 from typicality.geometry.checks import check_varying_rows
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
@@ -207,6 +207,7 @@ def warn_about_adaptive(
     space: Geometry[Any],
     state: State,
     labels: PrototypeLabels,
+    outcome: Outcome,
     *,
     if_none: str = "Check the parameters.",
 ) -> None:
@@ -220,12 +221,12 @@ def warn_about_adaptive(
     narrower = "a box, or smaller units"
     if estimator.box is not None:  # distances grow like the root of the dimension
         narrower = f"box={min(estimator.box / 2, _SIDE / np.sqrt(space.dimension)):.2g}"
-    weight = space.sample_weight
-    copies = None if weight is None else weight / unit_of_weight(weight)
-    warn_about_fragments(estimator.labels_, copies, remedy=f"Try {narrower}.")
+    tally = outcome.tally
+    mean_weight = tally.weight.sum() / max(tally.counted.sum(), 1)
+    warn_about_fragments(tally, min(1.0, mean_weight), remedy=f"Try {narrower}.")
     less_sparse = "" if isinstance(getattr(estimator, "lam", "auto"), str) else ", a smaller lam"
     warn_about_rows_nowhere(
-        estimator.labels_,
+        tally,
         remedy=f"Try {narrower}{less_sparse}, or assign='all', which leaves no row out.",
     )
 

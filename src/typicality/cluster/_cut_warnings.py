@@ -12,6 +12,7 @@ from typicality.cluster._warnings import (
     warn_about_vanished_clusters,
 )
 from typicality.exceptions import ClusteringWarning, warn
+from typicality.geometry.base import Tally
 from typicality.levelsets.graphs import components
 from typicality.levelsets.tree import AlphaTree
 
@@ -91,7 +92,8 @@ def _warn_about_no_cluster(highest: float, alpha: Any, min_cluster_size: int) ->
 
 def _warn_about_small_pieces(node_labels: NDArray[np.int32], weight: Doubles) -> None:
     remedy = "Use a larger min_cluster_size to call them outliers, a larger sigma, or alpha='auto'."
-    warn_about_fragments(node_labels, weight, remedy=remedy)
+    tally = Tally.of(node_labels, weight, int(node_labels.max()) + 1)
+    warn_about_fragments(tally, 1.0, remedy=remedy)
 
 
 def _warn_about_group_left_out(

@@ -1,7 +1,8 @@
 """The shell of every estimator: check the rows, learn on a copy, adopt what it learned at once."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
@@ -16,10 +17,11 @@ from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
-from typicality.geometry.checks import check_rows, check_sample_weight
+from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
 from typicality.plan import Plan
+from typicality.rows import as_rows, is_blockwise
 from typicality.solve.picard import Status
 
 if TYPE_CHECKING:
@@ -41,6 +43,26 @@ OPTIONAL_ATTRIBUTES = (
     *("feature_names_in_", "memberships_", "cluster_centers_", "lambda_path_", "lam_"),
     *("labels_", "typicality_", "weights_"),
 )
+OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
+
+
+def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method for an array of rows that also takes opened rows and Dask collections.
+
+    The method is then applied to each block, and the results are in the kind the rows came in.
+    """
+
+    @wraps(method)
+    def for_any_rows(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if not is_blockwise(X):
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        rows = check_blocks(self, as_rows(X), training=False)
+        model = self._without(*(name for name in OF_ROWS if name in vars(self)))
+        model.__dict__.pop("feature_names_in_", None)  # checked already; blocks are arrays
+        return rows.map(lambda block: method(model, block.X, *args, **options))
+
+    return for_any_rows
 
 
 class Estimator(BaseEstimator, metaclass=ABCMeta):
@@ -52,13 +74,13 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
 
     @abstractmethod
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
         """Set all fitted attributes, and warn of what is suspicious.
 
         Parameters
         ----------
-        rows : array of shape (n, d)
-            The checked rows.
+        rows : array of shape (n, d) or Rows
+            The checked rows; `Rows`, which know their weights, where they are not in memory.
         weight : array of shape (n,), optional
             The checked weights; None if all are one.
         callbacks : FitCallbacks
@@ -73,8 +95,14 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         """
         model = self._without(*OPTIONAL_ATTRIBUTES)
         at_first = dict(vars(model))
-        rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
-        weight = check_sample_weight(sample_weight, rows)
+        weight = None
+        if is_blockwise(X):
+            rows: Any = check_blocks(
+                model, as_rows(X, sample_weight), training=True, at_least=self._fewest_rows
+            )
+        else:
+            rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
+            weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, X, sample_weight)
         with np.errstate(under="ignore"):  # whatever the user has set: to vanish is no error
             model._learn(rows, weight, callbacks)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Floats, Places
+from typicality._typing import Places
 from typicality.geometry import Prototypes
+from typicality.geometry.base import Tally
 from typicality.membership.base import MembershipRule
 
 
@@ -32,27 +33,20 @@ class PrototypeLabels:
     n_coincident: int
 
 
-def label_prototypes(
-    groups: Places,
-    preferred: NDArray[np.int32],
-    sample_weight: Floats | None,
-) -> PrototypeLabels:
+def label_prototypes(groups: Places, tally: Tally) -> PrototypeLabels:
     """Contiguous labels: groups of coincident prototypes that some row prefers come first.
 
     Parameters
     ----------
     groups : array of shape (c,)
         For each prototype the first one it coincides with: itself, mostly.
-    preferred : array of shape (n,)
-        The prototype each row prefers; -1 where it prefers none.
-    sample_weight : array of shape (n,), optional
-        Groups that only rows of weight zero prefer come after all others.
+    tally : Tally
+        How many rows prefer each prototype. Groups that only rows of weight zero prefer come after
+        all others.
     """
     n_clusters = len(groups)
-    somewhere = preferred >= 0
-    counted = somewhere if sample_weight is None else somewhere & (sample_weight > 0)
-    populated = np.unique(groups[np.unique(preferred[counted])])
-    aside = np.setdiff1d(groups[np.unique(preferred[somewhere])], populated)
+    populated = np.unique(groups[np.flatnonzero(tally.counted[:-1])])
+    aside = np.setdiff1d(groups[np.flatnonzero(tally.rows[:-1])], populated)
     representatives = np.unique(groups)
     empty = np.setdiff1d(representatives, [*populated, *aside])
     copies = np.setdiff1d(np.arange(n_clusters), representatives)

@@ -12,18 +12,19 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import check_feature_names_in, fit_context
-from typicality._typing import Doubles, Floats, Index, Labels
+from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import require_finite, warn_about_convergence
 from typicality.geometry import Geometry
-from typicality.geometry.base import row_blocks
+from typicality.geometry.base import Outcome
 from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.input_space import Centroids
 from typicality.geometry.kernel_space import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
+from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
 
@@ -77,7 +78,7 @@ class PrototypeClusterer(
 
     @abstractmethod
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         """Warn of what is suspicious in the result; all attributes are set."""
 
@@ -101,6 +102,7 @@ class PrototypeClusterer(
         """
         return self._fit(X, sample_weight)
 
+    @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
         """The cluster each row prefers.
 
@@ -120,6 +122,7 @@ class PrototypeClusterer(
         rows = self._read(X, diag)
         return self._labels_of(self._prototypes.labels(self._rule, rows))
 
+    @by_blocks
     def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The membership of each row in each cluster: the classification functions.
 
@@ -153,7 +156,8 @@ class PrototypeClusterer(
         -------
         memberships : array of shape (n_samples, n_clusters)
         """
-        return self.predict_memberships(X)
+        memberships: Floats = self.predict_memberships(X)
+        return memberships
 
     def score(
         self,
@@ -243,7 +247,7 @@ class PrototypeClusterer(
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
         dense = self.store_memberships not in (False, "sparse")
         outcome = space.outcome(rule, prototypes, memberships=dense)
-        labels = label_prototypes(groups, outcome.labels, space.sample_weight)
+        labels = label_prototypes(groups, outcome.tally)
         state = ClusterState(prototypes.take(labels.order), rule.take(labels.order))
         if (np.diff(labels.order) < 0).any():  # ties go to the first, whichever that is now
             outcome = space.outcome(state.rule, state.prototypes, memberships=dense)
@@ -260,15 +264,26 @@ class PrototypeClusterer(
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
-        self.labels_ = self._labels_of(outcome.labels)
-        if self.store_memberships == "sparse":
-            self.memberships_ = _sparse_memberships(space, state)
-        elif dense:
-            self.memberships_ = outcome.memberships
+        self._describe_rows(space, state, outcome)
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
-        self._warn(space, state, labels, outcome.mass)
+        self._warn(space, state, labels, outcome)
+
+    def _describe_rows(self, space: Any, state: State, outcome: Outcome) -> None:
+        """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
+        if outcome.labels is not None:
+            self.labels_ = self._labels_of(outcome.labels)
+            if self.store_memberships == "sparse":
+                self.memberships_ = _sparse_memberships(space, state)
+            elif self.store_memberships:
+                self.memberships_ = outcome.memberships
+            return
+        label_of = np.append(self.prototype_labels_, np.int32(-1))
+        prototypes, rule = state.prototypes.for_prediction(), state.rule
+        self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
+        if space.rows.lazy and self.store_memberships:
+            self.memberships_ = space.memberships(rule, prototypes)
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""

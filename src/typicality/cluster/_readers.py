@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from typicality._typing import Doubles, Floats
-from typicality.geometry.base import row_blocks
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach, differ
-from typicality.geometry.rows import content_hash
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
+from typicality.rows import content_hash, row_blocks
 
 _ASYMMETRY = 1e-6  # of the largest entry: more is no rounding
 _NARROWEST = 4.0  # times the extent whose factor overflows

@@ -22,7 +22,7 @@ from typicality.cluster._readers import (
 from typicality.cluster._warnings import warn_about_unused_sigma
 from typicality.geometry import Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
-from typicality.geometry.rows import DistinctRows, typical_range
+from typicality.geometry.rows import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
@@ -37,6 +37,7 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
+from typicality.rows import DistinctRows, Rows
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
@@ -121,7 +122,7 @@ def has_points(kernel: Any) -> bool:
 def open_space(
     kernel: Any,
     sigma: float | str,
-    rows: Floats,
+    rows: Any,
     sample_weight: Floats | None,
     *,
     novelty: bool = False,
@@ -158,20 +159,30 @@ def open_space(
         return _open_pairs(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
+    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+    if isinstance(rows, Rows) and not (explicit and linear):
+        raise ValueError(
+            f"kernel={kernel!r} needs all rows in memory. Use kernel='linear', or a sample of the "
+            "rows."
+        )
     input_space = InputSpace(rows, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     coordinates = Coordinates(features.mean.astype(rows.dtype))
-    every_row = sample_weight is None or bool(sample_weight.all())
+    every_row = not input_space.rows.weighted or input_space.rows.every_row
     check_reach(rows, coordinates.origin, features if every_row else None)
     if isinstance(kernel, str) and kernel == "connectivity":
         warn_about_unused_sigma(sigma, kernel)
         return _open_paths(rows, sample_weight, coordinates, features)
     built = _kernel(kernel, sigma, rows, sample_weight, novelty=novelty)
     if explicit and isinstance(built, Linear) and box is not None:
-        low, high = typical_range(rows, sample_weight) if trim else (features.low, features.high)
+        low, high = features.low, features.high
+        if trim:
+            low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
-        return _open_box(reader, rows, sample_weight, built)
+        moved = input_space.rows.moved(lambda X: reader.read(X, None))
+        boxed = InputSpace(moved)
+        return OpenSpace(boxed, reader, built, boxed.features)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
     columns = KernelColumns(built, rows.copy())  # a model must not see X change
@@ -184,11 +195,6 @@ def open_space(
         n_columns=sums.n_columns,
     )
     return OpenSpace(space, coordinates, built, features)
-
-
-def _open_box(box: Box, rows: Floats, sample_weight: Floats | None, kernel: Kernel) -> OpenSpace:
-    space = InputSpace(box.read(rows, None), sample_weight)
-    return OpenSpace(space, box, kernel, space.features)
 
 
 def _kernel(

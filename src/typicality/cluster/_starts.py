@@ -17,8 +17,8 @@ from typicality.cluster._spaces import OpenSpace, has_points
 from typicality.cluster._warnings import require_finite
 from typicality.exceptions import warn
 from typicality.geometry import Geometry
-from typicality.geometry.rows import count_distinct_rows
 from typicality.membership.base import MembershipRule
+from typicality.rows import count_distinct_rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import anneal
 from typicality.solve.starts import NAMED_STARTS, best_of, named_start
@@ -85,8 +85,7 @@ class Starts:
 
     def fit_in(self, space: Geometry[Any]) -> bool:
         """Whether the space has as many distinct rows as there are clusters."""
-        weight = space.sample_weight
-        return count_distinct_rows(self._rows, weight, self.n_clusters) >= self.n_clusters
+        return space.n_distinct_rows >= self.n_clusters
 
     def draw(
         self, opened: OpenSpace, rule: MembershipRule, *, within: Geometry[Any] | None = None
@@ -115,7 +114,7 @@ class Starts:
         space = opened.space
         if has_points(self._estimator.kernel) and array.shape == (
             self.n_clusters,
-            space.X.shape[1],
+            self._rows.shape[1],
         ):
             return space.at(opened.reader.read(array, None))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from typicality._typing import Doubles, Floats, Places
+from typicality._typing import Doubles, Places
 from typicality.cluster._labels import PrototypeLabels
 from typicality.exceptions import (
     BandwidthWarning,
@@ -23,6 +22,7 @@ from typicality.exceptions import (
     warn,
 )
 from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
+from typicality.geometry.base import Outcome, Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
@@ -54,7 +54,7 @@ def warn_about_features(opened: Any, model: Any) -> None:
     if features is None:
         return
     names = _feature_labels(model)
-    varies = differ(features.low, features.high, opened.space.X.dtype)
+    varies = differ(features.low, features.high, opened.space.dtype)
     constant = np.flatnonzero(~varies)
     of_distance = isinstance(kernel, str | Linear | LocalGaussian | Stationary)
     if len(constant) and of_distance:
@@ -329,30 +329,33 @@ def warn_about_prototype_labels(
         )
 
 
-def warn_about_far_clusters(space: Geometry[Any], labels: NDArray[np.int32]) -> None:
+def warn_about_far_clusters(
+    space: Geometry[Any], state: ClusterState[Any], labels: PrototypeLabels, outcome: Outcome
+) -> None:
     """Clusters that hold far rows only, while true clusters share a label."""
-    weight = space.typical.sample_weight
-    if space.typical is space or weight is None:
+    if space.typical is space:
         return
-    counted = labels >= 0
-    if space.sample_weight is not None:
-        counted &= space.sample_weight > 0
-    far = np.setdiff1d(labels[counted], labels[counted & (weight > 0)])
-    if len(far):
-        rows = np.flatnonzero(counted & np.isin(labels, far))
-        shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-        warn(
-            f"{len(far)} of {len(np.unique(labels[counted]))} clusters hold nothing but rows that "
-            f"lie far from all others (row {shown}); clusters that differ may share a label "
-            f"because of that. Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
-            ClusteringWarning,
-        )
+    of_prototype = labels.prototype_labels
+    everyone = np.bincount(of_prototype, outcome.tally.counted[:-1])
+    typical = space.typical.tally(state.rule, state.prototypes).counted[:-1]
+    far = np.flatnonzero((everyone > 0) & (np.bincount(of_prototype, typical) == 0))
+    if len(far) == 0:
+        return
+    shown = ""
+    if outcome.labels is not None:
+        rows = np.flatnonzero(np.isin(np.append(of_prototype, -1)[outcome.labels], far))
+        shown = f" (row {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''})"
+    warn(
+        f"{len(far)} of {np.count_nonzero(everyone)} clusters hold nothing but rows that lie far "
+        f"from all others{shown}; clusters that differ may share a label because of that. Remove "
+        "these rows, or use PossibilisticCMeans or SequentialPCM.",
+        ClusteringWarning,
+    )
 
 
-def warn_about_fragments(labels: NDArray[np.int32], weight: Floats | None, *, remedy: str) -> None:
+def warn_about_fragments(tally: Tally, unit: float, *, remedy: str) -> None:
     """More clusters of a single row than others."""
-    somewhere = labels >= 0
-    size = np.bincount(labels[somewhere], weights=None if weight is None else weight[somewhere])
+    size = tally.weight[:-1] / unit
     alone = int(np.sum(size < 2))
     if alone > _FRAGMENTS and alone > len(size) / 2:
         warn(
@@ -360,9 +363,9 @@ def warn_about_fragments(labels: NDArray[np.int32], weight: Floats | None, *, re
         )
 
 
-def warn_about_rows_nowhere(labels: NDArray[np.int32], *, remedy: str) -> None:
+def warn_about_rows_nowhere(tally: Tally, *, remedy: str) -> None:
     """Many rows belong nowhere."""
-    share = float(np.mean(labels == -1))
+    share = float(tally.rows[-1] / tally.rows.sum())
     if share > _TOO_MANY_NOWHERE:
         warn(f"{share:.0%} of the rows belong to no cluster. {remedy}", ClusteringWarning)
 

@@ -16,6 +16,7 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.geometry import Geometry
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 
@@ -176,6 +177,6 @@ class AdaptivePCM(PrototypeClusterer):
         )
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
-        warn_about_adaptive(self, space, state, labels)
+        warn_about_adaptive(self, space, state, labels, outcome)

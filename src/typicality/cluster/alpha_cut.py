@@ -30,13 +30,7 @@ from typicality.cluster._warnings import (
     warn_about_lonely_row,
     warn_about_unused_sigma,
 )
-from typicality.geometry.rows import (
-    DistinctRows,
-    GivenDistances,
-    NearestRows,
-    RememberedNearest,
-    content_hash,
-)
+from typicality.geometry.rows import GivenDistances, NearestRows, RememberedNearest
 from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape, ScaleTree
@@ -46,6 +40,7 @@ from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.plan import Plan
+from typicality.rows import DistinctRows, content_hash
 from typicality.solve.picard import Status
 
 _MEDOID_ROWS = 2000

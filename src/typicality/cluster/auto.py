@@ -21,7 +21,7 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.exceptions import warn
-from typicality.geometry.rows import count_distinct_rows
+from typicality.rows import count_distinct_rows
 
 _MANY_COLUMNS = 4  # from here on the mixture goes first
 _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from typicality._compat import Interval, StrOptions
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
@@ -22,6 +22,7 @@ from typicality.cluster._warnings import (
     warn_about_partition,
 )
 from typicality.geometry import Geometry
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
@@ -213,19 +214,17 @@ class EntropyCMeans(PrototypeClusterer):
         warn_about_convergence(
             hard, tol=self.tol, max_iter=self.max_iter, stage="Hard c-means for lam='auto': "
         )
-        weight = space.sample_weight
-        total = len(space.X) if weight is None else float(weight.sum(dtype=np.float64))
         smallest = _SMALLEST_WITHIN * space.total_variance
-        within = max(hard.objectives[-1] / total, smallest)
+        within = max(hard.objectives[-1] / space.total_weight, smallest)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         advice = f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
         if warn_about_kernel(space, state.prototypes, self.kernel):
             return
-        warn_about_far_clusters(space, self.labels_)
+        warn_about_far_clusters(space, state, labels, outcome)
         warn_about_partition(
             space,
             state,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from typicality._compat import Interval, StrOptions
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
@@ -23,6 +23,7 @@ from typicality.cluster._warnings import (
     warn_about_partition,
 )
 from typicality.geometry import Geometry, KernelSpace
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 
@@ -199,12 +200,12 @@ class FuzzyCMeans(PrototypeClusterer):
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
         if warn_about_kernel(space, state.prototypes, self.kernel):
             return
-        warn_about_far_clusters(space, self.labels_)
+        warn_about_far_clusters(space, state, labels, outcome)
         warn_about_partition(
             space,
             state,

@@ -28,6 +28,7 @@ from typicality.cluster._warnings import (
 )
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.geometry import Geometry
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
@@ -275,14 +276,14 @@ class PossibilisticCMeans(PrototypeClusterer):
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         if warn_about_kernel(space, state.prototypes, self.kernel):
             return
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
-        warn_about_unreached(mass, self.eta_)
-        warn_about_far_clusters(space, self.labels_)
+        warn_about_unreached(outcome.mass, self.eta_)
+        warn_about_far_clusters(space, state, labels, outcome)
         narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
         advice = (
             f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "

@@ -28,6 +28,7 @@ from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.cluster._warnings import warn_about_features
 from typicality.geometry import Geometry, InputSpace
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
@@ -288,8 +289,7 @@ class SequentialPCM(PrototypeClusterer):
         by_the_paper = starts_by_the_paper(self)
         gaps = space.gaps(all_rows=by_the_paper)
         if given is None:
-            ones = np.ones((len(space.X), 1))
-            first = at_the_first_row(space) if by_the_paper else space.prototypes(ones)
+            first = at_the_first_row(space) if by_the_paper else space.middle()
             given = farthest_rows(space, gaps, first, 2)
         return Sequential(
             space,
@@ -302,7 +302,7 @@ class SequentialPCM(PrototypeClusterer):
         )
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         if isinstance(self.lam, str):
             if_none = (
@@ -311,4 +311,4 @@ class SequentialPCM(PrototypeClusterer):
             )
         else:
             if_none = vanished_remedy(self.lam)
-        warn_about_adaptive(self, space, state, labels, if_none=if_none)
+        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)

@@ -21,6 +21,7 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._labels import PrototypeLabels
 from typicality.cluster._prototypes import Found, PrototypeClusterer
 from typicality.geometry import Geometry
+from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 
 
@@ -207,7 +208,7 @@ class SparseAdaptivePCM(PrototypeClusterer):
         return fit_from_many(self, rows, weight, callbacks, rule=rule, assign=self.assign)
 
     def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, mass: Doubles
+        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         if_none = vanished_remedy(self.lam) + " Or start with fewer clusters."
-        warn_about_adaptive(self, space, state, labels, if_none=if_none)
+        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)

@@ -12,7 +12,7 @@ from typicality.geometry.kernel_space import (
     KernelPrototypes,
     KernelSpace,
 )
-from typicality.geometry.rows import Features
+from typicality.rows import Features
 
 __all__ = [
     "Centroids",

@@ -1,6 +1,6 @@
 """The interface of a geometry and its prototypes, documented once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -11,18 +11,12 @@ from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
 
-_BLOCK_ROWS = 4096
 TOWARDS_THE_MEAN = 0.05
 
 
 def relative_move(moves: Doubles, total_variance: float) -> float:
     """The largest of some squared moves as a distance, relative to the spread of the data."""
     return float(np.sqrt(moves.max() / total_variance)) if moves.any() else 0.0
-
-
-def row_blocks(n_rows: int) -> Iterator[slice]:
-    """Slices that cover the rows, a few thousand at a time, for work that would copy them."""
-    return (slice(start, start + _BLOCK_ROWS) for start in range(0, n_rows, _BLOCK_ROWS))
 
 
 class Predictor(Protocol):
@@ -133,25 +127,60 @@ class LabelledSweep(Sweep[P]):
     members: Members[P]
 
 
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How many rows prefer each prototype; the last entry counts those that prefer none.
+
+    Parameters
+    ----------
+    rows, counted : arrays of shape (c + 1,), int
+        The number of rows, and of those that have a positive weight.
+    weight : array of shape (c + 1,), float64
+        The sum of their weights.
+    """
+
+    rows: Places
+    counted: Places
+    weight: Doubles
+
+    @classmethod
+    def of(cls, labels: NDArray[np.int32], weight: Floats | None, n_clusters: int) -> Self:
+        places = np.where(labels < 0, n_clusters, labels)
+        rows = np.bincount(places, minlength=n_clusters + 1)
+        counted, total = rows, rows.astype(np.float64)
+        if weight is not None:
+            counted = np.bincount(places[weight > 0], minlength=n_clusters + 1)
+            total = np.bincount(places, weight, minlength=n_clusters + 1).astype(np.float64)
+        return cls(rows, counted, total)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.rows + other.rows, self.counted + other.counted, self.weight + other.weight
+        )
+
+
 class Outcome(NamedTuple):
     """What prototypes make of the rows of their space.
 
     Parameters
     ----------
-    labels : array of shape (n,), int32
-        The prototype each row prefers.
+    labels : array of shape (n,), int32, or None
+        The prototype each row prefers, where the rows are in memory.
     memberships : array of shape (n, c), optional
         The memberships, where they were asked for.
     objective : float
         The objective at the prototypes.
     mass : array of shape (c,)
         The sum of the weights of each cluster.
+    tally : Tally
+        How many rows prefer each prototype.
     """
 
-    labels: NDArray[np.int32]
+    labels: NDArray[np.int32] | None
     memberships: Floats | None
     objective: float
     mass: Doubles
+    tally: Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +217,8 @@ class Gaps(Protocol[P_contra]):
     def farthest_row(self, prototypes: P_contra) -> int:
         """The row that is farthest from its nearest prototype."""
 
-    def densest(self, among: NDArray[np.bool_]) -> int | None:
-        """Of some rows, the one whose tenth nearest row is closest; None where there are none."""
+    def densest(self, rule: MembershipRule, prototypes: P_contra) -> int | None:
+        """Of the rows in no cluster, the one whose tenth nearest row is closest; None without."""
 
     def near(self, prototypes: P_contra, n_neighbors: int) -> Doubles:
         """The distances from each prototype to its nearest rows, in rising order.
@@ -201,8 +230,21 @@ class Gaps(Protocol[P_contra]):
 class Geometry(Protocol[P]):
     """A space in which weighted means of rows are prototypes."""
 
-    X: Floats
-    sample_weight: Floats | None
+    @property
+    def X(self) -> Floats:  # noqa: N802
+        """The rows, where they are in memory."""
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """The weights, where they are in memory."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the rows."""
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of the rows."""
 
     @property
     def total_variance(self) -> float:
@@ -248,6 +290,12 @@ class Geometry(Protocol[P]):
     def prototypes(self, weights: Floats) -> P:
         """The weighted means of the rows, for weights of shape (n, c)."""
 
+    def middle(self) -> P:
+        """The mean of all rows, as a single prototype."""
+
+    def first_row(self) -> int:
+        """The number of the first row of positive weight."""
+
     def sweep(self, rule: MembershipRule, prototypes: P) -> Sweep[P]:
         """One Picard step: memberships at `prototypes`, then the weighted means."""
 
@@ -269,6 +317,9 @@ class Geometry(Protocol[P]):
         They are the same to the last bit as those of `labels`, `memberships` and
         `objective_and_mass`.
         """
+
+    def tally(self, rule: MembershipRule, prototypes: P) -> Tally:
+        """How many rows prefer each prototype."""
 
     def objective_and_mass(self, rule: MembershipRule, prototypes: P) -> tuple[float, Doubles]:
         """The objective at the prototypes, and the sum of the weights of each cluster there."""

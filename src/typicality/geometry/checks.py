@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
 from typicality._typing import Floats
-from typicality.geometry.base import row_blocks
-from typicality.geometry.rows import Features, count_distinct_rows
+from typicality.rows import Features, Rows, count_distinct_rows, row_blocks
 
 OVERFLOW_MARGIN = 1e6
 
@@ -66,6 +65,33 @@ def check_rows(
     if not training and len(rows) == 0:
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
     _check_finite(rows, feature_names(X), allow_missing=allow_missing)
+    return rows
+
+
+def check_blocks(estimator: Any, rows: Rows, *, training: bool, at_least: int = 2) -> Rows:
+    """Rows that are not in memory, whose values their engine has checked."""
+    names = None if rows.names is None else np.asarray(rows.names, dtype=object)
+    if training:
+        if rows.n_rows < at_least:
+            raise ValueError(
+                f"X has {rows.n_rows} sample(s) (n_samples={rows.n_rows}), but "
+                f"{type(estimator).__name__} needs at least {at_least} sample(s)."
+            )
+        estimator.n_features_in_ = rows.n_features
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return rows
+    if rows.n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {rows.n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is not None and list(known) != list(names):
+        raise ValueError(
+            f"The columns of X are {', '.join(names)}, but the model was fitted on "
+            f"{', '.join(known)}: pass these columns, in that order."
+        )
     return rows
 
 
@@ -229,7 +255,7 @@ def check_magnitudes(features: Features, dtype: np.dtype[Any]) -> None:
         )
 
 
-def check_reach(rows: Floats, origin: Floats, features: Features | None = None) -> None:
+def check_reach(rows: Floats | Rows, origin: Floats, features: Features | None = None) -> None:
     """Rows must not be so far away that squared distances overflow.
 
     Where `features` of all these rows are given, the rows are looked at only if a corner of their
@@ -241,13 +267,21 @@ def check_reach(rows: Floats, origin: Floats, features: Features | None = None) 
             corner = np.sum(np.maximum(features.high - origin, origin - features.low) ** 2)
         if corner <= limit / 2:  # half, because of rounding
             return
+    if isinstance(rows, Rows):
+        rows.fold(lambda block: _check_reach(block.X, origin, limit, block.start))
+        return
+    _check_reach(rows, origin, limit)
+
+
+def _check_reach(rows: Floats, origin: Floats, limit: float, first_row: int = 0) -> int:
     for block in row_blocks(len(rows)):
         offsets = rows[block].astype(np.float64) - origin
         with np.errstate(over="ignore"):
             sqdist = np.einsum("hj,hj->h", offsets, offsets)
         if not sqdist.max() <= limit:
-            row = block.start + int(sqdist.argmax())
+            row = first_row + block.start + int(sqdist.argmax())
             raise ValueError(
                 f"X has a value that is too large in row {row}: its squared distance overflows "
                 f"{origin.dtype}. Remove the row, or fit and predict on rescaled features."
             )
+    return 0

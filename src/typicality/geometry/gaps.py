@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.base import row_blocks
 from typicality.geometry.rows import NearestRows
+from typicality.membership.base import MembershipRule
 from typicality.operators import Columns
+from typicality.rows import row_blocks
 
 if TYPE_CHECKING:  # the spaces open their gaps
     from typicality.geometry.input_space import Centroids
@@ -52,8 +53,12 @@ class _Gaps(ABC):
     rows: Floats
     index: Places
 
-    def densest(self, among: NDArray[np.bool_]) -> int | None:
-        free = among[self.index]
+    @abstractmethod
+    def _unassigned(self, rule: MembershipRule, prototypes: Any) -> NDArray[np.bool_]:
+        """Which of the distinct rows are in no cluster."""
+
+    def densest(self, rule: MembershipRule, prototypes: Any) -> int | None:
+        free = self._unassigned(rule, prototypes)
         if not free.any():
             return None
         crowd = np.where(free, self._crowd, np.inf)
@@ -149,6 +154,9 @@ class InputGaps(_Gaps):
         nearest = [prototypes.sqdist(self.rows[block]).min(axis=1) for block in blocks]
         return np.concatenate(nearest).astype(np.float64)
 
+    def _unassigned(self, rule: MembershipRule, prototypes: "Centroids") -> NDArray[np.bool_]:
+        return prototypes.labels(rule, self.rows) < 0
+
     def near(self, prototypes: "Centroids", n_neighbors: int) -> Doubles:
         points = prototypes.centers
         nearest = self._search.of(points, n_neighbors + 1)
@@ -207,6 +215,11 @@ class KernelGaps(_Gaps):
     def _sqdist_to(self, prototypes: "KernelPrototypes") -> Doubles:
         nearest: Doubles = prototypes.training_sqdist[self.index].min(axis=1)
         return nearest
+
+    def _unassigned(
+        self, rule: MembershipRule, prototypes: "KernelPrototypes"
+    ) -> NDArray[np.bool_]:
+        return prototypes.labels(rule, self.rows[self.index]) < 0
 
     def near(self, prototypes: "KernelPrototypes", n_neighbors: int) -> Doubles:
         return _others(prototypes.training_sqdist[self.index].T, self.rows)[:, :n_neighbors]

@@ -1,6 +1,6 @@
 """The input space: prototypes are weighted means of rows, from one fold over the rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -20,21 +20,23 @@ from typicality.geometry.base import (
     Outcome,
     Subsample,
     Sweep,
+    Tally,
     relative_move,
-    row_blocks,
 )
 from typicality.geometry.gaps import InputGaps
-from typicality.geometry.rows import (
-    LARGEST_SAMPLE,
-    DistinctRows,
-    Features,
-    count_distinct_rows,
-    far_rows,
-    medians,
-)
+from typicality.geometry.rows import FarRows
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardForm
 from typicality.plan import Plan
+from typicality.rows import (
+    LARGEST_SAMPLE,
+    ArrayRows,
+    Block,
+    DistinctRows,
+    Features,
+    Rows,
+    row_blocks,
+)
 
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
@@ -43,6 +45,7 @@ _ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no co
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 _SAMPLE_ROWS = 4096
+_NO_ROW = np.iinfo(np.int64).max
 _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
 
@@ -72,6 +75,31 @@ class Moments:
             self.within + other.within,
             self.objective + other.objective,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledMoments:
+    """Moments, and the first moments and mass of the rows that prefer each cluster; they add up."""
+
+    moments: Moments
+    first: Doubles
+    mass: Doubles
+
+    def __add__(self, other: "LabelledMoments") -> "LabelledMoments":
+        return LabelledMoments(
+            self.moments + other.moments, self.first + other.first, self.mass + other.mass
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TalliedMoments:
+    """Moments, and how many rows prefer each cluster; they add up."""
+
+    moments: Moments
+    tally: Tally
+
+    def __add__(self, other: "TalliedMoments") -> "TalliedMoments":
+        return TalliedMoments(self.moments + other.moments, self.tally + other.tally)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,18 +213,23 @@ class Centroids:
         return self._fold(rule, X, sample_weight, labels, memberships)[0]
 
     def fold_labelled(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> tuple[Moments, "Members[Centroids]"]:
-        """Fold rows into their sums, and sort them by the cluster they prefer, in the same pass.
+        self, rule: MembershipRule, block: Block, keep: dict[int, NDArray[np.int32]] | None
+    ) -> "LabelledMoments":
+        """Fold rows into their sums, and into those of the rows that prefer each cluster.
 
-        A second pass, O(n d), takes the distances to the means. Keeps one integer for each row.
+        The labels go to `keep`, under the number of the first row of the block, if it is given.
         """
-        labels = np.empty(len(X), np.int32)
-        moments, (first, mass) = self._fold(rule, X, sample_weight, labels)
-        divisor = np.where(mass > 0, mass, 1.0)
-        means = Centroids(self.origin, first / divisor[:, None])
-        distance, sqdist = means._sum_distances(X, sample_weight, labels).T / divisor
-        return moments, Members(mass, means, distance, sqdist)
+        labels = np.empty(len(block.X), np.int32)
+        moments, (first, mass) = self._fold(rule, block.X, block.weight, labels)
+        if keep is not None:
+            keep[block.start] = labels
+        return LabelledMoments(moments, first, mass)
+
+    def fold_tally(self, rule: MembershipRule, block: Block) -> "TalliedMoments":
+        """Fold rows into their sums, and count the rows that prefer each cluster."""
+        labels = np.empty(len(block.X), np.int32)
+        moments = self.fold(rule, block.X, block.weight, labels=labels)
+        return TalliedMoments(moments, Tally.of(labels, block.weight, self.n_clusters))
 
     def _fold(
         self,
@@ -234,7 +267,7 @@ class Centroids:
         moments = Moments(folded[:, :-2], folded[:, -2], folded[:, -1], objective)
         return moments, (by_label[:, :-1], by_label[:, -1])
 
-    def _sum_distances(
+    def sum_distances(
         self,
         X: Floats,
         sample_weight: Floats | None,
@@ -352,20 +385,39 @@ class InputSpace:
 
     Parameters
     ----------
-    X : array of shape (n, d), C-contiguous, float32 or float64
-        The rows.
+    rows : Rows or array of shape (n, d), C-contiguous, float32 or float64
+        The rows, wherever they are.
     sample_weight : array of shape (n,), optional
-        Weight k counts as k copies of the row.
+        The weights of an array of rows. Weight k counts as k copies of the row.
     """
 
-    def __init__(self, X: Floats, sample_weight: Floats | None = None) -> None:
-        self.X = X
-        self.sample_weight = sample_weight
+    def __init__(self, rows: Rows | Floats, sample_weight: Floats | None = None) -> None:
+        self.rows = rows if isinstance(rows, Rows) else ArrayRows(rows, sample_weight)
 
-    @cached_property
+    @property
+    def X(self) -> Floats:  # noqa: N802
+        """The rows, where they are in memory."""
+        X: Floats = self.rows.X  # type: ignore[attr-defined]
+        return X
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """The weights, where they are in memory."""
+        weight: Floats | None = self.rows.weight  # type: ignore[attr-defined]
+        return weight
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
+    @property
+    def total_weight(self) -> float:
+        return self.rows.total_weight
+
+    @property
     def features(self) -> Features:
         """Means, variances and ranges of the features."""
-        return Features.of(self.X, self.sample_weight)
+        return self.rows.features
 
     @property
     def typical(self) -> "InputSpace":
@@ -373,47 +425,33 @@ class InputSpace:
 
     @cached_property
     def _typical(self) -> "InputSpace | None":
-        """The space of the typical rows, if there are others. One pass and d medians."""
-        sqdist = np.empty(len(self.X))
-        centre = medians(self.X, self.sample_weight)
-        for block in row_blocks(len(self.X)):
-            offsets = self.X[block] - centre
-            sqdist[block] = np.einsum("hj,hj->h", offsets, offsets)
-
-        def company(rows: Places) -> tuple[Doubles, Doubles]:
-            return cdist(self.X[rows], self._few.rows, "sqeuclidean"), self._few.weight
-
-        far = far_rows(sqdist, self.sample_weight, company)
-        if far is None:
+        """The space of the typical rows, if there are others. One fold, and medians of a sample."""
+        far = FarRows.of(self.rows)
+        if self.rows.fold(far.count) == 0:
             return None
-        weight = np.ones(len(self.X), self.X.dtype)
-        if self.sample_weight is not None:
-            weight = self.sample_weight.copy()
-        weight[far] = 0.0
-        typical = InputSpace(self.X, weight)
+        typical = InputSpace(self.rows.reweighted(far.weigh))
         typical._typical = None
         return typical
 
     @cached_property
-    def _few(self) -> DistinctRows:
-        return DistinctRows.of(self.X, self.sample_weight, at_most=_SAMPLE_ROWS)
-
-    @cached_property
     def origin(self) -> Floats:
         """The mean of the typical rows, in the type of the data."""
-        return self.typical.features.mean.astype(self.X.dtype)
+        return self.typical.features.mean.astype(self.rows.dtype)
 
     @cached_property
     def covariance(self) -> Doubles:
         """The covariance of the features, O(n d^2)."""
-        n_features = self.X.shape[1]
-        scatter = np.zeros((n_features, n_features))
-        weight = np.ones(len(self.X)) if self.sample_weight is None else self.sample_weight
-        for block in row_blocks(len(self.X)):
-            centred = self.X[block] - self.features.mean
-            scatter += np.einsum("hi,hj->ij", centred * weight[block, None], centred)
-        scatter /= weight.sum(dtype=np.float64)
-        return scatter
+        mean = self.features.mean
+
+        def scatter(block: Block) -> Doubles:
+            total = np.zeros((len(mean), len(mean)))
+            weight = np.ones(len(block.X)) if block.weight is None else block.weight
+            for some in row_blocks(len(block.X)):
+                centred = block.X[some] - mean
+                total += np.einsum("hi,hj->ij", centred * weight[some, None], centred)
+            return total
+
+        return self.rows.fold(scatter) / self.rows.total_weight
 
     @property
     def total_variance(self) -> float:
@@ -425,70 +463,82 @@ class InputSpace:
         """The number of features that are not constant; 1 where all are."""
         return max(float(np.count_nonzero(self.features.low < self.features.high)), 1.0)
 
-    @cached_property
+    @property
     def n_distinct_rows(self) -> int:
-        return count_distinct_rows(self.X, self.sample_weight)
-
-    @cached_property
-    def _sample(self) -> tuple[Floats, Doubles]:
-        """At most about 4096 rows of positive weight, evenly spaced, and their weights."""
-        if self.sample_weight is None:
-            rows = self.X[:: max(1, len(self.X) // _SAMPLE_ROWS)].copy()
-            return rows, np.ones(len(rows))
-        taking_part = np.flatnonzero(self.sample_weight)
-        chosen = taking_part[:: max(1, len(taking_part) // _SAMPLE_ROWS)]
-        return self.X[chosen], self.sample_weight[chosen].astype(np.float64)
+        return self.rows.sample().n_distinct
 
     def largest_moment(self, *, normalised: bool) -> float:
-        rows, weight = self._sample
+        some = self.rows.sample(_SAMPLE_ROWS)
+        rows, weight = some.rows, some.weight
         centred = rows - np.average(rows.astype(np.float64), axis=0, weights=weight)
         sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(rows))
         scale = weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum()
         return _largest_eigenvalue(centred * np.sqrt(scale)[:, None])
 
     def plan(self, n_clusters: int) -> Plan:
-        n_samples, n_features = self.X.shape
+        n_samples, n_features = self.rows.n_rows, self.rows.n_features
         tile_rows, chunk_rows = layout(n_clusters, n_features)
         sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
         tile = tile_rows * (2 * n_clusters + n_features + 6)
         return Plan(
             method="input space",
-            working_memory=8 * sums + effective_n_threads() * self.X.itemsize * tile,
+            working_memory=8 * sums + effective_n_threads() * self.rows.dtype.itemsize * tile,
             reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
             f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
         )
 
     def candidates(self, n_clusters: int) -> DistinctRows:
-        at_most = max(LARGEST_SAMPLE, 4 * n_clusters)
-        rows = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
-        self.n_distinct_rows = rows.n_distinct  # found on the way
-        return rows
+        return self.rows.sample(max(LARGEST_SAMPLE, 4 * n_clusters))
 
     def at(self, points: Floats) -> Centroids:
         return Centroids.at(points, self.origin)
 
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
-        points = self.X[index].astype(np.float64)
+        points = self.rows.take(index).astype(np.float64)
         points += share * (self.typical.features.mean - points)
         return Centroids.at(points, self.origin)
 
     def prototypes(self, weights: Floats) -> Centroids:
-        if self.sample_weight is not None:
-            weights = weights * self.sample_weight[:, None]
-        mass = weights.sum(axis=0, dtype=np.float64)
-        blocks = row_blocks(len(self.X))
-        first = sum(weighted_sums(weights[b], self.X[b] - self.origin) for b in blocks)
-        return Centroids(self.origin, first / mass[:, None])
+        return self._means(lambda block: weights[block.start : block.start + len(block.X)])
+
+    def middle(self) -> Centroids:
+        return self._means(lambda block: np.ones((len(block.X), 1)))
+
+    def _means(self, weights_of: Callable[[Block], Floats]) -> Centroids:
+        origin = self.origin
+
+        def moments(block: Block) -> Doubles:
+            weights = weights_of(block)
+            if block.weight is not None:
+                weights = weights * block.weight[:, None]
+            mass = weights.sum(axis=0, dtype=np.float64)
+            first = np.zeros((weights.shape[1], len(origin)))
+            for some in row_blocks(len(block.X)):
+                first += weighted_sums(weights[some], block.X[some] - origin)
+            return np.column_stack([first, mass])
+
+        sums = self.rows.fold(moments)
+        return Centroids(origin, sums[:, :-1] / sums[:, -1:])
 
     def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
-        moments = prototypes.fold(rule, self.X, self.sample_weight)
+        moments = self.rows.fold(lambda block: prototypes.fold(rule, block.X, block.weight))
         return Sweep(**self._step(prototypes, moments))
 
     def labelled_sweep(
         self, rule: MembershipRule, prototypes: Centroids
     ) -> LabelledSweep[Centroids]:
-        moments, members = prototypes.fold_labelled(rule, self.X, self.sample_weight)
-        return LabelledSweep(**self._step(prototypes, moments), members=members)
+        keep: dict[int, NDArray[np.int32]] | None = {} if self.rows.in_memory else None
+        sums = self.rows.fold(lambda block: prototypes.fold_labelled(rule, block, keep))
+        divisor = np.where(sums.mass > 0, sums.mass, 1.0)
+        means = Centroids(prototypes.origin, sums.first / divisor[:, None])
+
+        def distances(block: Block) -> Doubles:
+            labels = prototypes.labels(rule, block.X) if keep is None else keep[block.start]
+            return means.sum_distances(block.X, block.weight, labels)
+
+        distance, sqdist = self.rows.fold(distances).T / divisor
+        members = Members(sums.mass, means, distance, sqdist)
+        return LabelledSweep(**self._step(prototypes, sums.moments), members=members)
 
     def _step(self, prototypes: Centroids, moments: Moments) -> dict[str, Any]:
         """The fields of a sweep, from its moments."""
@@ -506,42 +556,80 @@ class InputSpace:
         }
 
     def gaps(self, *, all_rows: bool = False) -> InputGaps:
-        distinct = DistinctRows.of(self.X, self.sample_weight, at_most=len(self.X))
-        return InputGaps(distinct.rows, distinct.index, all_rows)
+        some = self.rows.sample()
+        return InputGaps(some.rows, some.index, all_rows)
+
+    def first_row(self) -> int:
+        return self.rows.fold(_FirstRow.of).number
 
     def subsample(self, at_most: int) -> Subsample[Centroids] | None:
-        if len(self.X) <= at_most:
+        if self.rows.n_rows <= at_most and self.rows.in_memory:
             return None
-        few = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
-        sample = InputSpace(few.rows, few.weight.astype(self.X.dtype))
+        few = self.rows.sample(at_most)
+        sample = InputSpace(few.rows, few.weight.astype(self.rows.dtype))
         return Subsample(sample, lambda p: self.at(p.centers), lambda p: sample.at(p.centers))
 
     def outcome(
         self, rule: MembershipRule, prototypes: Centroids, *, memberships: bool = True
     ) -> Outcome:
-        labels = np.empty(len(self.X), np.int32)
-        degrees = None
-        if memberships:
-            degrees = np.empty((len(self.X), prototypes.n_clusters), self.X.dtype)
-        moments = prototypes.fold(
-            rule, self.X, self.sample_weight, labels=labels, memberships=degrees
-        )
-        return Outcome(labels, degrees, moments.objective, moments.mass)
+        if not self.rows.in_memory:
+            sums = self.rows.fold(lambda block: prototypes.fold_tally(rule, block))
+            return Outcome(None, None, sums.moments.objective, sums.moments.mass, sums.tally)
+        n_rows = self.rows.n_rows
+        labels = np.empty(n_rows, np.int32)
+        degrees = np.empty((n_rows if memberships else 0, prototypes.n_clusters), self.rows.dtype)
+
+        def write(block: Block) -> Moments:
+            rows = slice(block.start, block.start + len(block.X))
+            return prototypes.fold(
+                rule,
+                block.X,
+                block.weight,
+                labels=labels[rows],
+                memberships=degrees[rows] if memberships else None,
+            )
+
+        moments = self.rows.fold(write)
+        tally = Tally.of(labels, self.sample_weight, prototypes.n_clusters)
+        kept = degrees if memberships else None
+        return Outcome(labels, kept, moments.objective, moments.mass, tally)
+
+    def tally(self, rule: MembershipRule, prototypes: Centroids) -> Tally:
+        return self.rows.fold(lambda block: prototypes.fold_tally(rule, block)).tally
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: Centroids
     ) -> tuple[float, Doubles]:
-        moments = prototypes.fold(rule, self.X, self.sample_weight)
+        moments = self.rows.fold(lambda block: prototypes.fold(rule, block.X, block.weight))
         return moments.objective, moments.mass
 
     def memberships(self, rule: MembershipRule, prototypes: Centroids) -> Floats:
-        return prototypes.memberships(rule, self.X)
+        memberships: Floats = self.rows.map(lambda block: prototypes.memberships(rule, block.X))
+        return memberships
 
     def labels(self, rule: MembershipRule, prototypes: Centroids) -> NDArray[np.int32]:
-        return prototypes.labels(rule, self.X)
+        labels: NDArray[np.int32] = self.rows.map(lambda block: prototypes.labels(rule, block.X))
+        return labels
 
     def largest_membership(self, rule: MembershipRule, prototypes: Centroids) -> float:
-        return float(prototypes.memberships(rule, self._sample[0]).max())
+        return float(prototypes.memberships(rule, self.rows.sample(_SAMPLE_ROWS).rows).max())
+
+
+@dataclass(frozen=True, eq=False)
+class _FirstRow:
+    """The number of the first row of positive weight; the smaller one is the sum of two."""
+
+    number: int
+
+    @classmethod
+    def of(cls, block: Block) -> "_FirstRow":
+        if block.weight is None:
+            return cls(block.start)
+        positive = np.flatnonzero(block.weight)
+        return cls(block.start + int(positive[0]) if len(positive) else _NO_ROW)
+
+    def __add__(self, other: "_FirstRow") -> "_FirstRow":
+        return _FirstRow(min(self.number, other.number))
 
 
 def _largest_eigenvalue(factor: Doubles) -> float:

@@ -17,11 +17,11 @@ from typicality.geometry.base import (
     Outcome,
     Subsample,
     Sweep,
+    Tally,
     relative_move,
-    row_blocks,
 )
 from typicality.geometry.gaps import KernelGaps
-from typicality.geometry.rows import DistinctRows, count_distinct_rows, far_rows
+from typicality.geometry.rows import far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
@@ -36,6 +36,7 @@ from typicality.operators import (
     compressed,
 )
 from typicality.plan import Plan
+from typicality.rows import DistinctRows, count_distinct_rows, row_blocks
 
 _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
@@ -292,6 +293,14 @@ class KernelSpace:
             del self.mean, self.total_variance
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.X.dtype
+
+    @property
+    def total_weight(self) -> float:
+        return float(self._row_weight.sum())
+
+    @property
     def _has_coordinates(self) -> bool:
         return isinstance(self.columns, KernelColumns)
 
@@ -300,6 +309,12 @@ class KernelSpace:
         if self.sample_weight is None:
             return np.broadcast_to(1.0, len(self.X))  # takes no memory
         return self.sample_weight.astype(np.float64)
+
+    def middle(self) -> KernelPrototypes:
+        return self.mean
+
+    def first_row(self) -> int:
+        return 0 if self.sample_weight is None else int(np.flatnonzero(self.sample_weight)[0])
 
     @cached_property
     def mean(self) -> KernelPrototypes:
@@ -475,7 +490,13 @@ class KernelSpace:
         degrees = rule.memberships(sqdist)
         kept = np.asarray(degrees, dtype=self.X.dtype) if memberships else None
         objective, mass = self._objective_and_mass(rule, sqdist, degrees)
-        return Outcome(self._labels(rule, prototypes, sqdist), kept, objective, mass)
+        preferred = self._labels(rule, prototypes, sqdist)
+        tally = Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
+        return Outcome(preferred, kept, objective, mass, tally)
+
+    def tally(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Tally:
+        preferred = self.labels(rule, prototypes)
+        return Tally.of(preferred, self.sample_weight, prototypes.n_clusters)
 
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: KernelPrototypes

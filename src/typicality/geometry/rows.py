@@ -1,104 +1,128 @@
-"""Rows of data: their features, the distinct ones, and the nearest ones.
+"""The usual range of rows, rows far from all others, and the nearest rows."""
 
-Distinct rows depend on the data and their weights, not on the order of the rows: rows of weight
-zero take no part and the weights of equal rows are added up. A row of weight k is therefore the
-same as k rows.
-"""
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from typicality._cached import cached_property
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._typing import Doubles, Floats, Index, Places
-from typicality.geometry.base import row_blocks
+from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
-LARGEST_SAMPLE = 2**17  # of more distinct rows, a sample by content
 _EXTREME = 5.0  # times the distance between the quartiles
 _FAR = 4.0  # times the median distance to the centre
 _FEW = 0.02  # of all rows: fewer together are no cluster
-_ENTRIES_AT_A_TIME = 2**22
+_CENTRE_ROWS = 2**14  # whose medians are the centre
+_COMPANY = 2**12  # rows that can keep far rows company
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**13
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """What the features of the data look like, rows of weight zero left out.
+def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
+    """The smallest and the largest value of each feature, extreme values left out.
 
-    Parameters
-    ----------
-    mean, variance, low, high : arrays of shape (d,), float64
-        Weighted mean and variance, smallest and largest value.
+    Extreme is what lies farther beyond a quartile than five times the distance between the
+    quartiles; nothing is where half of the values are the same. The quartiles are those of at most
+    131,072 distinct rows.
     """
+    some = rows.sample()
+    quartiles = [
+        [weighted_quantile(column.astype(np.float64), rate, some.weight) for rate in (0.25, 0.75)]
+        for column in some.rows.T
+    ]
+    first, third = np.array(quartiles).T
+    fence = np.where(third > first, _EXTREME * (third - first), np.inf)
+    usual = rows.fold(lambda block: _Range.of(block, first - fence, third + fence))
+    return usual.low, usual.high
 
-    mean: Doubles
-    variance: Doubles
+
+@dataclass(frozen=True, eq=False)
+class _Range:
+    """The smallest and the largest value of each feature between two bounds; ranges add up."""
+
     low: Doubles
     high: Doubles
 
     @classmethod
-    def of(cls, X: Floats, sample_weight: Floats | None = None) -> Self:
-        """Two passes over the rows, in blocks."""
+    def of(cls, block: Block, lowest: Doubles, highest: Doubles) -> "_Range":
+        X = block.X if block.weight is None else block.X[block.weight > 0]
+        inside = (lowest <= X) & (highest >= X)
+        low = np.min(X, axis=0, initial=np.inf, where=inside)
+        high = np.max(X, axis=0, initial=-np.inf, where=inside)
+        return cls(low.astype(np.float64), high.astype(np.float64))
 
-        def blocks() -> Iterator[tuple[Doubles, Doubles]]:
-            for block in row_blocks(len(X)):
-                rows = X[block].astype(np.float64, copy=False)
-                if sample_weight is None:
-                    yield rows, np.ones(len(rows))
-                    continue
-                weight = sample_weight[block].astype(np.float64)
-                if weight.any():
-                    yield rows[weight > 0], weight[weight > 0]
-
-        # einsum, because a product by BLAS would depend on its threads
-        sums = [
-            (w.sum(), np.einsum("h,hj->j", w, x), x.min(axis=0), x.max(axis=0)) for x, w in blocks()
-        ]
-        total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
-        mean = first.sum(axis=0) / total.sum()
-        with np.errstate(over="ignore"):  # judged by `check_magnitudes`
-            squares = np.sum(
-                [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in blocks()], axis=0
-            )
-        return cls(mean, squares / total.sum(), low.min(axis=0), high.max(axis=0))
+    def __add__(self, other: "_Range") -> "_Range":
+        return _Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
-def typical_range(X: Floats, sample_weight: Floats | None = None) -> tuple[Doubles, Doubles]:
-    """The smallest and the largest value of each feature, extreme values left out.
+@dataclass(frozen=True, eq=False)
+class FarRows:
+    """Recognises rows that are :func:`far <far_rows>` from a sample of all rows.
 
-    Extreme is what lies farther beyond a quartile than five times the distance between the
-    quartiles; nothing is where half of the values are the same. One feature at a time, O(n log n).
+    Parameters
+    ----------
+    centre : array of shape (d,)
+        The median of each feature.
+    reach : float
+        The squared distance beyond which a row is far, and within which rows keep it company.
+    sample : DistinctRows
+        The rows that can keep company.
+    one_row : float
+        The weight of one row.
     """
-    ranges = [_typical_range(column, sample_weight) for column in X.T]
-    low, high = np.array(ranges, dtype=np.float64).T
-    return low, high
+
+    centre: Doubles
+    reach: float
+    sample: DistinctRows
+    one_row: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> Self:
+        some = rows.sample(_CENTRE_ROWS)
+        centre = [weighted_quantile(x.astype(np.float64), 0.5, some.weight) for x in some.rows.T]
+        sqdist = _sqdist(some.rows, np.array(centre))
+        reach = _FAR**2 * weighted_quantile(sqdist, 0.5, some.weight)
+        return cls(np.array(centre), reach, some.smallest(_COMPANY), unit_of_weight(some.weight))
+
+    def weigh(self, block: Block) -> Floats:
+        """The weights of the rows of a block; those of far rows are zero."""
+        weight = np.ones(len(block.X), block.X.dtype)
+        if block.weight is not None:
+            weight = block.weight.copy()
+        weight[self._find(block)] = 0.0
+        return weight
+
+    def count(self, block: Block) -> int:
+        """How many rows of a block are far."""
+        return len(self._find(block))
+
+    def _find(self, block: Block) -> Places:
+        if self.reach <= 0:
+            return np.empty(0, np.intp)
+        sqdist = np.empty(len(block.X))
+        for rows in row_blocks(len(block.X)):
+            sqdist[rows] = _sqdist(block.X[rows], self.centre)
+        counted = True if block.weight is None else block.weight > 0
+        far = np.flatnonzero((sqdist > self.reach) & counted)
+        few, weight = max(_FEW * self.sample.weight.sum(), self.one_row), self.sample.weight
+        parts = [
+            cdist(block.X[far[rows]], self.sample.rows, "sqeuclidean") <= self.reach
+            for rows in row_blocks(len(far))
+        ]
+        alone = [near @ weight <= few * (1 + 1e-9) for near in parts]
+        return far[np.concatenate(alone)] if alone else far
 
 
-def _typical_range(column: Floats, sample_weight: Floats | None) -> tuple[float, float]:
-    counted = slice(None) if sample_weight is None else sample_weight > 0
-    values = column[counted].astype(np.float64)
-    weight = None if sample_weight is None else sample_weight[counted]
-    first, third = (weighted_quantile(values, rate, weight) for rate in (0.25, 0.75))
-    fence = _EXTREME * (third - first)
-    usual = values[(values >= first - fence) & (values <= third + fence)] if fence > 0 else values
-    return float(usual.min()), float(usual.max())
-
-
-def medians(X: Floats, sample_weight: Floats | None = None) -> Doubles:
-    """The median of each feature: a centre that a few rows cannot move. O(n log n) a feature."""
-    if sample_weight is not None:
-        found = [weighted_quantile(column.astype(np.float64), 0.5, sample_weight) for column in X.T]
-        return np.array(found)
-    step = max(1, _ENTRIES_AT_A_TIME // len(X))
-    parts = (X[:, first : first + step] for first in range(0, X.shape[1], step))
-    return np.concatenate([np.median(part, axis=0) for part in parts]).astype(np.float64)
+def _sqdist(rows: Floats, centre: Doubles) -> Doubles:
+    offsets = rows - centre
+    sqdist: Doubles = np.einsum("hj,hj->h", offsets, offsets)
+    return sqdist
 
 
 def far_rows(
@@ -137,115 +161,6 @@ def far_rows(
         few = max(_FEW * weight.sum(dtype=np.float64), one_row)
         alone[far[block]] = (between <= reach) @ weight.astype(np.float64) <= few * (1 + 1e-9)
     return alone if alone.any() else None
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRows:
-    """Distinct rows in lexicographic order with their weights.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-        The rows.
-    weight : array of shape (n,), float64
-        The sum of the weights of the rows that are equal to each.
-    index : array of shape (n,)
-        Where one copy of each stands among all rows.
-    n_distinct : int
-        The number of all distinct rows, of which these may be a sample.
-    """
-
-    rows: Floats
-    weight: Doubles
-    index: Places
-    n_distinct: int
-
-    @classmethod
-    def of(
-        cls, X: Floats, sample_weight: Floats | None = None, *, at_most: int | None = None
-    ) -> Self:
-        """Add up the weights of equal rows; of more than `at_most` distinct rows, take a sample.
-
-        Equal rows are found by a hash of their content. The sample is those of smallest hash: it
-        is the same in any order, and keeps all copies of a row or none. Costs a sort of n integers.
-        """
-        largest = LARGEST_SAMPLE if at_most is None else at_most
-        keys = content_hash(X)
-        keep = np.ones(len(X), bool) if sample_weight is None else sample_weight > 0
-        ordered = np.sort(keys[keep])  # much faster than np.unique
-        distinct = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        if len(distinct) > largest:
-            keep &= keys <= ordered[distinct[largest - 1]]
-        chosen = np.flatnonzero(keep)
-        _, first, copy_of = np.unique(keys[chosen], return_index=True, return_inverse=True)
-        weight = None if sample_weight is None else sample_weight[chosen]
-        total = np.bincount(copy_of, weights=weight).astype(np.float64)
-        index = chosen[first]
-        order = _lexicographic_order(X[index])
-        return cls(X[index[order]], total[order], index[order], len(distinct))
-
-    def places_of(self, X: Floats) -> Places:
-        """Where each row of X stands among these; -1 for rows that are not there."""
-        keys = content_hash(self.rows)
-        order = np.argsort(keys)
-        wanted = content_hash(X)
-        found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
-        return np.where(keys[found] == wanted, found, -1)
-
-    def sqdist_to(self, number: int) -> Doubles:
-        """Squared distances of all these rows to one of them."""
-        sqdist: Doubles = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
-        return sqdist
-
-    def sqdist_to_mean(self) -> Doubles:
-        """Squared distances of these rows to their weighted mean."""
-        mean = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
-        sqdist: Doubles = np.sum((self.rows - mean) ** 2, axis=1)
-        return sqdist
-
-
-def _lexicographic_order(rows: Floats) -> Places:
-    order = np.argsort(rows[:, 0])
-    first = rows[order, 0]
-    if (first[1:] > first[:-1]).all():  # the other columns decide nothing, and cost a sort each
-        return order
-    return np.lexsort(rows.T[::-1])
-
-
-def content_hash(X: Floats) -> NDArray[np.uint64]:
-    """A number for each row that depends on its values alone.
-
-    The mixing is that of splitmix64. Two of a million distinct rows share a number once in 30
-    million data sets; then they are taken for one.
-    """
-    mixed = np.zeros(len(X), np.uint64)
-    for column in X.T:
-        mixed ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero
-        mixed += np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
-    return mixed
-
-
-def count_distinct_rows(X: Floats, sample_weight: Floats | None, enough: int | None = None) -> int:
-    """The number of distinct rows of positive weight, or some number that is `enough`.
-
-    Without `enough`, all rows are counted by a hash of their content: a sort of n integers.
-    """
-    if enough is None:
-        keys = content_hash(X if sample_weight is None else X[sample_weight > 0])
-        return int(np.count_nonzero(np.diff(np.sort(keys)))) + min(len(keys), 1)
-    distinct = np.empty((0, X.shape[1]), X.dtype)
-    step = max(1024, 4 * enough)
-    for start in range(0, len(X), step):
-        block = X[start : start + step]
-        if sample_weight is not None:
-            block = block[sample_weight[start : start + step] > 0]
-        distinct = np.unique(np.concatenate([distinct, block]), axis=0)
-        if len(distinct) >= enough:
-            break
-    return len(distinct)
 
 
 class NeighbourSearch(Protocol):

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 import numpy as np
 
 from typicality._typing import Doubles, Floats, Index, Labels, Places
-from typicality.geometry.rows import DistinctRows
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.rows import DistinctRows
 
 
 @dataclass(frozen=True, eq=False)

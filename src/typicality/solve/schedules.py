@@ -157,7 +157,7 @@ class Sequential(Generic[P]):
         return self.gaps.farthest_row(state.prototypes)
 
     def _densest(self, state: ClusterState[P]) -> int | None:
-        return self.gaps.densest(self.geometry.labels(state.rule, state.prototypes) < 0)
+        return self.gaps.densest(state.rule, state.prototypes)
 
     def _joined(self, state: ClusterState[P], new: P) -> ClusterState[P]:
         known: Any = state.rule
@@ -213,7 +213,7 @@ class _Candidate(NamedTuple):
 
 def one_cluster(geometry: Geometry[P]) -> tuple[P, Members[P]]:
     """All rows as a single cluster: the mean of all rows, and its members."""
-    mean = geometry.prototypes(np.ones((len(geometry.X), 1)))
+    mean = geometry.middle()
     alone = Possibilistic1996(np.array([geometry.total_variance]))
     return mean, geometry.labelled_sweep(alone, mean).members
 

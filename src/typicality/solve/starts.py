@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, P
-from typicality.geometry.rows import DistinctRows
+from typicality.rows import DistinctRows
 
 Result = TypeVar("Result")
 ChooseRows = Callable[..., Places]
@@ -106,8 +106,7 @@ def at_row(geometry: Geometry[P], row: int) -> P:
 
 def at_the_first_row(geometry: Geometry[P]) -> P:
     """A prototype at the first row of positive weight."""
-    weight = geometry.sample_weight
-    return at_row(geometry, 0 if weight is None else int(np.flatnonzero(weight)[0]))
+    return at_row(geometry, geometry.first_row())
 
 
 def random_rows(data: Candidates, n_clusters: int, rng: np.random.RandomState) -> Places:

@@ -17,9 +17,9 @@ from sklearn.svm import OneClassSVM
 from typicality import cluster
 from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
-from typicality.geometry.rows import count_distinct_rows
 from typicality.metrics import jaccard_score
 from typicality.metrics.partitions import count_clusters
+from typicality.rows import count_distinct_rows
 from typicality.stability.agreement import Repeats, agreement_of_refits
 from typicality.stability.resample import (
     Attempt,

@@ -1,0 +1,29 @@
+"""Where the rows are: an array, a file larger than memory, a Dask collection.
+
+Every engine cuts the rows into blocks and offers `fold` and `map`
+(:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
+"""
+
+from typicality.rows.array import ArrayRows
+from typicality.rows.base import Block, Rows, TreeSum, count_distinct_rows, row_blocks
+from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
+from typicality.rows.features import Features
+from typicality.rows.file import FileRows, open_rows
+from typicality.rows.opening import as_rows, is_blockwise
+
+__all__ = [
+    "LARGEST_SAMPLE",
+    "ArrayRows",
+    "Block",
+    "DistinctRows",
+    "Features",
+    "FileRows",
+    "Rows",
+    "TreeSum",
+    "as_rows",
+    "content_hash",
+    "count_distinct_rows",
+    "is_blockwise",
+    "open_rows",
+    "row_blocks",
+]

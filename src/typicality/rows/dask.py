@@ -1,0 +1,191 @@
+"""Rows in a Dask collection; everything that knows Dask is here.
+
+Each block is a task of its own. A pass is one graph: the block function on every block, and sums in
+a fixed tree. Tasks are not pinned to workers and no data are scattered, so Dask computes the blocks
+of a lost worker again, and the sums have the same bits.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import dask.array
+import numpy as np
+
+from typicality._typing import Floats
+from typicality.rows.base import Block, Rows, Sum, TreeSum
+
+_dask: Any = dask  # it has few types
+
+
+class DaskRows(Rows):
+    """Rows in the partitions of a Dask array or data frame.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+        The blocks, as arrays or data frames; none of them is empty.
+    weights : list of Delayed, optional
+        The weights of each.
+    lengths : list of int
+        The number of rows of each block.
+    n_features, dtype, names
+        As in :class:`~typicality.rows.base.Rows`.
+    """
+
+    lazy = True
+
+    def __init__(
+        self,
+        parts: list[Any],
+        weights: list[Any] | None,
+        lengths: list[int],
+        n_features: int,
+        dtype: Any,
+        names: list[str] | None,
+    ) -> None:
+        self._parts, self._weights, self._lengths = parts, weights, lengths
+        self._starts = [int(start) for start in np.cumsum([0, *lengths[:-1]])]
+        self.n_rows, self.n_features = sum(lengths), n_features
+        self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
+
+    def fold(self, function: Callable[[Block], Sum]) -> Sum:
+        sums = TreeSum[Any]()
+        for part in self._applied(function):
+            sums.add(part)
+        total: tuple[Sum] = _dask.compute(sums.total(), optimize_graph=False)
+        return total[0]
+
+    def map(self, function: Callable[[Block], Any]) -> Any:
+        example = np.asarray(function(Block(np.zeros((1, self.n_features), self.dtype), None, 0)))
+        shape = example.shape[1:]
+        arrays = [
+            _dask.array.from_delayed(result, (length, *shape), example.dtype)
+            for result, length in zip(self._applied(function), self._lengths, strict=True)
+        ]
+        return _dask.array.concatenate(arrays)
+
+    def _applied(self, function: Callable[[Block], Any]) -> list[Any]:
+        shared = _dask.delayed(function, pure=False)  # one object in the graph, not one a block
+        apply = _dask.delayed(_apply, pure=False)
+        weights = self._weights or [None] * len(self._parts)
+        blocks = zip(self._parts, weights, self._starts, strict=True)
+        return [apply(shared, *block, self.dtype.str) for block in blocks]
+
+
+def _apply(function: Callable[[Block], Any], part: Any, weight: Any, start: int, dtype: str) -> Any:
+    """The function on a block, on the machine where the block is."""
+    if weight is not None:
+        weight = np.ascontiguousarray(np.ravel(weight), dtype)
+    with np.errstate(under="ignore"):
+        return function(Block(_numbers(part, dtype), weight, start))
+
+
+def _numbers(part: Any, dtype: str) -> Floats:
+    return np.ascontiguousarray(np.asarray(part), dtype)
+
+
+def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
+    """The rows of a Dask array or data frame, after a pass that checks and counts them.
+
+    Raises
+    ------
+    ValueError
+        The collection is of another kind, a column or a value is not a number, or the weights do
+        not belong to the rows. The message names the partition.
+    """
+    X, names, dtype = _as_table(X)
+    n_features = X.shape[1]
+    parts = list(np.ravel(X.to_delayed()))
+    weights = None if sample_weight is None else _weights(sample_weight, len(parts))
+    inspect = _dask.delayed(_inspect, pure=False)
+    both = zip(parts, weights or [None] * len(parts), strict=True)
+    tasks = [inspect(part, i, n_features, dtype, names, w) for i, (part, w) in enumerate(both)]
+    found = _dask.compute(*tasks)
+    for _, problem in found:
+        if problem:
+            raise ValueError(problem)
+    filled = [number for number, (length, _) in enumerate(found) if length]
+    if not filled:
+        raise ValueError("X has 0 rows in all partitions. Pass at least one row.")
+    return DaskRows(
+        [parts[number] for number in filled],
+        None if weights is None else [weights[number] for number in filled],
+        [found[number][0] for number in filled],
+        n_features,
+        dtype,
+        names,
+    )
+
+
+def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:
+    """The collection in blocks of whole rows, the names of the features, and their type."""
+    names = None
+    if hasattr(X, "columns") and hasattr(X, "to_delayed"):
+        for name, kind in zip(X.columns, X.dtypes, strict=True):
+            if getattr(kind, "kind", "O") not in "biuf":
+                raise ValueError(
+                    f"Column {str(name)!r} of X holds {kind}, which is not a number. Leave it "
+                    "out, e.g. X[[names of numeric columns]], or convert it."
+                )
+        names, kinds = [str(name) for name in X.columns], list(X.dtypes)
+    elif isinstance(X, _dask.array.Array) and X.ndim == 2:
+        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        kinds = [X.dtype]
+    else:
+        raise ValueError(
+            f"X is a Dask collection of type {type(X).__name__} that is no table: pass a "
+            "dask.array of two dimensions or a dask.dataframe, with one row per sample."
+        )
+    is_single = all(str(kind).lower() == "float32" for kind in kinds)
+    return X, names, np.dtype(np.float32 if is_single else np.float64).str
+
+
+def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
+    if not _dask.is_dask_collection(sample_weight):
+        raise ValueError(
+            "sample_weight is not a Dask collection, but X is: pass a dask.array or a column of "
+            "the same data frame, with the same partitions."
+        )
+    weights = list(np.ravel(sample_weight.to_delayed()))
+    if len(weights) != n_parts:
+        raise ValueError(
+            f"sample_weight has {len(weights)} partitions and X has {n_parts}: give both the same "
+            "partitions, e.g. with rechunk or repartition."
+        )
+    return weights
+
+
+def _inspect(
+    part: Any, number: int, n_features: int, dtype: str, names: list[str] | None, weight: Any
+) -> tuple[int, str]:
+    """The number of rows of a partition, and what is wrong with it, or nothing."""
+    try:
+        X = _numbers(part, dtype)
+    except (TypeError, ValueError) as error:
+        return 1, f"Partition {number} of X cannot be read as numbers: {error}"
+    if X.ndim != 2 or X.shape[1] != n_features:
+        return 1, (
+            f"Partition {number} of X has shape {X.shape}, but {n_features} columns were expected. "
+            "Check how it is made."
+        )
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        row, column = bad[0]
+        name = int(column) if names is None else names[column]
+        kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+        return 1, (
+            f"X contains {kind} in partition {number}, row {row} of it (counted from 0), column "
+            f"{name!r}. Remove such rows or fill them in, e.g. with X.dropna() or X.fillna(...)."
+        )
+    values = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64).ravel()
+    if len(values) != len(X):
+        return 1, (
+            f"Partition {number} has {len(X)} rows in X and {len(values)} in sample_weight: give "
+            "both the same partitions."
+        )
+    if not (np.isfinite(values) & (values >= 0)).all():
+        return 1, (
+            f"sample_weight is negative or not finite in partition {number}. Weights count copies "
+            "of a row; use 0 to leave a row out."
+        )
+    return len(X), ""

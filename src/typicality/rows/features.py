@@ -1,0 +1,94 @@
+"""What the features of the data look like."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from typicality._typing import Doubles, Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typicality.rows.base import Block
+
+_ROWS_AT_A_TIME = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the features of the data look like, rows of weight zero left out.
+
+    Parameters
+    ----------
+    mean, variance, low, high : arrays of shape (d,), float64
+        Weighted mean and variance, smallest and largest value.
+    """
+
+    mean: Doubles
+    variance: Doubles
+    low: Doubles
+    high: Doubles
+
+    @classmethod
+    def of(cls, X: Floats, sample_weight: Floats | None = None) -> "Features":
+        """The features of rows in memory."""
+        from typicality.rows.array import ArrayRows
+
+        return ArrayRows(X, sample_weight).features
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSums:
+    """Sums over rows from which means follow, and the range of each feature; they add up."""
+
+    total: float
+    first: Doubles
+    low: Doubles
+    high: Doubles
+
+    @classmethod
+    def of(cls, block: "Block") -> "FeatureSums":
+        nothing = np.full((1, block.X.shape[1]), np.inf)
+        sums = [(0.0, np.zeros(block.X.shape[1]), nothing[0], -nothing[0])]
+        # einsum, because a product by BLAS would depend on its threads
+        sums += [
+            (w.sum(), np.einsum("h,hj->j", w, x), x.min(axis=0), x.max(axis=0))
+            for x, w in _doubles(block.X, block.weight)
+        ]
+        total, first, low, high = (np.array(column) for column in zip(*sums, strict=True))
+        return cls(float(total.sum()), first.sum(axis=0), low.min(axis=0), high.max(axis=0))
+
+    def __add__(self, other: "FeatureSums") -> "FeatureSums":
+        return FeatureSums(
+            self.total + other.total,
+            self.first + other.first,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+    @property
+    def mean(self) -> Doubles:
+        return self.first / self.total
+
+    def squares(self, X: Floats, weight: Floats | None) -> Doubles:
+        """Weighted sums of squares about the mean."""
+        mean = self.mean
+        parts = [np.einsum("h,hj->j", w, (x - mean) ** 2) for x, w in _doubles(X, weight)]
+        total: Doubles = np.sum([np.zeros_like(mean), *parts], axis=0)
+        return total
+
+    def features(self, squares: Doubles) -> Features:
+        return Features(self.mean, squares / self.total, self.low, self.high)
+
+
+def _doubles(X: Floats, weight: Floats | None) -> "Iterator[tuple[Doubles, Doubles]]":
+    """Rows of positive weight and their weights, a few thousand at a time, as float64."""
+    for start in range(0, len(X), _ROWS_AT_A_TIME):
+        rows = X[start : start + _ROWS_AT_A_TIME].astype(np.float64, copy=False)
+        if weight is None:
+            yield rows, np.ones(len(rows))
+            continue
+        some = weight[start : start + _ROWS_AT_A_TIME].astype(np.float64)
+        if some.any():
+            yield rows[some > 0], some[some > 0]

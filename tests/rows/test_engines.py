@@ -1,0 +1,269 @@
+"""Every engine gives the sums of the in-memory fold over the same blocks, bit for bit."""
+
+import os
+import signal
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from typicality import (
+    AdaptivePCM,
+    EntropyCMeans,
+    FuzzyCMeans,
+    PossibilisticCMeans,
+    SequentialPCM,
+    SparseAdaptivePCM,
+    open_rows,
+)
+from typicality.exceptions import TableError
+from typicality.rows import ArrayRows, DistinctRows, TreeSum, file
+from typicality.rows.base import Block
+
+dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+import dask.array as da  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("dask")  # one cluster for all
+
+CUTS = {1: (), 3: (250, 700), 17: (*range(60, 900, 60), 900, 930)}
+ESTIMATORS = [
+    FuzzyCMeans(3, random_state=0),
+    EntropyCMeans(3, random_state=0),
+    PossibilisticCMeans(3, random_state=0),
+    PossibilisticCMeans(3, objective="1993", random_state=0),
+    AdaptivePCM(5),
+    SparseAdaptivePCM(5, lam=0.2),
+    SequentialPCM(),
+    SequentialPCM(lam=0.3, init="paper"),
+]
+FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "objective_")
+
+
+@pytest.fixture(scope="module", name="X")
+def three_groups():
+    rng = np.random.default_rng(5)
+    rows = np.concatenate([rng.normal(m, 1.0, (320, 3)) for m in (0.0, 9.0, 18.0)])
+    return rng.permutation(rows)
+
+
+@pytest.fixture(scope="module")
+def weight():
+    return np.random.default_rng(6).integers(0, 4, 960).astype(float)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def chunked(X, cuts):
+    """A Dask array with the blocks of the cuts, and an empty one."""
+    sizes = [stop - start for start, stop in pairwise((0, *cuts, len(X)))]
+    sizes.insert(len(sizes) // 2, 0)
+    return da.from_array(X, chunks=(tuple(sizes), *((n,) for n in X.shape[1:])))
+
+
+def same_fit(one, other):
+    for name in FITTED:
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("n_blocks", CUTS)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
+    blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[n_blocks]))
+    with dask.config.set(scheduler="synchronous"):
+        spread = clone(estimator).fit(chunked(X, CUTS[n_blocks]))
+        same_fit(blocks, spread)
+        assert_array_equal(spread.labels_.compute(), blocks.labels_)
+        assert_array_equal(spread.memberships_.compute(), blocks.memberships_)
+    plain = clone(estimator).fit(X)
+    assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
+    assert_array_equal(blocks.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator):
+    blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[3]))
+    spread = clone(estimator).fit(chunked(X, CUTS[3]))
+    same_fit(blocks, spread)
+    assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=repr)
+def test_weights_follow_their_rows_through_dask(X, weight, estimator):
+    cuts = CUTS[3]
+    blocks = clone(estimator).fit(ArrayRows(X, weight, cuts))
+    with dask.config.set(scheduler="synchronous"):
+        spread = clone(estimator).fit(chunked(X, cuts), sample_weight=chunked(weight, cuts))
+    same_fit(blocks, spread)
+    plain = clone(estimator).fit(X, sample_weight=weight)
+    assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow", "csv"])
+@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=repr)
+def test_files_give_the_bits_of_the_fold_in_memory(tmp_path, monkeypatch, X, estimator, suffix):
+    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    path = tmp_path / f"rows.{suffix}"
+    write(path, X)
+    read = clone(estimator).fit(open_rows(path))
+    blocks = clone(estimator).fit(ArrayRows(X, cuts=range(100, 960, 100)))
+    same_fit(blocks, read)
+    assert_array_equal(read.labels_, blocks.labels_)
+    assert not hasattr(read, "memberships_")
+    assert_array_equal(read.predict(open_rows(path)), blocks.labels_)
+    assert_array_equal(read.predict_memberships(open_rows(path)), blocks.predict_memberships(X))
+
+
+def write(path, X):
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = pa.table({f"x{j}": column for j, column in enumerate(X.T, 1)})
+    writers = {
+        ".npy": lambda: np.save(path, X),
+        ".parquet": lambda: pyarrow.parquet.write_table(table, path, row_group_size=77),
+        ".arrow": lambda: pyarrow.feather.write_feather(table, path, compression="uncompressed"),
+        ".csv": lambda: path.write_text(
+            "x1,x2,x3\n" + "\n".join(",".join(map(repr, row)) for row in X.tolist()) + "\n"
+        ),
+    }
+    writers[path.suffix]()
+
+
+def test_many_files_are_one_table(tmp_path, X):
+    for number, part in enumerate(np.array_split(X, 4)):
+        write(tmp_path / f"part-{number}.parquet", part)
+    model = FuzzyCMeans(3, random_state=0).fit(open_rows(tmp_path / "part-*.parquet"))
+    cuts = np.cumsum([len(part) for part in np.array_split(X, 4)])[:-1]
+    same_fit(model, FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=cuts)))
+    assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
+
+
+def test_a_killed_worker_does_not_change_a_bit(X):
+    expected = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(ArrayRows(X, cuts=CUTS[17]))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        victim = next(iter(cluster.workers.values())).pid
+        timer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        model = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(chunked(X, CUTS[17]))
+        timer.join()
+    same_fit(model, expected)
+
+
+def test_dask_frames_have_names_and_refuse_text(X):
+    frames = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = FuzzyCMeans(3, random_state=0).fit(frames.from_pandas(frame, npartitions=4))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    frame["text"] = "x"
+    with pytest.raises(ValueError, match="Column 'text' of X holds"):
+        FuzzyCMeans(3).fit(frames.from_pandas(frame, npartitions=4))
+
+
+def test_what_is_wrong_with_a_partition_is_named(X):
+    bad = X.copy()
+    bad[800, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in partition 3, row 100 of it .* column 1"):
+        FuzzyCMeans(3).fit(chunked(bad, CUTS[3]))
+    with pytest.raises(ValueError, match="no table"):
+        FuzzyCMeans(3).fit(da.ones(5))
+    with pytest.raises(ValueError, match="same partitions"):
+        FuzzyCMeans(3).fit(chunked(X, CUTS[3]), sample_weight=da.ones(960, chunks=960))
+    with pytest.raises(ValueError, match="needs all rows in memory"):
+        PossibilisticCMeans(3, kernel="local").fit(chunked(X, CUTS[3]))
+
+
+def test_unknown_chunks_are_counted(X):
+    some = chunked(X, CUTS[3])
+    unknown = some[some[:, 0] > -1e9]
+    assert np.isnan(unknown.shape[0])
+    same_fit(
+        FuzzyCMeans(3, random_state=0).fit(unknown),
+        FuzzyCMeans(3, random_state=0).fit(ArrayRows(X, cuts=CUTS[3])),
+    )
+
+
+def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n3,x\n")
+    with pytest.raises(TableError, match="line 3, column 'b'"):
+        open_rows(path)
+    assert open_rows(path, columns=["a"]).n_rows == 2
+    with pytest.raises(TableError, match="no column 'c'"):
+        open_rows(path, columns=["c"])
+    path.write_text("a,b\n1,2\n3,\n")
+    with pytest.raises(TableError, match=r"no number in row 1 .* column 'b'"):
+        open_rows(path)
+    with pytest.raises(TableError, match="matches no file"):
+        open_rows(tmp_path / "*.parquet")
+
+
+def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    rows = open_rows(path)
+    np.save(path, X[:500])
+    with pytest.raises(TableError, match=r"changed|ends early"):
+        FuzzyCMeans(3).fit(rows)
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_tree_sum_adds_neighbours_whatever_comes_next(n):
+    sums = TreeSum()
+    for part in range(n):
+        sums.add(str(part) if n < 2 else f"({part}")
+    level = [str(part) if n < 2 else f"({part}" for part in range(n)]
+    while len(level) > 1:
+        even = len(level) // 2 * 2
+        level = [a + b for a, b in zip(level[0:even:2], level[1:even:2], strict=True)] + level[
+            even:
+        ]
+    assert sums.total() == level[0]
+
+
+@pytest.mark.parametrize("at_most", [10, 100, 5000])
+def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
+    X = rng.integers(0, 40, size=(3000, 2)).astype(float)
+    weight = rng.integers(0, 3, size=3000).astype(float)
+    whole = DistinctRows.of(X, weight, at_most=at_most)
+    parts = ArrayRows(X, weight, (1000, 1001, 2500)).fold(
+        lambda b: DistinctRows.of(b.X, b.weight, at_most=at_most, first_row=b.start)
+    )
+    assert_array_equal(parts.rows, whole.rows)
+    assert_array_equal(parts.weight, whole.weight)
+    assert_array_equal(X[parts.index], whole.rows)
+    assert parts.n_distinct == whole.n_distinct
+
+
+def test_rows_are_taken_by_their_numbers(tmp_path, monkeypatch, X):
+    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    np.save(tmp_path / "rows.npy", X)
+    index = np.array([900, 3, 3, 499])
+    assert_array_equal(open_rows(tmp_path / "rows.npy").take(index), X[index])
+    moved = ArrayRows(X, cuts=(50,)).moved(lambda rows: 2 * rows)
+    assert_array_equal(moved.take(index), 2 * X[index])
+    assert isinstance(moved.fold(lambda block: block.X.sum()), float)
+    assert Block(X, None, 0).start == 0
