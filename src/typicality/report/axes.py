@@ -146,7 +146,7 @@ def outlier_axes(
     values closer. Tried are all pairs of the eight features that are named most often as reasons
     for outliers, and of those named for the worst one. Of the pairs in which the worst outlier is
     outside of the crowd, that one is chosen in which most of the crowd is denser than an outlier,
-    on average over outliers.
+    on average over outliers; the k-th worst counts 1 / k.
 
     If there is no such pair, the worst outlier is unusual by a combination of features. Then the
     second axis is the score (feature number d), in which the worst row is lowest by definition.
@@ -168,11 +168,12 @@ def outlier_axes(
     tried = np.array(list(dict.fromkeys(order[order >= 0].tolist())), dtype=np.intp)[:_MOST_TRIED]
     crowd = np.arange(0, len(values), -(-len(values) // _CROWD))
     planes = _Planes(values[:, tried], crowd, rows[flagged])
+    weights = 1.0 / np.arange(1, len(flagged) + 1)
     best, most = None, -np.inf
     for pair in combinations(range(len(tried)), 2):
         outside = planes.denser_shares(*pair)
-        if outside[0] >= OUTSIDE and outside.mean() > most:
-            best, most = pair, float(outside.mean())
+        if outside[0] >= OUTSIDE and outside @ weights > most:
+            best, most = pair, float(outside @ weights)
     if best is None:
         return [int(tried[0]) if len(tried) else 0, values.shape[1]], False
     return sorted(tried[list(best)].tolist()), True

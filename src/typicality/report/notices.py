@@ -38,6 +38,7 @@ _IN_WORDS = [
     (r"The iteration may go in a cycle[^.]*\.", ""),
     (r"The spread eta (of \S+ cluster\(s\) )?is degenerate(?: \(.*?\))?:",
      r"The width \1has no meaning:"),
+    (r" in the space of the kernel", ""),
     (r"\bfeature\b", "column"), (r"\bfeatures\b", "columns"), (r"\bprototypes\b", "centres"),
 ]  # fmt: skip
 _COMMAND_LINE = re.compile(r" \(On the command line: [^)]*\)")

@@ -1,14 +1,14 @@
-// Colours: eight that colour-blind people tell apart, each with a second shade; all stand out from the
-// paper of their theme by 3 to 1 at least.
+// Colours: twice eight, of which colour-blind people tell each eight apart, and others all sixteen; the second
+// eight go with another shape. All stand out from the paper of their theme by 3 to 1 at least.
 
 const HUES = {
   light: [
-    "#106ee7", "#ce8500", "#25a06b", "#d21d12", "#23448e", "#c15ec5", "#68812e", "#041c25",
-    "#093c7f", "#714900", "#14583b", "#74100a", "#7f93bd", "#6a346c", "#394719", "#6d7b81",
+    "#106ee7", "#ce8500", "#2da17c", "#d21d12", "#1f3488", "#b660b0", "#2f7403", "#041c25",
+    "#174167", "#7c4e00", "#155e48", "#5a0000", "#7f93bd", "#491442", "#4b3b2b", "#6d7b81",
   ],
   dark: [
-    "#3f94e0", "#e69f00", "#1fb98d", "#f2743d", "#93d5f5", "#dd96be", "#f0e442", "#f1efe8",
-    "#a9cff1", "#f4d48c", "#9ae0cc", "#f9c0a8", "#557c8e", "#f0d0e2", "#8b8426", "#8c8b87",
+    "#3f94e0", "#c0c400", "#39bf7f", "#f2743d", "#6fc7f3", "#ef9bc6", "#fdd92e", "#f1efe8",
+    "#c4bdfb", "#f1f782", "#bcffde", "#f9c0a8", "#557c8e", "#f0d0e2", "#8b8426", "#a18ea1",
   ],
 };
 const N_SLOTS = 32; // colours and shapes together

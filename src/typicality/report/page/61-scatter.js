@@ -234,7 +234,9 @@ function drawNumbers(marks) {
   const roomy = nClusters <= 40;
   marks.font = fontOf(nClusters <= 12 ? 12 : 11, 650);
   marks.textAlign = "center";
-  for (const { label, x, y, fromX, fromY } of numbersWithRoom(Math.min(nClusters, 100), roomy)) {
+  const numbers = numbersWithRoom(Math.min(nClusters, 100), roomy);
+  document.documentElement.dataset.numbered = String(numbers.length);
+  for (const { label, x, y, fromX, fromY } of numbers) {
     if (x !== fromX || y !== fromY) drawLeader(marks, fromX, fromY, x, y);
     if (roomy) drawPill(marks, x, y, label);
     marks.strokeStyle = cssOf(ink.paper);

@@ -54,10 +54,10 @@ function rowCard(row) {
   return [button, about, element("ul", { className: "reasons", children: reasonsOf(row) })];
 }
 
-// What a person calls a row: its first column of text, or its number.
+// What a person calls a row: a column of text that tells rows apart, or its number.
 function nameOfRow(row) {
-  const text = naming[0]?.values[naming[0].codes[row]];
-  return text || rowName(row);
+  const cell = naming.find(({ values }) => values.length > n / 2);
+  return cell?.values[cell.codes[row]] || rowName(row);
 }
 
 // Columns of numbers, which took no part, name nothing.
