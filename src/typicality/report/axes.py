@@ -14,7 +14,7 @@ from typicality.fitted import FittedView
 from typicality.geometry.typical_rows import robust_scale
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import largest
+from typicality.report.outliers import Explanation, largest
 
 _MOST_VALUES = 2_500_000  # of all axes together: 10 MB, 13 in the page
 _MOST_AXES = 1000
@@ -43,7 +43,7 @@ def choose_axes(
     shown: Places,
     *,
     importance: Doubles,
-    outliers: tuple[Places, Doubles],
+    outliers: Explanation,
 ) -> tuple[Places, dict[str, Any]]:
     """Features, the most important ones where all are too many, and principal axes.
 
@@ -59,8 +59,8 @@ def choose_axes(
         Those on the page.
     importance : array of shape (d,)
         Which features to keep.
-    outliers : (array of int, array of shape (m, d))
-        The least typical rows, the worst first, and their deviations.
+    outliers : Explanation
+        The least typical rows, the worst first.
 
     Returns
     -------
@@ -80,15 +80,7 @@ def choose_axes(
             "that tell most about clusters and outliers."
         )
     axes = [(features.names[j], features.shown[shown, j]) for j in kept] + made
-    start, words = [len(kept), len(kept) + 1] if made else [0, 1], None
-    east_north = find_map([features.names[j] for j in kept], features.shown[:, kept])
-    if view.kind == "detector" and view.n_unassigned:
-        rows, deviations = outliers
-        start, stands_out = outlier_axes(view, features.shown[:, kept], rows, deviations[:, kept])
-        start = [len(axes) if axis == len(kept) else axis for axis in start]
-        words = _STAND_OUT if stands_out else _BY_SCORE
-    if east_north is not None and (words is None or set(start) == set(east_north)):
-        start = list(east_north)
+    start, words = _opening_axes(view, features, kept, outliers, n_made=len(made))
     return kept, {
         "axes": [
             {
@@ -100,8 +92,24 @@ def choose_axes(
         ],
         "features_note": left_out,
         "start_axes": start,
-        "start_words": words if n_features > 1 else None,
+        "start_words": words,
     }
+
+
+def _opening_axes(
+    view: FittedView, features: FeatureTable, kept: Places, outliers: Explanation, *, n_made: int
+) -> tuple[list[int], str | None]:
+    """The two axes that a page opens with, and a sentence about them."""
+    values, deviations = features.shown[:, kept], outliers.deviations[:, kept]
+    start, words = [len(kept), len(kept) + 1] if n_made else [0, 1], None
+    if view.kind == "detector" and view.n_unassigned:
+        start, stands_out = outlier_axes(view, values, outliers.rows, deviations)
+        start = [len(kept) + n_made if axis == len(kept) else axis for axis in start]
+        words = _STAND_OUT if stands_out else _BY_SCORE
+    east_north = find_map([features.names[j] for j in kept], values)
+    if east_north is not None and (words is None or set(start) == set(east_north)):
+        start = list(east_north)
+    return start, words if len(features.names) > 1 else None
 
 
 def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Floats]]:

@@ -68,24 +68,20 @@ def build_payload(
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
-        _check_reportable(model)
-        check_is_fitted(model)
-        rows = check_rows(model, X, training=False)
-        explanation = explain(model, X, FeatureTable.of(model, rows, display))
+        explanation = _explain_rows(model, X, display)
     found, features = explanation.view, explanation.features
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     clusters = ClusterTable.of(explanation)
     branches = _branches(found, max_rows)
-    peaks = [] if found.tree is None else found.tree.row_of[[b["peak"] for b in branches]]
-    wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
+    wanted = _wanted(found, branches, clusters)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
     importance = _importance(clusters.deviations, PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
-    worst = (outliers.rows, outliers.deviations)
-    kept, axes = choose_axes(found, features, shown, importance=importance, outliers=worst)
+    kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
+    notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
     return {
         "format": _FORMAT,
         "title": clean_text(_title(found) if title is None else title),
@@ -104,13 +100,16 @@ def build_payload(
         "separation_words": clusters.separation_words,
         "outliers": _outliers_payload(outliers, shown, kept),
         "outlier_words": outliers.words,
-        "notes": [
-            list(map(clean_text, note))
-            for note in notes
-            or _default_notes(model, found, len(features.names), len(clusters.labels))
-        ],
+        "notes": [list(map(clean_text, note)) for note in notes],
         "warnings": [clean_text(text) for text in warnings],
     }
+
+
+def _explain_rows(model: Any, X: Any, display: Any) -> Explanation:
+    _check_reportable(model)
+    check_is_fitted(model)
+    rows = check_rows(model, X, training=False)
+    return explain(model, X, FeatureTable.of(model, rows, display))
 
 
 def _title(found: FittedView) -> str:
@@ -124,6 +123,13 @@ def _branches(found: FittedView, max_rows: int) -> list[dict[str, Any]]:
     return choose_branches(
         found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
     )
+
+
+def _wanted(found: FittedView, branches: list[dict[str, Any]], clusters: ClusterTable) -> Places:
+    """Rows that a page must show: the peaks of branches, and the most typical rows."""
+    nodes = [branch["peak"] for branch in branches]
+    peaks = nodes if found.tree is None else found.tree.row_of[nodes]
+    return np.append(peaks, clusters.typical_rows).astype(np.intp)
 
 
 def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:

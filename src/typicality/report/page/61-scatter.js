@@ -225,7 +225,7 @@ function drawNumbers(marks) {
   marks.lineJoin = "round";
   if (detects) {
     const taken = [];
-    Array.from(data.outliers.index.subarray(0, 3)).filter((row) => state.labels[row] < 0 && row !== state.found)
+    Array.from(data.outliers.index.subarray(0, 3)).filter((row) => state.labels[row] < 0 && (!state.nSelected || state.selected[row]) && row !== state.found)
       .forEach((row) => drawName(marks, row, taken));
     return;
   }
