@@ -25,7 +25,7 @@ from typicality.report import Report
 
 FOLDER = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-WIDE = {"width": 1280, "height": 860}
+WIDE = {"width": 1280, "height": 1150}
 
 
 def shapes(n: int, noise: int) -> np.ndarray:

@@ -27,7 +27,7 @@ def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     if model is not chosen_method(model):
         return (
             f"The methods that were asked agree {_agree(model.agreement_)} on this answer "
-            f"({_digits(model.agreement_)}, where 1 is the same answer and 0 is chance)."
+            f"({model.agreement_:.2f}, where 1 is the same answer and 0 is chance)."
         )
     if getattr(model, "evidence_", None) is not None:
         return _of_evidence(model)
@@ -56,7 +56,7 @@ def _of_evidence(model: Any) -> str:
         return f"One cluster, because {gap} in a single cluster, and 1 is needed for a second one."
     scales = (
         f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
-        f"({_digits(model.agreement_)} of 1)"
+        f"({model.agreement_:.2f} of 1)"
     )
     if evidence < 1:
         return (
