@@ -19,12 +19,13 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from sklearn.datasets import load_wine
 
-from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality.preprocessing import ColumnScaler
 from typicality.report import Report
 
 FOLDER = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-WIDE = {"width": 1280, "height": 860}
+WIDE = {"width": 1280, "height": 1150}
 
 
 def shapes(n: int, noise: int) -> np.ndarray:
@@ -57,6 +58,25 @@ def report_of_wine() -> str:
     model = FuzzyCMeans(3, m=1.4, random_state=0).fit(X)
     cells = {"cultivar": [f"cultivar {kind}" for kind in wine.target]}
     return Report.from_estimator(model, X, title="wine.csv", display=wine.data, cells=cells).html
+
+
+def report_of_outliers() -> str:
+    """The report of a detector: measurements of wines, two of them mistyped."""
+    wine = load_wine(as_frame=True)
+    data = wine.data[["alcohol", "malic_acid", "ash", "flavanoids", "color_intensity", "proline"]]
+    data = data.copy()
+    data.loc[41, "ash"], data.loc[120, "alcohol"] = 23.2, 21.3
+    X = ColumnScaler().fit_transform(data)
+    model = OneClusterPCM(contamination=0.03).fit(X)
+    cells = {"cultivar": [f"cultivar {kind}" for kind in wine.target]}
+    return Report.from_estimator(model, X, title="wine.csv", display=data, cells=cells).html
+
+
+def find_row(page: Page) -> None:
+    """Ask for a row by its number."""
+    page.fill("#find", "41")
+    page.press("#find", "Enter")
+    page.wait_for_timeout(800)  # the plot comes into sight
 
 
 def move_slider(page: Page) -> None:
@@ -120,6 +140,13 @@ def main() -> None:
         shoot(browser, stars, "slider", move_slider)
         shoot(browser, stars, "selection", select_rows)
         shoot(browser, report_of_wine(), "memberships", stay)
+        shoot(
+            browser,
+            report_of_outliers(),
+            "outliers",
+            find_row,
+            viewport={"width": 1280, "height": 980},
+        )
         many = report_of_shapes(36_000, 10_000, "survey.csv")
         shoot(browser, many, "100000-rows", stay)
 

@@ -56,6 +56,8 @@ class FittedView:
         The first prototype of each label, if prototypes have coordinates.
     p_values : array of shape (n,), optional
         Of a detector, the p-value of each row; of a training row, its rank as a share of them all.
+    fdr : float, optional
+        Of a detector, the rate of false discoveries by which rows were flagged.
     find_distance : callable, optional
         Computes how far each row is from the others, for `depth`.
     find_typical_rows : callable, optional
@@ -76,6 +78,7 @@ class FittedView:
     shares: bool = False
     centers: Floats | None = None
     p_values: Doubles | None = None
+    fdr: float | None = None
     find_distance: Callable[[], Doubles] | None = None
     find_typical_rows: Callable[[], TypicalRows] | None = None
 
@@ -251,6 +254,7 @@ def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> Fi
         cut=float(cut),
         memberships=typicality[:, None],
         p_values=p_values,
+        fdr=fdr,
         find_typical_rows=model._typical_rows if model._knows_its_rows else None,
     )
 

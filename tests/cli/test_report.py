@@ -173,3 +173,16 @@ def test_record_cannot_write_to_the_terminal_or_ask_for_a_command(run, saved, gr
     assert done.exit_code == 3
     assert not set("\x1b\x07\u202e") & set(done.stderr)
     assert done.stderr.count("\n") == 1
+
+
+def test_warnings_on_the_page_speak_to_its_reader(run, saved):
+    record = json.loads((saved / "run.json").read_text(**TEXT))
+    warning = "Only 3 of 9 rows are above the levels of the clusters. Use assign='all'."
+    option = "(On the command line: --assign.)"
+    record["warnings"] = [f"{warning} {option}"]
+    (saved / "run.json").write_text(json.dumps(record), **TEXT)
+    assert run("report", saved, "--force").exit_code == 0
+    page = (saved / "report.html").read_text(**TEXT)
+    payload = json.loads(page.split('id="payload">')[1].split("</script>")[0])
+    assert payload["warnings"] == ["Only 3 of 9 rows are above the levels of the clusters."]
+    assert ["Warning of the run", f"{warning} {option}"] in payload["notes"]

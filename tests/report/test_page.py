@@ -283,3 +283,32 @@ def test_every_colour_of_a_cluster_stands_out_from_the_paper(theme, place):
     for colour in [*hues, nowhere]:
         low, high = sorted(map(relative_luminance, (colour, paper)))
         assert (high + 0.05) / (low + 0.05) >= 3.0
+
+
+# How colour-blind people see colours (Machado et al. 2009), in linear RGB.
+SIGHT = {
+    "normal": np.eye(3),
+    "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+def oklab(colour, sight):
+    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.asarray(SIGHT[sight]) @ linear, 0, 1)
+    cones = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]]
+    lab = [[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
+    return np.asarray(lab) @ np.cbrt(np.asarray(cones) @ seen)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_that_share_a_shape_differ_for_everybody(theme, sight):
+    script = files("typicality.report") / "page" / "50-colours.js"
+    found = re.search(rf"{theme}: \[(.*?)\]", script.read_text(encoding="utf-8"), re.DOTALL)[1]
+    seen = np.array([oklab(colour, sight) for colour in re.findall(r"#\w{6}", found)])
+    apart = np.linalg.norm(seen[:, None] - seen, axis=2) + np.eye(16)
+    assert min(apart[:8, :8].min(), apart[8:, 8:].min()) > 0.055
+    assert sight != "normal" or apart.min() > 0.065

@@ -176,7 +176,7 @@ def test_cells_are_kept_as_distinct_texts(prototypes, rows):
 
 
 def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, rows, monkeypatch):
-    monkeypatch.setattr("typicality.report.shown._MOST_CHARACTERS", 5_000)
+    monkeypatch.setattr("typicality.report.shown._MOST_CHARACTERS", 2_500)
     cells = {"story": ["x" * 500] * len(rows), "number": [str(i) for i in range(len(rows))]}
     payload = build_payload(prototypes, rows, cells=cells)
     assert [column["name"] for column in payload["cells"]] == ["story"]
@@ -189,7 +189,7 @@ def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, ro
 
 def test_notes_say_what_was_run(cutter, detector, sequential, rows):
     notes = dict(build_payload(cutter, rows)["notes"])
-    assert notes["Data"] == "400 rows, 3 features."
+    assert notes["Data"] == "400 rows, 3 columns."
     assert "core of no cluster" in notes["Result"]
     assert "default parameters" in notes["Method"]
     assert "onverged after" in notes["Iterations"]

@@ -180,6 +180,7 @@ def write_page(
     """
     from typicality.report import Report
     from typicality.report.assembly import assemble
+    from typicality.report.notices import for_readers
     from typicality.report.payload import build_payload
 
     payload = build_payload(
@@ -189,7 +190,7 @@ def write_page(
         cells=_named_first(rows.texts, record["results"].get("named_by")),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
-        warnings=record["warnings"],
+        warnings=for_readers(record["warnings"]),
         random_state=record["seed"],
     )
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
@@ -223,6 +224,7 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Iterations", f"{counted(results['n_iter'], 'iteration')}, {results['status']}."),
         ("Sums", f"{results['plan']['method']}: {results['plan']['reason']}"),
         ("Command", record["command"]),
+        *(("Warning of the run", text) for text in record["warnings"]),
         ("Versions", f"{versions}."),
     ]
 

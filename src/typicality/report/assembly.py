@@ -63,7 +63,7 @@ def encoded(values: Any, dtype: str) -> dict[str, str]:
     ----------
     values : array
         The values; numbers too large for "f4" become the largest there is.
-    dtype : {"f8", "f4", "i4", "u1"}
+    dtype : {"f8", "f4", "i4", "i2", "u2", "u1"}
         What they are written as.
     """
     array = np.asarray(values)

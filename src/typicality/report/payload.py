@@ -17,6 +17,8 @@ from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
 from typicality.geometry.checks import check_rows
 from typicality.report.assembly import clean_text, encoded
+from typicality.report.axes import choose_axes
+from typicality.report.certainty import how_sure
 from typicality.report.clusters import (
     PROFILE_LENGTH,
     ClusterTable,
@@ -24,15 +26,18 @@ from typicality.report.clusters import (
     tree_payload,
 )
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, largest
-from typicality.report.shown import choose_axes, choose_cells, choose_rows
+from typicality.report.outliers import Explanation, deviations_of, largest
+from typicality.report.shown import choose_cells, choose_rows
 
 _FORMAT = 1
 _KINDS = {"tree": "tree", "prototypes": "memberships", "detector": "typicality"}  # on the page
 _FEWEST_ROWS = 10
 _MOST_MEMBERSHIPS = 1_000_000
 _REASONS = 3  # features named for an outlier
+_MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
+_ROW_WORDS = "Rows are counted from 0, as in the data."
+_NUMBER_WORDS = "Rows are called by their {} in the data."
 _LONGEST_VALUE = 60  # characters of a parameter
 _ENDINGS = {
     "converged": "It converged after {n}.",
@@ -63,50 +68,78 @@ def build_payload(
     max_rows = check_whole(max_rows, "max_rows", least=_FEWEST_ROWS)
     notes, warnings = _check_sentences(notes, warnings)
     if explanation is None:
-        _check_reportable(model)
-        check_is_fitted(model)
-        rows = check_rows(model, X, training=False)
-        explanation = explain(model, X, FeatureTable.of(model, rows, display))
+        explanation = _explain_rows(model, X, display)
     found, features = explanation.view, explanation.features
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
     clusters = ClusterTable.of(explanation)
-    branches, peaks = [], []
-    if found.tree is not None:
-        branches = choose_branches(
-            found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
-        )
-        peaks = [found.tree.row_of[branch["peak"]] for branch in branches]
-    wanted = np.append(peaks, clusters.typical_rows).astype(np.intp)
+    branches = _branches(found, max_rows)
+    wanted = _wanted(found, branches, clusters)
     shown, sample_note = choose_rows(found, max_rows, wanted=wanted, random_state=random_state)
     outliers = explanation.among(shown)
     importance = _importance(clusters.deviations, PROFILE_LENGTH)
     importance += _importance(outliers.deviations, _REASONS)
-    kept, axes = choose_axes(found, features, shown, importance=importance)
-    axis, deviations = largest(outliers.deviations[:, kept], _REASONS)
-    memberships = found.memberships if found.kind == "prototypes" else None
-    if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
-        memberships = None
+    kept, axes = choose_axes(found, features, shown, importance=importance, outliers=outliers)
     notes = notes or _default_notes(model, found, len(features.names), len(clusters.labels))
-    if title is None:
-        what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
-        title = f"{what} in {counted(found.n_rows, 'row')}"
-    row_words = f"Rows are called by their {clean_text(row_word)} in the data."
-    if row_numbers is None:
-        row_words = "Rows are counted from 0, as in the data."
     return {
         "format": _FORMAT,
-        "title": clean_text(title),
+        "title": clean_text(_title(found) if title is None else title),
         "made_by": f"typicality {typicality.__version__}",
+        "certainty": how_sure(model, found, clusters),
         "n_rows": found.n_rows,
         "sample_note": sample_note,
         "row": encoded(numbers[shown], "i4"),
         "row_word": clean_text(row_word),
-        "row_words": row_words,
+        "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(clean_text(row_word)),
         **axes,
         **choose_cells(cells, shown),
+        **_rows_payload(found, shown),
+        "tree": tree_payload(found, branches, shown),
+        "clusters": _clusters_payload(clusters, found, kept, numbers),
+        "separation_words": clusters.separation_words,
+        "outliers": _outliers_payload(outliers, shown, kept),
+        "outlier_words": outliers.words,
+        "notes": [list(map(clean_text, note)) for note in notes],
+        "warnings": [clean_text(text) for text in warnings],
+    }
+
+
+def _explain_rows(model: Any, X: Any, display: Any) -> Explanation:
+    _check_reportable(model)
+    check_is_fitted(model)
+    rows = check_rows(model, X, training=False)
+    return explain(model, X, FeatureTable.of(model, rows, display))
+
+
+def _title(found: FittedView) -> str:
+    what = "Outliers" if found.kind == "detector" else "Clusters and outliers"
+    return f"{what} in {counted(found.n_rows, 'row')}"
+
+
+def _branches(found: FittedView, max_rows: int) -> list[dict[str, Any]]:
+    if found.tree is None:
+        return []
+    return choose_branches(
+        found.tree, found.labels, min_cluster_size=found.min_size, max_rows=max_rows
+    )
+
+
+def _wanted(found: FittedView, branches: list[dict[str, Any]], clusters: ClusterTable) -> Places:
+    """Rows that a page must show: the peaks of branches, and the most typical rows."""
+    nodes = [branch["peak"] for branch in branches]
+    peaks = nodes if found.tree is None else found.tree.row_of[nodes]
+    return np.append(peaks, clusters.typical_rows).astype(np.intp)
+
+
+def _rows_payload(found: FittedView, shown: Places) -> dict[str, Any]:
+    """The label of each row and how typical it is."""
+    memberships = found.memberships if found.kind == "prototypes" else None
+    if memberships is not None and memberships[shown].size > _MOST_MEMBERSHIPS:
+        memberships = None
+    return {
         "kind": _KINDS[found.kind],
+        "shares": found.shares,
         "labels": encoded(found.labels[shown], "i4"),
         "fitted_words": found.fitted_words,
         "strength": encoded(found.strength[shown], "f8"),
@@ -117,17 +150,28 @@ def build_payload(
         "cut": _number(found.cut),
         "levels": None if found.levels is None else [_number(level) for level in found.levels],
         "memberships": None if memberships is None else encoded(memberships[shown], "f4"),
-        "tree": tree_payload(found, branches, shown),
-        "clusters": _clusters_payload(clusters, found, kept, numbers),
-        "separation_words": clusters.separation_words,
-        "outliers": {
-            "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
-            "axis": encoded(axis.ravel(), "i4"),
-            "deviations": encoded(deviations.ravel(), "f4"),
-        },
-        "outlier_words": outliers.words,
-        "notes": [list(map(clean_text, note)) for note in notes],
-        "warnings": [clean_text(text) for text in warnings],
+    }
+
+
+def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dict[str, Any]:
+    """The rows that are listed, and the reasons for these and for as many others as there is room.
+
+    `explained` is None where that is every row shown. Deviations are in tenths.
+    """
+    room = max(len(outliers.rows), _MOST_EXPLAINED // max(len(outliers.features.names), 1))
+    explained = None
+    rows = shown
+    if len(shown) > room:
+        order = shown[np.argsort(outliers.view.depth[shown], kind="stable")]
+        rows = np.union1d(outliers.rows, order[: room - len(outliers.rows)])
+        explained = encoded(np.searchsorted(shown, rows), "i4")
+    found = deviations_of(outliers.view, outliers.features, outliers.centers, rows)
+    axis, deviations = largest(found.values[:, kept], _REASONS)
+    return {
+        "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
+        "explained": explained,
+        "axis": encoded(axis.ravel(), "i2"),
+        "tenths": encoded(np.rint(10 * deviations.ravel()).clip(-32767, 32767), "i2"),
     }
 
 
@@ -204,7 +248,7 @@ def _default_notes(model: Any, found: FittedView, n_features: int, n_clusters: i
     model = chosen_method(model)
     plan = model.plan_
     return [
-        ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'feature')}."),
+        ("Data", f"{counted(found.n_rows, 'row')}, {counted(n_features, 'column')}."),
         *([] if explained is None else [("Choice", explained)]),
         ("Method", _method(model)),
         ("Result", _result(found, n_clusters)),

@@ -1,6 +1,6 @@
 // The payload, decoded once: typed arrays of the rows shown, and the words that go with them.
 
-const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array };
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, u2: Uint16Array, u1: Uint8Array };
 
 function decode(array) {
   if (array === null || array === undefined) return null;
@@ -40,13 +40,15 @@ function readPayload() {
     tree: decodeTree(raw.tree),
     outliers: {
       index: decode(raw.outliers.index),
+      explained: decode(raw.outliers.explained), // null: every row shown
       axis: decode(raw.outliers.axis),
-      deviations: decode(raw.outliers.deviations),
+      tenths: decode(raw.outliers.tenths),
     },
   };
 }
 
 const data = readPayload();
+data.axes.push({ name: data.strength_name, values: data.strength, feature: false });
 const n = data.row.length;
 const rowName = (row) => `${data.row_word[0].toUpperCase()}${data.row_word.slice(1)} ${data.row[row]}`;
 const isSample = n < data.n_rows;

@@ -14,12 +14,13 @@ const state = {
   selectionName: "",
   selectedLabel: false, // whether that is the name of a label
   hovered: -1,
+  found: -1, // the row that was asked for
 };
 
 // ---- drawing, at most once a frame ---------------------------------------------------------------
 
 // Plots measure their boxes: they come before words and tables, which move things.
-const views = new Map(["scatter", "marks", "histogram", "tree", "level", "legend", "clusters", "outliers", "selection"]
+const views = new Map(["paint", "scatter", "marks", "histogram", "tree", "level", "legend", "clusters", "outliers", "found", "selection"]
   .map((name) => [name, () => {}])); // name -> function that draws
 const waiting = new Set();
 let frame = 0;
@@ -92,12 +93,13 @@ function relabelSoon() {
 }
 
 function select(rows, name) {
+  state.found = -1;
   state.selected = rows;
   state.nSelected = rows.reduce((sum, one) => sum + one, 0);
   state.selectionName = name;
   state.selectedLabel = false;
   if (state.nSelected) announce(`${count(state.nSelected, "row")} selected: ${name}.`);
-  refresh("scatter", "marks", "legend", "tree", "clusters", "selection");
+  refresh("scatter", "marks", "legend", "tree", "clusters", "found", "selection");
 }
 
 function clearSelection() {

@@ -1,17 +1,25 @@
-// Colours: eight that colour-blind people tell apart, each with a second shade; all stand out from the
-// paper of their theme by 3 to 1 at least.
+// Colours: twice eight, of which colour-blind people tell each eight apart, and others all sixteen; the second
+// eight go with another shape. All stand out from the paper of their theme by 3 to 1 at least.
 
 const HUES = {
   light: [
-    "#106ee7", "#ce8500", "#25a06b", "#d21d12", "#23448e", "#c15ec5", "#68812e", "#041c25",
-    "#093c7f", "#714900", "#14583b", "#74100a", "#7f93bd", "#6a346c", "#394719", "#6d7b81",
+    "#106ee7", "#ce8500", "#2da17c", "#d21d12", "#1f3488", "#b660b0", "#2f7403", "#041c25",
+    "#174167", "#7c4e00", "#155e48", "#5a0000", "#7f93bd", "#491442", "#4b3b2b", "#6d7b81",
   ],
   dark: [
-    "#3f94e0", "#e69f00", "#1fb98d", "#f2743d", "#93d5f5", "#dd96be", "#f0e442", "#f1efe8",
-    "#a9cff1", "#f4d48c", "#9ae0cc", "#f9c0a8", "#557c8e", "#f0d0e2", "#8b8426", "#8c8b87",
+    "#3f94e0", "#c0c400", "#39bf7f", "#f2743d", "#6fc7f3", "#ef9bc6", "#fdd92e", "#f1efe8",
+    "#c4bdfb", "#f1f782", "#bcffde", "#f9c0a8", "#557c8e", "#f0d0e2", "#8b8426", "#a18ea1",
   ],
 };
-const N_SLOTS = HUES.light.length;
+const N_SLOTS = 32; // colours and shapes together
+const OUTLIER = 3; // the place of the colour of outliers
+
+// From low to high, in even steps of lightness that colour-blind people see too (viridis, without the end
+// that is near the paper).
+const RAMPS = {
+  light: ["#7ad151", "#43bf70", "#22a884", "#21908d", "#2b758e", "#365c8d", "#414487", "#482677", "#440154"],
+  dark: ["#414487", "#365c8d", "#2b758e", "#21908d", "#22a884", "#43bf70", "#7ad151", "#bddf26", "#fde725"],
+};
 
 function parseColour(text) {
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
@@ -20,11 +28,18 @@ function parseColour(text) {
 const cssOf = (colour) => `rgb(${colour.join(" ")})`;
 
 // Set by applyTheme: everything that is drawn on a canvas takes its colours from here.
-const ink = { palette: [], unassigned: [], paper: [], line: [], text: "", faint: "", accent: "" };
+const ink = { palette: [], ramp: [], unassigned: [], paper: [], line: [], text: "", faint: "", accent: "" };
+
+const slotOf = (label) => state.slots[label] ?? label % N_SLOTS;
 
 function colourOf(label) {
-  return label < 0 ? ink.unassigned : ink.palette[state.slots[label] ?? label % N_SLOTS];
+  if (label < 0) return detects ? ink.palette[OUTLIER] : ink.unassigned;
+  return ink.palette[slotOf(label) % ink.palette.length];
 }
+
+// Eight clusters are discs, the next eight squares, and so on: colour alone never tells.
+const SHAPES = ["disc", "square", "triangle", "diamond"];
+const shapeOf = (slot) => Math.floor(slot / 8) % SHAPES.length;
 
 // ---- a cluster keeps its colour while the level moves --------------------------------------------
 
@@ -70,6 +85,7 @@ function applyTheme() {
   const read = (name) => css.getPropertyValue(name).trim();
   Object.assign(ink, {
     palette: HUES[theme].map(parseColour),
+    ramp: RAMPS[theme].map(parseColour),
     unassigned: parseColour(read("--unassigned")),
     paper: parseColour(read("--plot")),
     line: parseColour(read("--grid")),

@@ -1,4 +1,4 @@
-// Points as pixels: discs are stamped into a buffer, because 100,000 arcs would take too long.
+// Points as pixels: shapes are stamped into a buffer, because 100,000 arcs would take too long.
 
 // A canvas with the size of its box, in the pixels of the screen.
 function fitCanvas(canvas) {
@@ -13,14 +13,22 @@ function fitCanvas(canvas) {
   return { ratio, width: box.width, height: box.height };
 }
 
-// How far a disc (or, with a hole, a ring) covers the pixels around its centre, in 256ths.
-function makeStamp(radius, hole, opacity, stride) {
-  const reach = Math.ceil(radius);
+// How far from the centre of a shape a pixel is: the shape ends at its radius. Areas are about equal.
+const DISTANCES = [
+  (x, y) => Math.hypot(x, y),
+  (x, y) => 1.13 * Math.max(Math.abs(x), Math.abs(y)),
+  (x, y) => 1.3 * Math.max(y, 0.866 * Math.abs(x) - 0.5 * y),
+  (x, y) => 0.8 * (Math.abs(x) + Math.abs(y)),
+];
+
+// How far a shape (or, with a hole, its rim) covers the pixels around its centre, in 256ths.
+function makeStamp(shape, radius, hole, opacity, stride) {
+  const reach = Math.ceil(1.6 * radius);
   const offsets = [];
   const covers = [];
   for (let y = -reach; y <= reach; y++) {
     for (let x = -reach; x <= reach; x++) {
-      const distance = Math.hypot(x, y);
+      const distance = DISTANCES[shape](x, y);
       const inside = clamp(radius - distance + 0.5, 0, 1);
       const outside = hole > 0 ? clamp(distance - hole + 0.5, 0, 1) : 1;
       const cover = Math.round(256 * opacity * inside * outside);

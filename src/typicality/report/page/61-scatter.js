@@ -37,7 +37,8 @@ function chooseAxes() {
 // Many rows, and a small plot, ask for small points.
 function pointRadius() {
   const room = Math.min(1, Math.sqrt(scatter.box.clientWidth / 560));
-  return clamp(4.6 * room * (150 / Math.max(n, 1)) ** 0.2, 1.25, 4.6);
+  const least = state.summary?.nClusters > 8 ? 2 : 1.25; // shapes need room
+  return clamp(4.6 * room * (150 / Math.max(n, 1)) ** 0.2, least, 4.6);
 }
 
 // ---- drawing -------------------------------------------------------------------------------------
@@ -100,27 +101,32 @@ function placeRows(ratio) {
   }
 }
 
-// First the rows that stay in the background, then those that matter.
+// First the rows that stay in the background, then those that matter; outliers last of all, and larger.
 function stampRows(ratio) {
   const { pixels: { words, image }, pixelOf } = scatter;
   const stamps = makeStamps(ratio, image.width);
-  const colours = Uint32Array.from({ length: state.summary.nClusters }, (_, label) => packed(colourOf(label)));
-  const unassigned = packed(ink.unassigned);
+  const { codes } = paint;
+  const colours = Uint32Array.from({ length: Math.max(N_SLOTS, STEPS_OF_RAMP) + 1 }, (_, code) => packed(colourOfCode(code)));
+  const shapes = Uint8Array.from(colours, (_, code) => shapeOfCode(code));
   const paper = packed(ink.paper);
   const { labels, selected } = state;
   const some = state.nSelected > 0;
-  for (const front of [false, true]) {
+  for (const layer of detects ? [0, 1, 2] : [0, 1]) {
     for (let i = 0; i < n; i++) {
-      const label = labels[i];
-      const dim = some && !selected[i];
       const at = pixelOf[i];
-      if ((some ? !dim : label >= 0) !== front || at < 0) continue;
+      if (at < 0) continue;
+      const dim = some && !selected[i];
+      const apart = labels[i] < 0;
+      const own = dim || (apart && !detects && !some) ? 0 : apart && detects ? 2 : 1;
+      if (own !== layer) continue;
       const kind = dim ? stamps.dim : stamps.full;
-      if (label < 0) {
-        stampAt(words, at, kind.ring, unassigned);
+      const colour = colours[codes[i]];
+      if (apart && !detects) {
+        stampAt(words, at, kind.ring, colour);
       } else {
-        if (kind.halo) stampAt(words, at, kind.halo, paper);
-        stampAt(words, at, kind.disc, colours[label]);
+        const shape = apart ? kind.outlier : kind.shapes[shapes[codes[i]]];
+        if (shape.halo) stampAt(words, at, shape.halo, paper);
+        stampAt(words, at, shape.body, colour);
       }
     }
   }
@@ -131,15 +137,16 @@ function makeStamps(ratio, stride) {
   const few = n <= 4000;
   const opacity = few ? 0.92 : clamp(0.92 - 0.1 * Math.log2(n / 4000), 0.5, 0.92);
   const ring = (share) => (few
-    ? makeStamp(radius, radius - 1.5 * ratio, share, stride)
-    : makeStamp(radius * 0.85, 0, share * 0.7, stride));
+    ? makeStamp(0, radius, radius - 1.5 * ratio, share, stride)
+    : makeStamp(0, radius * 0.85, 0, share * 0.7, stride));
+  const each = (size, share, halo) => SHAPES.map((_, shape) => ({
+    body: makeStamp(shape, size, 0, share, stride),
+    halo: halo ? makeStamp(shape, size + 0.9 * ratio, 0, 0.75, stride) : null,
+  }));
+  const large = clamp(1.5 * radius, 3.2 * ratio, 5.5 * ratio);
   return {
-    full: {
-      disc: makeStamp(radius, 0, opacity, stride),
-      halo: few ? makeStamp(radius + 0.9 * ratio, 0, 0.75, stride) : null,
-      ring: ring(opacity),
-    },
-    dim: { disc: makeStamp(radius * 0.9, 0, opacity * 0.16, stride), halo: null, ring: ring(opacity * 0.2) },
+    full: { shapes: each(radius, opacity, few), outlier: each(large, 1, true)[3], ring: ring(opacity) },
+    dim: { shapes: each(radius * 0.9, opacity * 0.16, false), outlier: each(large, 0.2, false)[3], ring: ring(opacity * 0.2) },
   };
 }
 
@@ -182,7 +189,7 @@ function shorten(context, text, room) {
 
 function drawMarks() {
   const { ratio, width, height } = fitCanvas(byId("marks"));
-  const { marks, rectangle, screen: [screenX, screenY] } = scatter;
+  const { marks, rectangle } = scatter;
   marks.setTransform(ratio, 0, 0, ratio, 0, 0);
   marks.clearRect(0, 0, width, height);
   drawNumbers(marks);
@@ -195,27 +202,42 @@ function drawMarks() {
     marks.strokeStyle = ink.accent;
     marks.strokeRect(left + 0.5, top + 0.5, right - left, bottom - top);
   }
-  const row = state.hovered;
-  if (row >= 0 && !Number.isNaN(screenX[row])) {
-    marks.beginPath();
-    marks.arc(screenX[row], screenY[row], pointRadius() + 4, 0, 2 * Math.PI);
-    marks.lineWidth = 2;
-    marks.strokeStyle = ink.text;
-    marks.stroke();
-    marks.lineWidth = 1;
-  }
+  if (state.hovered !== state.found) drawRing(marks, state.hovered, ink.text);
+  drawRing(marks, state.found, ink.accent);
+  if (state.found >= 0) drawName(marks, state.found, []);
 }
 
-// The number of a cluster stands at its most typical row: colour alone never tells.
+function drawRing(marks, row, colour) {
+  const { screen: [screenX, screenY] } = scatter;
+  if (row < 0 || Number.isNaN(screenX[row])) return;
+  marks.beginPath();
+  marks.arc(screenX[row], screenY[row], pointRadius() + 5, 0, 2 * Math.PI);
+  marks.lineWidth = 2.5;
+  marks.strokeStyle = colour;
+  marks.stroke();
+  marks.lineWidth = 1;
+}
+
+// The number of a cluster stands at its most typical row, or near it with a line to it: colour alone never
+// tells. Of outliers the three worst are named.
 function drawNumbers(marks) {
-  if (detects) return;
-  const { nClusters } = state.summary;
-  const roomy = nClusters <= 12;
-  marks.font = fontOf(roomy ? 12 : 11, 650);
-  marks.textAlign = "center";
   marks.textBaseline = "middle";
   marks.lineJoin = "round";
-  for (const { label, x, y } of numbersWithRoom(Math.min(nClusters, 100))) {
+  if (detects) {
+    const taken = [];
+    Array.from(data.outliers.index.subarray(0, 3)).filter((row) => state.labels[row] < 0 && (!state.nSelected || state.selected[row]) && row !== state.found)
+      .forEach((row) => drawName(marks, row, taken));
+    return;
+  }
+  if (paint.choice.values || paint.choice.cell) return; // numbers of clusters would explain other colours
+  const { nClusters } = state.summary;
+  const roomy = nClusters <= 40;
+  marks.font = fontOf(nClusters <= 12 ? 12 : 11, 650);
+  marks.textAlign = "center";
+  const numbers = numbersWithRoom(Math.min(nClusters, 100), roomy);
+  document.documentElement.dataset.numbered = String(numbers.length);
+  for (const { label, x, y, fromX, fromY } of numbers) {
+    if (x !== fromX || y !== fromY) drawLeader(marks, fromX, fromY, x, y);
     if (roomy) drawPill(marks, x, y, label);
     marks.strokeStyle = cssOf(ink.paper);
     marks.lineWidth = roomy ? 0.1 : 3;
@@ -226,17 +248,54 @@ function drawNumbers(marks) {
   marks.lineWidth = 1;
 }
 
-// Large clusters come first; a number that would cover another is left out.
-function numbersWithRoom(nClusters) {
-  const { screen: [screenX, screenY] } = scatter;
+// The name of a row beside it, where it covers no other name and stays inside.
+function drawName(marks, row, taken) {
+  const { frame, screen: [screenX, screenY] } = scatter;
+  const [x, y] = [screenX[row], screenY[row]];
+  if (Number.isNaN(x)) return;
+  marks.font = fontOf(11.5, 600);
+  const text = shorten(marks, nameOfRow(row), 170);
+  const wide = marks.measureText(text).width;
+  const left = x + 12 + wide <= frame.right;
+  const box = { left: left ? x + 12 : x - 12 - wide, y, wide };
+  if (taken.some((other) => Math.abs(other.y - y) < 14 && box.left < other.left + other.wide && other.left < box.left + wide)) return;
+  taken.push(box);
+  marks.textAlign = "left";
+  marks.lineWidth = 3.5;
+  marks.strokeStyle = cssOf(ink.paper);
+  marks.strokeText(text, box.left, y);
+  marks.fillStyle = ink.text;
+  marks.fillText(text, box.left, y);
+  marks.lineWidth = 1;
+}
+
+// Where a number may stand, beginning with the row itself.
+const AROUND = [[0, 0], ...[22, 40].flatMap((far) => Array.from({ length: 8 }, (_, k) => (
+  [far * Math.cos((k * Math.PI) / 4), -far * Math.sin((k * Math.PI) / 4)])))];
+
+// Large clusters come first; a number that would cover another moves aside, or is left out.
+function numbersWithRoom(nClusters, mayMove) {
+  const { frame, screen: [screenX, screenY] } = scatter;
   const placed = [];
+  const isFree = (x, y) => x > frame.left + 8 && x < frame.right - 8 && y > frame.top + 8 && y < frame.bottom - 8
+    && placed.every((other) => Math.abs(other.x - x) > 22 || Math.abs(other.y - y) > 18);
   for (let label = 0; label < nClusters; label++) {
     const row = state.summary.best[label];
-    const [x, y] = [screenX[row], screenY[row]];
-    const free = placed.every((other) => Math.abs(other.x - x) > 20 || Math.abs(other.y - y) > 14);
-    if (row >= 0 && !Number.isNaN(x) && free) placed.push({ label, x, y });
+    if (row < 0 || Number.isNaN(screenX[row])) continue;
+    const [fromX, fromY] = [screenX[row], screenY[row]];
+    const free = AROUND.slice(0, mayMove ? undefined : 1).find(([right, down]) => isFree(fromX + right, fromY + down));
+    if (free) placed.push({ label, x: fromX + free[0], y: fromY + free[1], fromX, fromY });
   }
   return placed;
+}
+
+function drawLeader(marks, fromX, fromY, x, y) {
+  marks.beginPath();
+  marks.moveTo(fromX, fromY);
+  marks.lineTo(x, y);
+  marks.lineWidth = 1.5;
+  marks.strokeStyle = ink.text;
+  marks.stroke();
 }
 
 function drawPill(marks, x, y, label) {

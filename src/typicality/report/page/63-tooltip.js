@@ -33,12 +33,6 @@ function rowInWords(row) {
   return `${rowName(row)}, ${nameOf(state.labels[row])}. ${lines.join(", ")}.`;
 }
 
-function swatch(label) {
-  const mark = element("span", { className: label < 0 ? "swatch hollow" : "swatch" });
-  mark.style.setProperty("--colour", cssOf(colourOf(label)));
-  return mark;
-}
-
 function showTooltip(row, x, y) {
   const tooltip = byId("tooltip");
   const label = state.labels[row];

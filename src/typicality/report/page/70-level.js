@@ -101,8 +101,8 @@ function drawBars(context, frame) {
     for (let slot = 0; slot <= N_SLOTS; slot++) {
       const rows = counts[bin * (N_SLOTS + 1) + slot];
       if (!rows) continue;
-      context.fillStyle = cssOf(slot === 0 ? ink.unassigned : ink.palette[slot - 1]);
-      context.globalAlpha = slot === 0 ? 0.55 : 1;
+      context.fillStyle = cssOf(slot === 0 ? colourOf(-1) : ink.palette[(slot - 1) % ink.palette.length]);
+      context.globalAlpha = slot === 0 && !detects ? 0.55 : 1;
       context.fillRect(frame.left + bin * wide, y - rows * factor, Math.max(wide - 1, 0.6), rows * factor);
       y -= rows * factor;
     }
@@ -185,6 +185,7 @@ function drawLevel() {
   }
   byId("level-now").textContent = state.level === null ? data.fitted_words : `${detects ? "Threshold" : "Cut at"} ${strengthText(level)}`;
   byId("automatic").disabled = state.level === null;
+  tell("certainty", state.level === null ? `How sure? ${data.certainty}` : "");
 }
 
 function startLevel() {

@@ -163,7 +163,7 @@ function profileWords(label) {
   const profile = state.level === null ? fitted.get(label)?.profile : table.profiles.get(label);
   if (!profile) return "";
   const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING);
-  if (!telling.length) return "No single feature stands out.";
+  if (!telling.length) return "No single column stands out.";
   return telling.map((item) => `${data.axes[item.axis].name} ${againstWords(item)}`).join(", ");
 }
 

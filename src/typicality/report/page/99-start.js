@@ -11,25 +11,23 @@ function answer() {
   return `${nClusters === 0 ? "No clusters" : count(nClusters, "cluster")} in ${where}; ${rest}.`;
 }
 
+const MOST_CHIPS = 24;
+
 function drawLegend() {
-  const labels = labelsWithRows();
-  const nClusters = labels.length;
-  const chips = labels.slice(0, 12).map((label) => chip(label, state.sizes[label]));
-  if (unassignedCount() > 0) chips.push(chip(-1, unassignedCount()));
-  if (nClusters > 12) chips.splice(12, 0, element("li", { className: "more", text: `and ${count(nClusters - 12, "more cluster")}` }));
-  byId("legend").replaceChildren(...chips);
   byId("summary").textContent = answer();
+  if (paint.choice.values || paint.choice.cell) {
+    byId("legend").replaceChildren(...paintLegend());
+    return;
+  }
+  const labels = labelsWithRows();
+  const chips = labels.slice(0, MOST_CHIPS).map((label) => chip(label, state.sizes[label]));
+  const more = labels.length - MOST_CHIPS;
+  if (more > 0) chips.push(element("li", { className: "more", text: `and ${count(more, "more cluster")}` }));
+  if (unassignedCount() > 0) chips.push(chip(-1, unassignedCount()));
+  byId("legend").replaceChildren(...chips);
 }
 
-function chip(label, size) {
-  const button = element("button", {
-    type: "button",
-    className: "chip",
-    children: [swatch(label), element("span", { text: nameOf(label) }), element("span", { className: "chip-size", text: grouped.format(size) })],
-  });
-  button.addEventListener("click", () => selectLabel(label));
-  return element("li", { children: [button] });
-}
+const chip = (label, size) => legendChip(swatch(label), nameOf(label), size, () => selectLabel(label));
 
 const HOW = {
   tree: [
@@ -53,13 +51,14 @@ function writeWords() {
   byId("title").textContent = data.title;
   byId("made-by").textContent = `Made by ${data.made_by}. This page is one file: it loads nothing and sends nothing.`;
   tell("sample-note", data.sample_note);
-  tell("axes-note", [data.features_note, data.cells_note].filter(Boolean).join(" "));
+  tell("axes-note", [data.start_words, data.features_note, data.cells_note].filter(Boolean).join(" "));
   byId("warnings").hidden = data.warnings.length === 0;
   byId("warnings").querySelector("ul").append(...data.warnings.map((text) => element("li", { text })));
   byId("notes").append(...data.notes.flatMap(([head, text]) => [element("dt", { text: head }), element("dd", { text })]));
   const how = [
     ...HOW[data.kind],
-    "\u201csd\u201d counts how many usual spreads of a feature a value is away from the others.",
+    "\u201csd\u201d is the robust z-score: how many usual spreads of a column a value is away from the others.",
+    "Colour shows any column, also one that took no part. Find a row by its number or by text: it is marked, with the reasons that make it unusual.",
     `${data.row_words} Selected rows can be downloaded, with their labels as they are on this page.`,
   ];
   byId("how").append(...how.map((text) => element("li", { text })));
@@ -68,12 +67,14 @@ function writeWords() {
 views.set("legend", drawLegend);
 
 writeWords();
+startPaint();
 startTheme();
 startScatter();
 startLevel();
 startTree();
 startClusters();
 startOutliers();
+startSearch();
 startSelection();
 refresh("labels");
 drawWaiting();

@@ -1,0 +1,73 @@
+"""How sure an answer is: one sentence, with what the fit knows."""
+
+import numpy as np
+import pytest
+
+from report.conftest import fitted, three_groups
+from typicality import (
+    AdaptivePCM,
+    AlphaCutClustering,
+    AutoClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+    SequentialPCM,
+)
+from typicality.fitted import view
+from typicality.report.features import FeatureTable
+from typicality.report.payload import build_payload, explain
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return three_groups(np.random.default_rng(5))
+
+
+def sentence(model, rows):
+    return build_payload(fitted(model, rows), rows)["certainty"]
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (AlphaCutClustering(), "beyond chance"),
+        (AlphaCutClustering(alpha=0.3), "level was chosen"),
+        (AutoClustering(random_state=0), "methods that were asked agree"),
+        (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
+        (EntropyCMeans(3, random_state=0), "belong clearly to one cluster"),
+        (PossibilisticCMeans(3, random_state=0), "number of clusters was given"),
+        (SequentialPCM(), "two closest clusters"),
+        (AdaptivePCM(5), "two closest clusters"),
+        (OneClusterPCM(), "Of 1,000 ordinary rows"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_method_says_how_sure_it_is(rows, model, words):
+    found = sentence(model, rows)
+    assert words in found
+    assert found[0].isupper()
+    assert found.count(". ") == 0
+    assert found.endswith(".")
+
+
+def test_one_cluster_is_told_from_several():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    assert sentence(AlphaCutClustering(), rows).startswith("One cluster, because")
+    assert "not sure" in sentence(AlphaCutClustering(at_least=2), rows)
+    assert "No group" in sentence(AlphaCutClustering(alpha=0.999), rows)
+
+
+def test_false_alarms_are_those_of_the_fit(rows):
+    model = OneClusterPCM(contamination=0.1).fit(rows)
+    low, high = (round(1000 * rate) for rate in model.false_alarm_interval_)
+    assert f"{low} to {high} are flagged" in build_payload(model, rows)["certainty"]
+
+
+def test_false_discoveries_are_told_as_they_were_asked_for(rows):
+    model = OneClusterPCM(novelty=True).fit(rows)
+    new = np.vstack([rows[:30] + 0.01, [[60.0, 60.0]]])
+    features = FeatureTable(["x", "y"], new, new)
+    explained = explain(model, new, features, new=True, fdr=0.2)
+    assert view(model, new, fdr=0.2).fdr == 0.2
+    assert "20 % at most" in build_payload(model, explanation=explained)["certainty"]

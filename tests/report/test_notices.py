@@ -1,0 +1,76 @@
+"""Warnings on a page: what was observed, for a reader who has not made the run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from typicality.report.notices import for_readers
+
+MESSAGES = Path(__file__).parents[1] / "messages.txt"
+OF_FITS = (
+    "Bandwidth|Calibration|Clustering|CoincidentClusters|CollapsedMemberships|DegenerateSpread|"
+    "EmptyClusters|FragmentedClusters|IndefiniteKernel"
+)
+CODE = re.compile(
+    r"\w=|\w_\b|_\w|--|\b(?:alpha|sigma|lam|eta|gamma|rtol|n_init|labels_at|sklearn|kernel|PCM)\b"
+    r"|\b(?:Use|Try|Increase|Set)\b"
+)
+
+
+def warnings_of_fits():
+    """The wording of every warning of a fit, with numbers put in."""
+    lines = MESSAGES.read_text(encoding="utf-8").splitlines()
+    found = [re.fullmatch(rf"(?:{OF_FITS})Warning: (.*)", line) for line in lines]
+    advice = [
+        line for line in lines if re.match(r"(?:Use|Try) .*(?:cluster|lam|\bm\b|assign)", line)
+    ]
+    texts = [match[1] for match in found if match]
+    with_advice = [
+        text[: -len(" {}")] + f" {line}"
+        for text in texts
+        if text.endswith(". {}")
+        for line in advice
+    ]
+    return [text.replace("{}", "7") for text in texts + with_advice]
+
+
+def test_there_are_warnings_to_put_into_words():
+    assert len(warnings_of_fits()) > 30
+
+
+@pytest.mark.parametrize("text", warnings_of_fits())
+def test_no_warning_speaks_of_parameters_on_the_page(text):
+    told = for_readers([f"{text} (On the command line: --assign, --param sigma=VALUE.)"])
+    assert [CODE.findall(sentence) for sentence in told] in ([], [[]])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "The rows look like one cluster, but the evidence for more is near the bar "
+            "(evidence_=0.95, more than one from 1 on). Use at_least=2 to see the best split. "
+            "(On the command line: --at-least.)",
+            "The rows look like one cluster, but the evidence for more is near the bar.",
+        ),
+        (
+            "Only 100 of 400 rows are above the levels of the clusters. Use assign='all' to give "
+            "the others to the nearest cluster, another level (labels_at), or a larger sigma if "
+            "clusters were cut into pieces. (On the command line: --assign, --sigma.)",
+            "Only 100 of 400 rows are above the levels of the clusters.",
+        ),
+        (
+            "Not converged after max_iter=5 iterations: centres moved by 0.1, more than tol=1e-4. "
+            "Increase max_iter.",
+            "The computation was stopped after 5 steps, before the result had settled.",
+        ),
+        (
+            "Constant: column 'size'. A constant feature does not influence the clusters. Drop "
+            "it, or check how it was made.",
+            "Constant: column 'size'. A constant column does not influence the clusters.",
+        ),
+    ],
+)
+def test_readers_are_told_what_was_observed(text, told):
+    assert for_readers([text, text]) == [told]
