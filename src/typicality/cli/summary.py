@@ -22,7 +22,7 @@ from typicality.cli.description import MOST_VALUES, Tabulated
 from typicality.cli.run import Run
 from typicality.fitted import chosen_method
 from typicality.geometry.typical_rows import reason_text
-from typicality.preprocessing import skewed_columns
+from typicality.preprocessing.scaling import skewed_columns
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
