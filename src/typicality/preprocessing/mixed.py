@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._typing import Doubles
 from typicality.exceptions import FeatureWarning, warn
+from typicality.geometry.categories import CategoryColumns
 from typicality.geometry.checks import refuse_dates
 from typicality.preprocessing.scaling import ColumnScaler
 
@@ -27,8 +28,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     becomes as many columns as it has categories: a row has h in that of its category and 0 in the
     others, so two rows that differ have the squared distance :math:`2 h^2` there. A category that
     was not there in `fit` gets the point with that distance from all of them,
-    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (`ordered`, ordered
-    categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
+    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (`ordered`,
+    ordered categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
 
     `mismatch` says how much less alike two rows are that differ in a category. For a kernel use
     :class:`typicality.kernels.Mixed`, which brings these columns to the width of the kernel; then
@@ -241,6 +242,14 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         for name, kind, known in columns:
             made += [f"{name}={category}" for category in known if kind == "category"]
         return np.asarray(made, dtype=object)
+
+    @property
+    def _layout(self) -> CategoryColumns:
+        """Where the columns of categories are in the rows."""
+        columns = zip(self.feature_names_in_, self.kinds_, self.categories_, strict=True)
+        chosen = [(name, tuple(known)) for name, kind, known in columns if kind == "category"]
+        names, values = tuple(str(name) for name, _ in chosen), tuple(v for _, v in chosen)
+        return CategoryColumns(self.n_numeric_, names, values)
 
     def _read(self, X: Any, *, training: bool) -> "list[_Column]":
         """The columns of X, checked as far as all columns are."""

@@ -119,7 +119,7 @@ def choose_axes(
     """
     made, pulled_in = _principal_axes(features, shown)
     n_features = len(features.names)
-    if n_features == 1:
+    if n_features == 1 and not made:
         made = [(view.strength_name, view.strength[shown])]
     room = min(_MOST_AXES, _MOST_VALUES // len(shown)) - len(made)
     kept = np.sort(np.argsort(-importance, kind="stable")[: max(room, 2)])
@@ -149,6 +149,10 @@ def _principal_axes(
 ) -> tuple[list[tuple[str, Floats]], str | None]:
     """The first two principal axes of three features or more, in units of their spreads."""
     values = features.standardised
+    if features.mixed is not None and features.categories is not None:
+        # Categories as the model saw them; they are on one scale with standardised numbers.
+        categories = features.mixed[:, features.categories.n_numeric :]
+        values = np.column_stack([values, categories - categories.mean(axis=0)])
     n_rows, n_features = values.shape
     some = values[:: -(-n_rows // _FITTED_ROWS)].clip(-_FARTHEST, _FARTHEST)
     if n_features < 3 or not some.std(axis=0).any():
