@@ -20,7 +20,6 @@ from typicality.report.outliers import largest
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
 _TELLING = 0.5  # spreads: a smaller deviation tells nothing
-_APART = 0.2  # a category is that much commoner in a cluster than elsewhere
 
 
 # ---- why a row is unusual ------------------------------------------------------------------------
@@ -97,13 +96,11 @@ def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
 def describe_clusters(
     table: ClusterTable,
     names: Sequence[str],
-    categories: Sequence["Tabulated"] = (),
     words: Callable[[str, float], str | None] = lambda name, value: None,
 ) -> list[dict[str, Any]]:
     """Each cluster with its medians, and the columns that set it apart, as run.json has them.
 
-    Of columns of `categories` that took part, each has its commonest category. `words` gives the
-    category of a rank.
+    `words` gives the category of a rank.
     """
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
@@ -125,39 +122,9 @@ def describe_clusters(
             name: words(name, value) or value
             for name, value in zip(names, table.medians[k].tolist(), strict=True)
         }
-        commonest = [_commonest(each, label) for each in categories]
+        commonest = [each._asdict() for each in table.commonest[k]]
         found.append({"label": label, "medians": medians, "apart": apart, "categories": commonest})
     return sorted(found, key=lambda cluster: cluster["label"])
-
-
-def _commonest(column: "Tabulated", label: int) -> dict[str, Any]:
-    """The commonest category of a cluster, and how common it is there and in other clusters."""
-    value, n_rows = next(iter(column.counts[label].items()))
-    others = [counts for other, counts in column.counts.items() if other not in (label, -1)]
-    n_others = sum(sum(counts.values()) for counts in others)
-    n_elsewhere = sum(counts.get(value, 0) for counts in others)
-    return {
-        "column": column.column,
-        "category": value,
-        "n_rows": n_rows,
-        "of": sum(column.counts[label].values()),
-        "elsewhere": n_elsewhere / n_others if n_others else None,
-    }
-
-
-def telling_categories(cluster: Mapping[str, Any]) -> list[str]:
-    """The commonest categories that set a cluster apart: "species: Gentoo in 119 of 119"."""
-    told = [
-        (each["n_rows"] / each["of"] - each["elsewhere"], each)
-        for each in cluster.get("categories", ())
-        if each["elsewhere"] is not None
-    ]
-    told = [pair for pair in told if pair[0] >= _APART]
-    told.sort(key=lambda pair: -pair[0])
-    return [
-        f"{each['column']}: {each['category'] or '(empty)'} in {each['n_rows']:,} of {each['of']:,}"
-        for _, each in told
-    ]
 
 
 def clusters_csv(
@@ -207,7 +174,7 @@ class Tabulated(NamedTuple):
     Parameters
     ----------
     column : str
-        The column.
+        The column, which took no part in the fit.
     counts : dict of int to dict of str to int
         For each label the values and how often they occur, the most frequent first.
     association : float
@@ -220,19 +187,16 @@ class Tabulated(NamedTuple):
     association: float
 
 
-def tabulate_texts(
-    texts: Mapping[str, Sequence[str]], labels: Labels, *, every: bool = False
-) -> list[Tabulated]:
+def tabulate_texts(texts: Mapping[str, Sequence[str]], labels: Labels) -> list[Tabulated]:
     """Text columns against labels, the most closely related first.
 
-    Only columns with 2 to 20 different values, each of them twice on average at the least; `every`
-    takes all columns.
+    Only columns with 2 to 20 different values, each of them twice on average at the least.
     """
     found = []
     labels_present, label_places = np.unique(labels, return_inverse=True)
     for column, cells in texts.items():
         values = Counter(cell.strip() for cell in cells)
-        if not every and not 2 <= len(values) <= min(MOST_VALUES, len(cells) / 2):
+        if not 2 <= len(values) <= min(MOST_VALUES, len(cells) / 2):
             continue
         place = {value: k for k, value in enumerate(values)}
         counts = np.zeros((len(labels_present), len(values)), np.intp)

@@ -87,8 +87,8 @@ def _explained(
     reasons = row_reasons(rows, at, found.values, found.shares)
     measured, names = features.measured[at], rows.numeric.names
     typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
-    numbers = getattr(scaler, "scaler_", scaler)
-    expected = typical[0] if numbers is None else numbers.inverse_transform(typical)[0]
+    step = getattr(scaler, "scaler_", scaler)
+    expected = typical[0] if step is None else step.inverse_transform(typical)[0]
     usual = [
         rows.value_words(name, value) or value for name, value in zip(names, expected, strict=True)
     ]
@@ -113,6 +113,7 @@ def _explained(
 def _words(found: dict[str, Any]) -> list[Any]:
     """What is printed."""
     from typicality.cli.console import percentages, place, rich_table, shown_apart
+    from typicality.geometry.typical_rows import percent
 
     label, columns = found["label"], found["columns"]
     if found["kind"] == "detector":
@@ -132,7 +133,7 @@ def _words(found: dict[str, Any]) -> list[Any]:
         (
             short[each["column"]],
             _value(each["value"]),
-            f"{100 * each['share']:.2g} % have it" if "share" in each else _value(each["typical"]),
+            f"{percent(each['share'])} have it" if "share" in each else _value(each["typical"]),
             "" if "share" in each else f"{each['deviations']:+.1f}",
         )
         for each in columns

@@ -263,10 +263,7 @@ class Run:
     def clusters(self) -> list[dict[str, Any]]:
         """Each cluster with its medians, and the columns that set it apart."""
         table = ClusterTable.of(self.explanation)
-        texts = {column.name: self.rows.texts_of(column) for column in self.rows.categories}
-        categories = tabulate_texts(texts, self.view.labels, every=True)
-        names = self.rows.numeric.names
-        return describe_clusters(table, names, categories, self.rows.value_words)
+        return describe_clusters(table, self.rows.numeric.names, self.rows.value_words)
 
     @cached_property
     def tabulated(self) -> list[Tabulated]:

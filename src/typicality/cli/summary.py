@@ -22,11 +22,11 @@ from typicality.cli.description import (
     MOST_VALUES,
     Tabulated,
     reason_words,
-    telling_categories,
 )
 from typicality.cli.run import Run
 from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
+from typicality.report.clusters import Commonest, telling_categories
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -171,7 +171,7 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
     """The columns that set clusters apart, and the text columns that go with them."""
     described = [] if run.finds_outliers else run.clusters[:_MOST_CLUSTERS]
     short = shown_apart(run.rows.numeric.names, 24)
-    if any(cluster["apart"] or telling_categories(cluster) for cluster in described):
+    if any(cluster["apart"] or _categories(cluster) for cluster in described):
         rest = "the other clusters" if len(run.sizes) > 1 else "the unassigned rows"
         terminal.say()
         terminal.say(f"What sets each cluster apart (medians, against those of {rest}):")
@@ -182,7 +182,7 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
                 f"{_value(each['elsewhere'])}"
                 for each in cluster["apart"][:3]
             ]
-            phrases += (shown(text, 60) for text in telling_categories(cluster)[:3])
+            phrases += (shown(text, 60) for text in _categories(cluster)[:3])
             table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
         terminal.say(table)
     related = [each for each in run.tabulated if each.association >= _RELATED]
@@ -191,6 +191,10 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
         terminal.say(f"Columns that took no part (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
             terminal.say(tabulated_words(each, finds_outliers=run.finds_outliers))
+
+
+def _categories(cluster: dict[str, Any]) -> list[str]:
+    return telling_categories([Commonest(**each) for each in cluster["categories"]])
 
 
 def _value(value: float | str) -> str:

@@ -108,4 +108,9 @@ def category_text(name: str, value: str, share: float) -> str:
         return f"{name} is missing"
     if share == 0:
         return f"{name} = {value}, which no similar row has"
-    return f"{name} = {value}, which {100 * share:.2g} % of similar rows have"
+    return f"{name} = {value}, which {percent(share)} of similar rows have"
+
+
+def percent(share: float) -> str:
+    """A share for people: 3 %; < 1 % for less."""
+    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

@@ -291,7 +291,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     def _fit_scaler(self, numbers: Doubles) -> ColumnScaler:
         """The scaler of the numbers; ranks are never replaced by logarithms."""
         settings: dict[str, Any] = {"scale": self.scale, "missing": self.missing}
-        scaler = ColumnScaler(**settings, log=self.log).fit(numbers)
+        scaler: ColumnScaler = ColumnScaler(**settings, log=self.log).fit(numbers)
         ranks = [kind == "rank" for kind in self.kinds_ if kind in ("number", "rank")]
         if self.log != "none" and any(ranks):
             plain = ColumnScaler(**settings).fit(numbers)

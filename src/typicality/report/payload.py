@@ -15,12 +15,15 @@ from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
 from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
+from typicality.geometry.categories import surprise
 from typicality.geometry.checks import check_rows
+from typicality.geometry.typical_rows import category_text
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.clusters import (
     PROFILE_LENGTH,
     ClusterTable,
     choose_branches,
+    telling_categories,
     tree_payload,
 )
 from typicality.report.features import FeatureTable
@@ -124,6 +127,7 @@ def build_payload(
             "index": encoded(np.searchsorted(shown, outliers.rows), "i4"),
             "axis": encoded(axis.ravel(), "i4"),
             "deviations": encoded(deviations.ravel(), "f4"),
+            "categories": _unusual_categories(outliers),
         },
         "outlier_words": outliers.words,
         "notes": [list(map(clean_text, note)) for note in notes],
@@ -167,6 +171,7 @@ def _clusters_payload(
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
             "typical_row": int(numbers[clusters.typical_rows[k]]),
+            "categories": _telling_words(clusters, k),
             "profile": [
                 {
                     "axis": int(axis),
@@ -181,6 +186,29 @@ def _clusters_payload(
         }
         for k, profile in enumerate(profiles)
     ]
+
+
+def _telling_words(clusters: ClusterTable, k: int) -> list[str]:
+    """The commonest categories that set a cluster apart."""
+    known = clusters.commonest[k] if k < len(clusters.commonest) else []
+    return [clean_text(text) for text in telling_categories(known)[:PROFILE_LENGTH]]
+
+
+def _unusual_categories(outliers: Explanation) -> list[list[str]]:
+    """For each row that is explained, its unusual categories in words, the rarest first."""
+    categories = outliers.features.categories
+    if categories is None:
+        return []
+    codes = categories.codes(outliers.features.rows[outliers.rows])
+    size = surprise(outliers.shares)
+    found = []
+    for i, order in enumerate(np.argsort(-size, axis=1, kind="stable").tolist()):
+        texts = []
+        for j in [j for j in order[:_REASONS] if size[i, j] > 0]:
+            value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
+            texts.append(category_text(categories.names[j], value, outliers.shares[i, j]))
+        found.append(list(map(clean_text, texts)))
+    return found
 
 
 def _importance(deviations: Doubles, n: int) -> Doubles:

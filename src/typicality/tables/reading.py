@@ -279,16 +279,17 @@ def read_rows(
             _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
     categories = _read_categories(table, [*orders, *named], orders)
     ranks, categories = categories[: len(orders)], categories[len(orders) :]
-    missing = [column.first_missing for column in (*chosen, *ranks) if column.first_missing]
+    used: list[Any] = [*chosen, *ranks]
+    missing = [column.first_missing for column in used if column.first_missing]
     X = _stacked(chosen, n_rows)
     if ranks:
         X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
     assert table.fingerprint is not None
     return NumericTable(
         X=X,
-        names=tuple(column.name for column in (*chosen, *ranks)),
+        names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
-        n_missing=np.array([column.n_missing for column in (*chosen, *ranks)], dtype=np.intp),
+        n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
         first_missing=min(missing, key=lambda place: place.row, default=None),
         fingerprint=table.fingerprint,
         signs={column.name: max(column.signs) for column in chosen if column.signs},

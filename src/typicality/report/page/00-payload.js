@@ -42,6 +42,7 @@ function readPayload() {
       index: decode(raw.outliers.index),
       axis: decode(raw.outliers.axis),
       deviations: decode(raw.outliers.deviations),
+      categories: raw.outliers.categories,
     },
   };
 }

@@ -57,8 +57,9 @@ function reasonsOf(row, place) {
   const { axis, deviations } = data.outliers;
   const telling = [0, 1, 2].map((k) => 3 * place + k)
     .filter((at) => axis[at] >= 0 && Math.abs(deviations[at]) >= TELLING);
-  if (!telling.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
-  return telling.map((at) => {
+  const categories = (data.outliers.categories[place] ?? []).map((text) => element("li", { className: "plain", text }));
+  if (!telling.length && !categories.length) return [element("li", { className: "plain", text: "No single feature stands out." })];
+  const numbers = telling.map((at) => {
     const bar = element("span", { className: deviations[at] < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     // Roots: one wild value must not flatten all the others.
     bar.style.setProperty("--part", String(Math.sqrt(Math.abs(deviations[at]) / farthest)));
@@ -71,6 +72,7 @@ function reasonsOf(row, place) {
       ],
     });
   });
+  return [...categories, ...numbers];
 }
 
 // The row is marked in the scatter, which comes into sight.
