@@ -214,7 +214,8 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("File", _about(data)),
         *([] if reference is None else [("Reference", _about(reference))]),
-        ("Columns", f"{listed(data['columns'], at_most=20)}."),
+        ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
+        *_about_categories(data, scaler),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler.get("log", "none")]),
         ("Missing values", missing),
@@ -225,6 +226,20 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Command", record["command"]),
         ("Versions", f"{versions}."),
     ]
+
+
+def _about_categories(data: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which columns are categories, and how they were compared."""
+    notes = []
+    if data.get("categories"):
+        columns = [f"{name} ({len(values)})" for name, values in data["categories"].items()]
+        how = "Each column counts as much as a column of numbers."
+        if step.get("mismatch") != "balanced":
+            how = f"Rows that differ in one of them are {step.get('mismatch')} times as alike."
+        notes.append(("Categories", f"{listed(columns, at_most=20)}. {how}"))
+    for name, order in (data.get("ordered") or {}).items():
+        notes.append(("Ordered", f"{name}: {', '.join(order)}; it counts by rank."))
+    return notes
 
 
 def _about(data: Mapping[str, Any]) -> str:

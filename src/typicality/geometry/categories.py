@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from typicality._typing import Doubles, Floats
 from typicality.geometry.rows import NearestRows
 
-_N_COMPARED = 100  # rows: a share of fewer says little
+_N_COMPARED = 30  # rows: a share of fewer says little
+_N_LOOKED_AT = 100  # rows that are as near as these count, too, up to so many
+_ROWS_AT_ONCE = 1000
+_TIED = 1e-9  # squared distances that differ by less are equal
 _COMMON = 0.1  # a category that so many similar rows have is no reason
 
 
@@ -47,22 +50,29 @@ class CategoryColumns(NamedTuple):
         """How many of the typical rows that are most alike have the category of a row, as a share.
 
         For each column of categories, rows are compared in all other columns, so that a category is
-        judged by what else is known of the row. A typical row that coincides with a row is left
-        out. Costs a search for neighbours for each column. Shape (len(asking), n_columns).
+        judged by what else is known of the row. The 30 nearest rows count, and those that are as
+        near, up to 100; a row does not count for itself. Costs a search for neighbours for each
+        column. Shape (len(asking), n_columns).
         """
         known, own = self.codes(typical), self.codes(asking)
         shares = np.ones(own.shape)
         for j, block in enumerate(self.blocks):
             others = np.delete(np.arange(asking.shape[1]), np.r_[block])
-            if len(others):
-                n_near = min(_N_COMPARED + 1, len(typical))
-                near = NearestRows(typical[:, others]).of(asking[:, others], n_near)
-            else:
-                near = np.broadcast_to(np.arange(len(typical)), (len(asking), len(typical)))
-            same = known[near, j] == own[:, [j]]
-            itself = same[:, 0] & (typical[near[:, 0]] == asking).all(axis=1)
-            n_same, n_all = same.sum(axis=1) - itself, near.shape[1] - itself
-            shares[:, j] = n_same / np.maximum(n_all, 1)
+            if not len(others):
+                counts = np.bincount(known[:, 0] + 1, minlength=len(self.values[0]) + 1)
+                shares[:, j] = counts[own[:, 0] + 1] / len(typical)
+                continue
+            search = NearestRows(np.ascontiguousarray(typical[:, others]))
+            for first in range(0, len(asking), _ROWS_AT_ONCE):
+                some = slice(first, first + _ROWS_AT_ONCE)
+                rows = asking[some][:, others]
+                near = search.of(rows, _N_LOOKED_AT + 1)
+                sqdist = search.sqdist(rows, near)
+                counts = sqdist <= sqdist[:, [min(_N_COMPARED, near.shape[1] - 1)]] + _TIED
+                same = counts & (known[near, j] == own[some, j][:, None])
+                itself = (same & (sqdist <= _TIED)).any(axis=1)
+                n_same, n_all = same.sum(axis=1) - itself, counts.sum(axis=1) - itself
+                shares[some, j] = n_same / np.maximum(n_all, 1)
         return shares
 
     def shares_in(self, rows: Floats, labels: NDArray[Any], asking: Floats, of: Any) -> Doubles:
@@ -78,7 +88,7 @@ class CategoryColumns(NamedTuple):
 
 
 def surprise(shares: Doubles) -> Doubles:
-    """The deviation of a number that is as rare: sqrt(-2 ln share), at most that of 1 in 200.
+    """The deviation of a number that is as rare: sqrt(-2 ln share), at most that of 1 in 60.
 
     Zero for common categories, which explain nothing.
     """

@@ -120,7 +120,7 @@ class ClusterTable:
         if len(listed) > 1 and view.tree is not None:
             separation = _heights_over_saddles(view.tree, view.tree.node_of[typical])
             words = _TREE_WORDS
-        elif len(listed) > 1 and centers is not None and centers.are_prototypes:
+        elif len(listed) > 1 and centers is not None and centers.are_prototypes and features.names:
             separation, words = centers.separation(listed), _PROTOTYPE_WORDS
         deviations = _deviations(view.labels, features)[described]
         return cls(

@@ -151,7 +151,7 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     if features.categories is None:
         return found
     shares = features.categories.shares(typical.rows, values[rows])
-    words = f"{words} Of a category, how many of the 100 nearest typical rows have it."
+    words = f"{words} Of a category, how many of the 30 nearest typical rows have it."
     return found._replace(shares=shares, words=words)
 
 
