@@ -59,8 +59,8 @@ class CategoryColumns(NamedTuple):
         for j, block in enumerate(self.blocks):
             others = np.delete(np.arange(asking.shape[1]), np.r_[block])
             if not len(others):
-                counts = np.bincount(known[:, 0] + 1, minlength=len(self.values[0]) + 1)
-                shares[:, j] = counts[own[:, 0] + 1] / len(typical)
+                totals = np.bincount(known[:, 0] + 1, minlength=len(self.values[0]) + 1)
+                shares[:, j] = totals[own[:, 0] + 1] / len(typical)
                 continue
             search = NearestRows(np.ascontiguousarray(typical[:, others]))
             for first in range(0, len(asking), _ROWS_AT_ONCE):
