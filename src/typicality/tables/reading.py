@@ -254,19 +254,14 @@ def read_rows(
     unsure = _settle_decimals(table, judged)
     if table.decimal != before:
         judged, n_rows = _judge(table, wanted, **judging)
-    reasons: dict[str, str | None] = {}
-    for column in judged:
-        if is_auto and column.holds_categories:
-            named.append(column.name)
-            reasons[column.name] = ""
-            continue
-        if is_chosen and column.text is not None:
-            raise column.text
-        if is_chosen and column.name in unsure:
-            raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
-        reason = None if is_chosen else column.reason(max_missing)
-        reasons[column.name] = _UNSURE if column.name in unsure else reason
-    chosen = [column for column in judged if reasons[column.name] is None]
+    text = [column.name for column in judged if is_auto and column.holds_categories]
+    named += text
+    reasons = {
+        column.name: _reason(table, column, unsure, is_chosen=is_chosen, max_missing=max_missing)
+        for column in judged
+        if column.name not in text
+    }
+    chosen = [column for column in judged if reasons.get(column.name, "") is None]
     with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
     left_out.sort(key=lambda column: column.name not in with_digits)
@@ -296,6 +291,24 @@ def read_rows(
         n_with_digits=sum(column.name in with_digits for column in left_out),
         categories=tuple(categories),
     )
+
+
+def _reason(
+    table: TableFile,
+    column: "_Column",
+    unsure: set[str],
+    *,
+    is_chosen: bool,
+    max_missing: float | None,
+) -> str | None:
+    """Why a column is no column of numbers to work with; an error where it was chosen by name."""
+    if is_chosen and column.text is not None:
+        raise column.text
+    if is_chosen and column.name in unsure:
+        raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
+    if column.name in unsure:
+        return _UNSURE
+    return None if is_chosen else column.reason(max_missing)
 
 
 def _read_categories(
