@@ -257,7 +257,7 @@ def test_chosen_columns_of_text_are_categories_with_auto(read):
 
 
 def test_a_table_of_categories_only_has_no_numbers(read):
-    found = read({"city": MIXED["city"]}, categorical="auto")
+    found = read({name: MIXED[name] for name in ("city", "open")}, categorical="auto")
     assert found.X.shape == (N_ROWS, 0)
     assert found.names == ()
 
