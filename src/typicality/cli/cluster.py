@@ -9,7 +9,7 @@ import click
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options, command, fit_options, table_options
-from typicality.cli.parameters import OPTIONS, configure
+from typicality.cli.parameters import OPTIONS, check_categories, configure
 
 
 class _WithMethods(click.Command):
@@ -110,6 +110,13 @@ def cluster(
                 f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
                 f"{', '.join(owners)}."
             )
+    if options.categorical and parameters["at_least"] is not None:
+        raise WrongUseError(
+            "--at-least is for numbers only; with --categorical give the number of clusters: "
+            "--method fcm --clusters N."
+        )
+    by_kernel = method in ("auto", "alpha-cut")
+    check_categories(options, parameters["kernel"], has_kernel=by_kernel)
     parameters["n_clusters"] = clusters
     estimator = configure(kinds[method](), parameters, param, seed=options.seed)
     run_to_folder(options, estimator, method=method, report=report)

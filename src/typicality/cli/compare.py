@@ -83,10 +83,14 @@ def compare(
     other rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.parameters import refuse_categories
     from typicality.cli.rows import open_file, read_file, within
     from typicality.stability import compare_methods
     from typicality.stability.methods import chosen_methods
 
+    refuse_categories(
+        options, "compare", "write categories as columns of 0 and 1 to compare methods on them."
+    )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     try:
         chosen_methods(methods or None)

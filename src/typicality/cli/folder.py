@@ -45,6 +45,8 @@ _RUN: dict[str, Any] = {
         **dict.fromkeys(("encoding?", "decimal?", "comment?"), str),
         "assumed?": [str],
         "signs?": {str: str},
+        "categories?": {str: [str]},
+        "ordered?": {str: [str]},
     },
     "reference?": {"file": str, "fingerprint": str, "n_rows": int},
     "preparation": {

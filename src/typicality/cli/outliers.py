@@ -6,7 +6,7 @@ import click
 
 from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options, command, fit_options, table_options
-from typicality.cli.parameters import configure
+from typicality.cli.parameters import check_categories, configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
 
@@ -69,6 +69,7 @@ def outliers(
         raise WrongUseError("FILE and --reference cannot both be standard input.")
     if fdr is not None and rate is not None:
         raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
+    check_categories(options, parameters["kernel"], has_kernel=True)
     if reference is not None:
         parameters["novelty"] = True
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr

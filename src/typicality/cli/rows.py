@@ -1,7 +1,7 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,9 +16,20 @@ from typicality._typing import Doubles, Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
-from typicality.cli.options import Options
-from typicality.preprocessing import ColumnScaler
-from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
+from typicality.cli.options import ANY_NUMBER, Options, order_text
+from typicality.preprocessing import ColumnScaler, MixedColumns
+from typicality.preprocessing.mixed import reason_to_leave_out
+from typicality.tables import (
+    Block,
+    CategoryColumn,
+    LeftOut,
+    NumericTable,
+    TableFile,
+    categories_of,
+    open_table,
+    read_rows,
+    rows_of,
+)
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
@@ -48,6 +59,8 @@ class FileRows:
         Which rows take part; rows with missing values may have been left out.
     X : array of shape (n_kept, d)
         The numbers of those that take part.
+    categories : tuple of CategoryColumn
+        The categories of those that take part.
     texts : dict of str to list of str
         The text of other columns for the rows that take part, once :meth:`take_texts` has seen the
         file: of large files only the first columns, so that at most two million cells are held.
@@ -60,6 +73,7 @@ class FileRows:
     numeric: NumericTable
     kept: NDArray[np.bool_]
     X: Doubles
+    categories: tuple[CategoryColumn, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
 
@@ -90,12 +104,61 @@ class FileRows:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
 
-    def scaler(self) -> ColumnScaler:
-        """A scaler as the options ask for, not fitted."""
-        fill_in = self.options.missing == "median"
-        log = {"none": "none", "auto": "auto", "log": "all"}[self.options.transform]
-        missing = "median" if fill_in else "error"
-        return ColumnScaler(scale=self.options.scale, missing=missing, log=log)
+    @property
+    def column_names(self) -> list[str]:
+        """All columns that take part: numbers, ranks, then categories."""
+        return [*self.numeric.names, *(column.name for column in self.categories)]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether categories take part, ordered ones included."""
+        return bool(self.categories or self.options.orders)
+
+    def scaler(self, *, balanced: bool = False) -> Any:
+        """A step that makes rows for a model as the options ask for, not fitted.
+
+        `balanced` says that the model has no kernel, so that a mismatch cannot be worth a factor.
+        """
+        options = self.options
+        settings = {
+            "scale": options.scale,
+            "missing": "median" if options.missing == "median" else "error",
+            "log": {"none": "none", "auto": "auto", "log": "all"}[options.transform],
+        }
+        if not self.is_mixed:
+            return ColumnScaler(**settings)
+        return MixedColumns(
+            categorical=[column.name for column in self.categories],
+            ordered={name: list(order) for name, order in options.orders.items()},
+            mismatch="balanced" if balanced else options.mismatch or 0.5,
+            max_categories=max([2, *(len(column.values) + 1 for column in self.categories)]),
+            **settings,
+        )
+
+    def for_scaler(self) -> Any:
+        """The rows as the step takes them: an array, or a table where categories take part."""
+        if not self.is_mixed:
+            return self.X
+        columns = dict(zip(self.numeric.names, self.X.T, strict=True))
+        texts: dict[str, Any] = {
+            name: [None if np.isnan(r) else order[int(r)] for r in columns[name].tolist()]
+            for name, order in self.options.orders.items()
+        }
+        for column in self.categories:
+            values = [*column.values, None]
+            texts[column.name] = [values[code] for code in column.codes.tolist()]
+        return arrow_table(columns, texts)
+
+    def texts_of(self, column: CategoryColumn, positions: Places | None = None) -> list[str]:
+        """The categories of rows that take part; empty where missing."""
+        values = [*column.values, ""]
+        codes = column.codes if positions is None else column.codes[positions]
+        return [values[code] for code in codes.tolist()]
+
+    def value_words(self, name: str, value: float) -> str | None:
+        """The category that a rank stands for; None for numbers, and where it is missing."""
+        order = self.options.orders.get(name)
+        return None if order is None or np.isnan(value) else order[round(value)]
 
     def record(self) -> dict[str, Any]:
         """The file, its columns and what became of missing values, for run.json."""
@@ -120,18 +183,23 @@ class FileRows:
                 for column in numeric.left_out
             ],
             "missing": options.missing,
-            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True)),
+            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
+            | {column.name: column.n_missing for column in numeric.categories},
+            "categories": {column.name: list(column.values) for column in self.categories},
+            "ordered": {name: list(order) for name, order in options.orders.items()},
         }
 
     def summary(self) -> str:
         """Which rows and columns were used, and why not the others."""
         names, left_out = self.numeric.names, self.numeric.left_out
-        used = f"{counted(len(names), 'column')} ({listed(map(shown, names))})"
+        all_names = self.column_names
+        used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
         sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
         sentences += assumptions(self.table)
         if self.numeric.signs:
             marked = listed(map(shown, self.numeric.signs))
             sentences.append(f"Signs and separators of thousands were taken off in {marked}.")
+        sentences += self._about_categories()
         if left_out:
             reasons = [
                 f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out
@@ -153,7 +221,7 @@ class FileRows:
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
             sentences.append(f"{rows} with missing values took no part (--missing drop).")
-        elif self.options.missing == "median" and n_missing:
+        elif self.options.missing == "median" and n_missing and self.X.size:
             n_rows = len(self.kept)
             filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, self.X.size)})"
             worst = int(np.argmax(self.numeric.n_missing))
@@ -163,6 +231,133 @@ class FileRows:
                 f"{most} of its values."
             )
         return " ".join(sentences)
+
+    def _about_categories(self) -> list[str]:
+        """Which columns are categories, and what became of missing ones."""
+        if not self.categories:
+            nothing = self.options.categorical and not self.options.orders
+            return ["No column of categories was found."] if nothing else []
+        phrases = [f"{shown(each.name)} ({len(each.values)})" for each in self.categories]
+        sentences = [f"Categories: {listed(phrases)}."]
+        n_missing = sum(each.n_missing for each in self.categories)
+        if n_missing:
+            sentences.append(
+                f"{counted(n_missing, 'missing category')} became a category of its own."
+                if n_missing == 1
+                else f"{n_missing:,} missing categories became a category of their own."
+            )
+        return sentences
+
+
+def column_names(scaler: Any) -> list[str]:
+    """The columns that the step of a model knows; a scaler of arrays then forgets them."""
+    names = [str(name) for name in scaler.feature_names_in_]
+    if not isinstance(scaler, MixedColumns):
+        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+    return names
+
+
+def step_options(scaler: Any) -> dict[str, Any]:
+    """The options that read the columns that the step of a model knows."""
+    names = [str(name) for name in scaler.feature_names_in_]
+    kinds = getattr(scaler, "kinds_", ["number"] * len(names))
+    columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
+    known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
+    return {
+        "columns": tuple(columns.get("number", ())),
+        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
+        "max_categories": ANY_NUMBER,
+        "exact": True,
+    }
+
+
+@dataclass(eq=False)
+class ModelRows:
+    """The rows of a block as a model knows them: numbers, ranks and categories.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns of numbers, ranks included.
+    X : array of shape (n, d)
+        Their values.
+    texts : dict of str to list of str
+        The cells of ranks and categories; empty where they are missing.
+    layout : CategoryColumns or None
+        The categories among the columns of the model, where there are some.
+    """
+
+    names: list[str]
+    X: Doubles
+    texts: dict[str, list[str]]
+    layout: Any = None
+
+    @classmethod
+    def of(
+        cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
+    ) -> "ModelRows":
+        """Read the columns of a model, all of them given by name."""
+        if not isinstance(scaler, MixedColumns):
+            return cls(list(every), rows_of(block, every, signs=signs), {})
+        kinds = dict(zip(every, scaler.kinds_, strict=True))
+        known = dict(zip(every, scaler.categories_, strict=True))
+        texts = {
+            name: categories_of(block, name, tuple(known[name]) if kind == "rank" else None)
+            for name, kind in kinds.items()
+            if kind in ("rank", "category")
+        }
+        names = [name for name in every if kinds[name] in ("number", "rank")]
+        numbers = [name for name in names if kinds[name] == "number"]
+        X = np.full((block.n_rows, len(names)), np.nan)
+        if numbers:
+            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
+        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
+            rank = {value: float(k) for k, value in enumerate(known[name])}
+            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
+        left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
+        return cls(names, X, texts | left_out, scaler._layout)
+
+    @property
+    def every_name(self) -> list[str]:
+        """The columns of `missing`."""
+        return [*self.names, *(() if self.layout is None else self.layout.names)]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where numbers and categories are missing, shape (n, d + k)."""
+        names = () if self.layout is None else self.layout.names
+        absent = [np.array([not text for text in self.texts[name]]) for name in names]
+        return np.column_stack([np.isnan(self.X), *absent])
+
+    def scaled(self, scaler: Any, kept: NDArray[np.bool_]) -> Doubles:
+        """The rows that are kept as the model takes them."""
+        if self.layout is None:
+            return np.asarray(scaler.transform(self.X[kept]))
+        at = np.flatnonzero(kept).tolist()
+        columns = dict(zip(self.names, self.X[kept].T, strict=True))
+        texts = {n: [cells[i] or None for i in at] for n, cells in self.texts.items()}
+        table = arrow_table(columns, texts).select([str(n) for n in scaler.feature_names_in_])
+        return np.asarray(scaler.transform(table))
+
+    def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """The numbers of some rows, words for ranks; and their categories."""
+        names = () if self.layout is None else self.layout.names
+        numbers = {
+            name: [self.texts[name][i] for i in at.tolist()]
+            if name in self.texts
+            else self.X[at, j].tolist()
+            for j, name in enumerate(self.names)
+        }
+        return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+
+
+def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
+    """Columns of numbers and of text as the step for numbers and categories takes them."""
+    import pyarrow as pa
+
+    made = {name: pa.array(values) for name, values in columns.items() if name not in texts}
+    return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
 
 
 def assumptions(table: TableFile) -> list[str]:
@@ -242,15 +437,33 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
         The file cannot be used.
     """
     memory = None if options.memory is None else int(options.memory * 1e9)
-    columns = options.columns or None
+    columns = options.columns if options.exact else options.columns or None
+    both = {*options.ignore} & {*options.categorical, *options.orders}
+    if both:
+        raise UnusableError(
+            f"{listed(map(repr, sorted(both)))}: --ignore leaves the column out, --categorical or "
+            "--ordered uses it; give one of them."
+        )
+    is_auto = options.categorical == ("auto",)
     numeric = read_rows(
         table,
         columns=columns,
         ignore=options.ignore,
         memory=memory,
         max_missing=options.max_missing,
+        categorical="auto" if is_auto else options.categorical,
+        ordered=options.orders,
     )
+    numeric = _without_unfit_categories(numeric, options)
+    if not numeric.names and not numeric.categories:
+        reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
+        raise UnusableError(
+            f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
+            "columns of numbers, or allow more categories with --max-categories."
+        )
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
+    for column in numeric.categories:
+        missing |= column.codes < 0
     if options.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
@@ -266,15 +479,44 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
             f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least "
             f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
         )
-    return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
+    X, categories = numeric.X, numeric.categories
+    if not kept.all():
+        X = X[kept]
+        categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
+    return FileRows(options, table, numeric, kept, X, categories)
+
+
+def _without_unfit_categories(numeric: NumericTable, options: Options) -> NumericTable:
+    """The table without columns of too many categories, or with too many missing ones."""
+    kept, left_out = [], []
+    at_most = options.max_categories or "auto"
+    for column in numeric.categories:
+        n_rows, n_missing = len(column.codes), column.n_missing
+        n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
+        reason = reason_to_leave_out(n_values, n_rows, at_most)
+        if n_missing == n_rows:
+            reason = "all values are missing"
+        elif options.max_missing is not None and n_missing > options.max_missing * n_rows:
+            percent = 100 * n_missing / n_rows
+            reason = f"{percent:.0f} % of the values are missing, more than were allowed"
+        if reason is None:
+            kept.append(column)
+        else:
+            left_out.append(LeftOut(column.name, reason))
+    first = numeric.n_with_digits
+    told = (*numeric.left_out[:first], *left_out, *numeric.left_out[first:])
+    return numeric._replace(categories=tuple(kept), left_out=told)
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
-    worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
+    counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
+    counts += [(column.n_missing, column.name) for column in numeric.categories]
+    worst = sorted(counts, key=lambda pair: -pair[0])
     phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
-    assert numeric.first_missing is not None
-    first = place(numeric.first_missing.row, numeric.first_missing.line)
+    found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
+    earliest = min((at for at in found if at is not None), key=lambda at: at.row)
+    first = place(earliest.row, earliest.line)
     return (
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
         f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "

@@ -15,6 +15,7 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
 from typicality.cli.console import Terminal
 from typicality.cli.description import (
+    RowReasons,
     Tabulated,
     check_name,
     clusters_csv,
@@ -35,16 +36,16 @@ from typicality.cli.folder import (
     versions,
     write_record,
 )
-from typicality.cli.options import Options
+from typicality.cli.options import ANY_NUMBER, Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
 from typicality.cli.rows import FileRows, open_file, read_file, within
 from typicality.fitted import FittedView, chosen_method, view
-from typicality.geometry.typical_rows import reason_texts
+from typicality.kernels import Mixed
 from typicality.persistence import save
 from typicality.report.clusters import ClusterTable
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest
+from typicality.report.outliers import Explanation, deviations_of
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
 
@@ -99,10 +100,11 @@ def run_to_folder(
         clean = None
         if reference is not None:
             clean = _read_reference(reference, table, options, terminal)
-            options = replace(options, columns=tuple(clean.numeric.names), ignore=())
+            options = _as_reference(options, clean)
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options, at_least=2 if clean is None else 1)
             check_name(rows)
+        estimator, method = for_categories(estimator, clean or rows, method)
         with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
             run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
         with terminal.doing("Writing the results"):
@@ -150,6 +152,49 @@ def _read_reference(
         return read_file(other, replace(wanted, ignore=ignore))
 
 
+def _as_reference(options: Options, clean: FileRows) -> Options:
+    """Read the columns that were read of the reference, all of them."""
+    ranks = clean.options.orders
+    return replace(
+        options,
+        columns=tuple(name for name in clean.numeric.names if name not in ranks),
+        categorical=tuple(column.name for column in clean.categories),
+        max_categories=ANY_NUMBER if clean.categories else None,
+        exact=True,
+        ignore=(),
+    )
+
+
+def for_categories(estimator: Any, rows: FileRows, method: str) -> tuple[Any, str]:
+    """The estimator and the method where categories take part.
+
+    A method with a kernel gets the kernel of numbers and categories, which applies the width of the
+    numbers to the categories. The automatic method becomes alpha-cut: a Gaussian mixture is none of
+    categories.
+    """
+    if not rows.categories:
+        return estimator, method
+    if method == "auto":
+        from typicality import AlphaCutClustering
+
+        estimator, method = AlphaCutClustering(), "alpha-cut"
+    n_numeric = rows.X.shape[1]
+    if has_mixed_kernel(estimator, n_numeric):
+        estimator.set_params(kernel=Mixed(n_numeric))
+    return estimator, method
+
+
+def has_mixed_kernel(estimator: Any, n_numeric: int) -> bool:
+    """Whether an estimator compares numbers and categories by a kernel.
+
+    Without numbers there is no width to choose, and alpha-cuts are better off with their own scale.
+    """
+    kernel = estimator.get_params(deep=False).get("kernel")
+    if n_numeric == 0 and kernel == "auto":
+        return False
+    return kernel in ("auto", "gaussian") or isinstance(kernel, Mixed)
+
+
 @dataclass(eq=False)
 class Run:
     """A model, and what it says of the rows of a file: those it was fitted on, or new ones.
@@ -161,7 +206,7 @@ class Run:
     rows : FileRows
         The rows, and the options; their texts are complete when the rows were written.
     pipeline : Pipeline
-        The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
+        The steps "columns" (a ColumnScaler, or MixedColumns) and "model" (the estimator).
     scaled : array of shape (n, d)
         The rows as the model sees them.
     view : FittedView
@@ -199,7 +244,7 @@ class Run:
     @cached_property
     def explanation(self) -> Explanation:
         """Why the least typical rows are unusual."""
-        features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
+        features = feature_table(self.rows, self.pipeline["columns"], self.scaled)
         return Explanation.of(self.view, features)
 
     @property
@@ -211,20 +256,21 @@ class Run:
         flagged = np.flatnonzero(self.view.labels < 0)
         explained = self.explanation
         found = deviations_of(self.view, explained.features, explained.centers, flagged)
-        names = self.rows.numeric.names
-        why[flagged] = reason_texts(names, self.rows.X[flagged], found.values)
+        why[flagged] = row_reasons(self.rows, flagged, found.values, found.shares).texts()
         return {**self.view.columns, "why": why}
 
     @cached_property
     def clusters(self) -> list[dict[str, Any]]:
         """Each cluster with its medians, and the columns that set it apart."""
         table = ClusterTable.of(self.explanation)
-        return describe_clusters(table, self.rows.numeric.names)
+        return describe_clusters(table, self.rows.numeric.names, self.rows.value_words)
 
     @cached_property
     def tabulated(self) -> list[Tabulated]:
         """Text columns that took no part, counted in each cluster."""
-        return tabulate_texts(self.rows.texts, self.view.labels)
+        taking_part = {*self.rows.column_names}
+        texts = {name: t for name, t in self.rows.texts.items() if name not in taking_part}
+        return tabulate_texts(texts, self.view.labels)
 
     def clusters_csv(self) -> bytes:
         """What clusters.csv holds."""
@@ -279,21 +325,16 @@ class Run:
 
         Where memberships are shares, these are the rows between clusters, and which those are.
         """
-        positions, names = self._least_typical, self.rows.numeric.names
+        positions, explained = self._least_typical, self.explanation
         memberships = self.view.memberships
         if memberships is not None and self.view.shares:
             nearest = np.argsort(-memberships[positions], axis=1, kind="stable")[:, :2]
             return self._notable(positions, rivals=nearest.tolist())
-        columns, deviations = largest(self.explanation.deviations[: len(positions)], _REASONS)
-        reasons = [
-            [
-                {"column": names[j], "value": self.rows.X[i, j], "deviations": deviation}
-                for j, deviation in zip(columns[k], deviations[k], strict=True)
-                if j >= 0
-            ]
-            for k, i in enumerate(positions)
-        ]
-        return self._notable(positions, reasons=reasons)
+        first = slice(len(positions))
+        reasons = row_reasons(
+            self.rows, positions, explained.deviations[first], explained.shares[first]
+        )
+        return self._notable(positions, reasons=reasons.items(_REASONS))
 
     def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
         """Rows worth a look, as run.json has them.
@@ -404,13 +445,14 @@ def fit(
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
-    scaler, names = rows.scaler(), rows.numeric.names
+    names = rows.column_names
+    scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scaled = scaler.fit((reference or rows).X).transform(rows.X)
-            estimator.fit(scaled if reference is None else scaler.transform(reference.X))
+            scaled = scaler.fit((reference or rows).for_scaler()).transform(rows.for_scaler())
+            estimator.fit(scaled if reference is None else scaler.transform(reference.for_scaler()))
             found = view(estimator, scaled, training=reference is None, fdr=fdr)
             if method == "outliers":
                 estimator._reference()  # kept in the model, so that `score` need not find it again
@@ -430,6 +472,27 @@ def fit(
         reference=reference,
         fdr=fdr,
     )
+
+
+def feature_table(rows: FileRows, scaler: Any, scaled: Doubles) -> FeatureTable:
+    """The features of rows as reports take them; categories are told apart from numbers."""
+    names = list(rows.numeric.names)
+    if not rows.is_mixed:
+        return FeatureTable(names, rows.X, scaled)
+    numbers, layout = scaled[:, : scaler.n_numeric_], scaler._layout
+    return FeatureTable(names, rows.X, numbers, categories=layout, mixed=scaled)
+
+
+def row_reasons(
+    rows: FileRows, positions: Places, deviations: Doubles, shares: Doubles
+) -> RowReasons:
+    """In which columns some of the rows are unusual."""
+    numbers = {
+        name: [rows.value_words(name, value) or value for value in rows.X[positions, j].tolist()]
+        for j, name in enumerate(rows.numeric.names)
+    }
+    texts = {each.name: rows.texts_of(each, positions) for each in rows.categories}
+    return RowReasons.of(numbers, deviations, texts, shares)
 
 
 def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:

@@ -104,10 +104,14 @@ def validate(
     is. It writes nothing unless --output names a folder.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.parameters import refuse_categories
     from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
     from typicality.stability import outlier_study
 
+    refuse_categories(
+        options, "validate", "leave it out to see how stable the outliers are by their numbers."
+    )
     sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with (

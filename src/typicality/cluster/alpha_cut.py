@@ -28,6 +28,7 @@ from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
+    warn_about_units,
     warn_about_unused_sigma,
 )
 from typicality.geometry.rows import GivenDistances, NearestRows, RememberedNearest
@@ -484,6 +485,8 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         )
 
         def warn(weight: Any) -> None:
+            if self.metric == "euclidean":
+                warn_about_units(nodes.rows, self)
             warn_about_unused_sigma(self.sigma, self.kernel)
             if automatic:
                 warn_about_choice(self)

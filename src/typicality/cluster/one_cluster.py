@@ -21,7 +21,7 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
-from typicality.cluster._readers import Coordinates
+from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
 from typicality.cluster._warnings import (
@@ -505,13 +505,15 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
     def _knows_its_rows(self) -> bool:
         """Whether the training rows are at hand, as rows of features."""
         known = getattr(self._left_out, "known", None)
-        return type(self._reader) is Coordinates and isinstance(
+        return type(self._reader) in (Coordinates, Stretched) and isinstance(
             getattr(known, "columns", None), KernelColumns
         )
 
     def _typical_rows(self) -> TypicalRows:
         known: Any = self._left_out
         rows = known.known.columns.training
+        if isinstance(self._reader, Stretched):
+            rows = rows / self._reader.factor
         typicality = self.typicality_
         if len(typicality) != len(rows):
             typicality = self.predict_typicality(rows)

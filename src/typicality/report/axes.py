@@ -119,6 +119,10 @@ def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Fl
     are.
     """
     values = features.standardised
+    if features.mixed is not None and features.categories is not None:
+        # Categories as the model saw them; they are on one scale with standardised numbers.
+        categories = features.mixed[:, features.categories.n_numeric :]
+        values = np.column_stack([values, categories - categories.mean(axis=0)])
     n_rows, n_features = values.shape
     some = values[:: -(-n_rows // _FITTED_ROWS)].clip(-_FARTHEST, _FARTHEST)
     if n_features < 3 or not some.std(axis=0).any():
