@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from typicality._typing import Labels
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
 from typicality.cli.rows import FileRows
-from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
-from typicality.report.outliers import largest
+
+if TYPE_CHECKING:
+    from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
@@ -23,8 +24,11 @@ _TELLING = 0.5  # spreads: a smaller deviation tells nothing
 # ---- medians -------------------------------------------------------------------------------------
 
 
-def describe_clusters(table: ClusterTable, names: Sequence[str]) -> list[dict[str, Any]]:
+def describe_clusters(table: "ClusterTable", names: Sequence[str]) -> list[dict[str, Any]]:
     """Each cluster with its medians, and the columns that set it apart, as run.json has them."""
+    from typicality.report.clusters import PROFILE_LENGTH
+    from typicality.report.outliers import largest
+
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
     for k, label in enumerate(table.labels[: len(table.medians)].tolist()):

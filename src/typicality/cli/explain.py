@@ -28,9 +28,11 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run
+    from typicality.cli.rows import require_file
 
     if (row is None) == (line is None):
         raise WrongUseError("Say which row: give one of --row N and --line N.")
+    require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, _ = load_run(model)

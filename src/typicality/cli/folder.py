@@ -113,8 +113,6 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     ModelFileError
         There is no model in it, or one that was not made by the command line.
     """
-    from typicality.persistence import load
-
     path = Path(model)
     folder = path / MODEL if (path / MODEL).is_dir() else path
     if not (folder / "model.json").is_file():
@@ -126,6 +124,8 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     record_path = folder.parent / RECORD
     belongs = folder.name == MODEL and record_path.is_file()
     record = read_record(record_path) if belongs else None
+    from typicality.persistence import load
+
     pipeline = load(folder)
     steps = getattr(pipeline, "named_steps", {})
     if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):

@@ -56,9 +56,6 @@ def outliers(
     the data do not tell how many outliers there are. With rows that are known to be clean,
     --reference, the share of false alarms among the flagged rows can be chosen instead, --fdr.
     """
-    from typicality import OneClusterPCM
-    from typicality.cli.run import run_to_folder
-
     if fdr is not None and reference is None:
         raise WrongUseError(
             "--fdr needs --reference, a file of clean rows. The ranks of the rows of FILE among "
@@ -69,11 +66,25 @@ def outliers(
         raise WrongUseError("FILE and --reference cannot both be standard input.")
     if fdr is not None and rate is not None:
         raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
+    given = bool(param) or any(parameters.values())
     if reference is not None:
         parameters["novelty"] = True
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
     parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
-    estimator = configure(OneClusterPCM(), parameters, param, seed=options.seed)
+
+    def configured() -> Any:
+        from typicality import OneClusterPCM
+
+        return configure(OneClusterPCM(), parameters, param, seed=options.seed)
+
+    from typicality.cli.run import run_to_folder
+
     run_to_folder(
-        options, estimator, method="outliers", report=report, reference=reference, fdr=fdr
+        options,
+        configured,
+        judge_first=given,
+        method="outliers",
+        report=report,
+        reference=reference,
+        fdr=fdr,
     )

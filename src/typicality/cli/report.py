@@ -57,10 +57,9 @@ def report(options: Options, model: str) -> None:
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
-    from typicality.cli.rows import open_file, read_file
-    from typicality.report.features import FeatureTable
-    from typicality.report.payload import explain
+    from typicality.cli.rows import open_file, read_file, require_file
 
+    require_file(options)
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, folder = load_run(model)
@@ -83,6 +82,9 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
+        from typicality.report.features import FeatureTable
+        from typicality.report.payload import explain
+
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
         scaler, fitted = pipeline["columns"], pipeline["model"]
         del scaler.feature_names_in_  # rows are arrays, their columns taken by name

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality._typing import Doubles, Places
@@ -17,8 +16,10 @@ from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.options import Options
-from typicality.preprocessing import ColumnScaler
 from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
+
+if TYPE_CHECKING:
+    from typicality.preprocessing import ColumnScaler
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
@@ -90,8 +91,10 @@ class FileRows:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
 
-    def scaler(self) -> ColumnScaler:
+    def scaler(self) -> "ColumnScaler":
         """A scaler as the options ask for, not fitted."""
+        from typicality.preprocessing import ColumnScaler
+
         fill_in = self.options.missing == "median"
         log = {"none": "none", "auto": "auto", "log": "all"}[self.options.transform]
         missing = "median" if fill_in else "error"
@@ -210,9 +213,14 @@ def within(options: Options) -> Iterator[None]:
     """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
 
     Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools.
+    and the threads of its pools. scikit-learn is loaded only if there is something to set.
     """
     memory = options.memory
+    if memory is None and options.jobs is None:
+        yield
+        return
+    from sklearn import config_context
+
     settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
     with config_context(**settings), threadpool_limits(options.jobs):
         yield
@@ -229,6 +237,13 @@ def open_file(options: Options) -> TableFile:
         decimal=options.decimal,
         comment=options.comment,
     )
+
+
+def require_file(options: Options) -> None:
+    """Refuse a file that is not there before anything else is loaded."""
+    if options.file and options.file != "-" and not Path(options.file).exists():
+        with open_file(options):  # a pattern stands for files; of others it says what is wrong
+            pass
 
 
 def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:

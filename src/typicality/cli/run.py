@@ -3,13 +3,12 @@
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
@@ -39,14 +38,14 @@ from typicality.cli.options import Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
 from typicality.cli.rows import FileRows, open_file, read_file, within
-from typicality.fitted import FittedView, chosen_method, view
-from typicality.geometry.typical_rows import reason_texts
-from typicality.persistence import save
-from typicality.report.clusters import ClusterTable
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
+
+if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors before that come at once
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import FittedView
+    from typicality.report.outliers import Explanation
 
 _REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
@@ -54,8 +53,9 @@ _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest s
 
 def run_to_folder(
     options: Options,
-    estimator: Any,
+    configured: Callable[[], Any],
     *,
+    judge_first: bool,
     method: str,
     report: bool,
     reference: str | None = None,
@@ -70,8 +70,10 @@ def run_to_folder(
     ----------
     options : Options
         What was asked for.
-    estimator : estimator
-        The model to fit.
+    configured : callable
+        Makes the model to fit, with its parameters judged.
+    judge_first : bool
+        Whether parameters were given: these are judged before the file is opened.
     method : str
         What the user calls it; "outliers" for those.
     report : bool
@@ -84,17 +86,16 @@ def run_to_folder(
     results, found = "labels.csv", "clusters"
     if method == "outliers":
         results, found = "outliers.csv", "outliers"
-    from typicality.cli.summary import say_run
-
+    estimator = configured() if judge_first else None
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
     began = time.perf_counter()
     with (
-        within(options),
         open_file(options) as table,
         new_folder(path, force=options.force, record=RECORD) as temporary,
+        within(options),
     ):
         clean = None
         if reference is not None:
@@ -104,6 +105,7 @@ def run_to_folder(
             rows = read_file(table, options, at_least=2 if clean is None else 1)
             check_name(rows)
         with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
+            estimator = configured() if estimator is None else estimator
             run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
         with terminal.doing("Writing the results"):
             columns = masked_columns(run.columns, rows.kept)
@@ -113,6 +115,8 @@ def run_to_folder(
                     some = {name: values[here] for name, values in columns.items()}
                     first, safe = block.first_row == 0, options.safe_csv
                     stream.write(csv_text(block, some, header=first, safe=safe))
+            from typicality.persistence import save
+
             save(run.pipeline, temporary / MODEL)
             record = run.record()
             if not run.finds_outliers:
@@ -131,6 +135,8 @@ def run_to_folder(
         write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
+    from typicality.cli.summary import say_run
+
     say_run(terminal, run)
     terminal.warn(run.warnings)
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
@@ -178,9 +184,9 @@ class Run:
 
     method: str
     rows: FileRows
-    pipeline: Pipeline
+    pipeline: "Pipeline"
     scaled: Doubles
-    view: FittedView
+    view: "FittedView"
     warnings: list[str]
     seconds: dict[str, float]
     reference: FileRows | None = None
@@ -197,14 +203,20 @@ class Run:
         return self.method == "outliers"
 
     @cached_property
-    def explanation(self) -> Explanation:
+    def explanation(self) -> "Explanation":
         """Why the least typical rows are unusual."""
+        from typicality.report.features import FeatureTable
+        from typicality.report.outliers import Explanation
+
         features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
         return Explanation.of(self.view, features)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the csv file gets; of a detector also why a row is flagged."""
+        from typicality.geometry.typical_rows import reason_texts
+        from typicality.report.outliers import deviations_of
+
         if not self.finds_outliers:
             return self.view.columns
         why = np.full(self.view.n_rows, "", dtype=object)
@@ -218,6 +230,8 @@ class Run:
     @cached_property
     def clusters(self) -> list[dict[str, Any]]:
         """Each cluster with its medians, and the columns that set it apart."""
+        from typicality.report.clusters import ClusterTable
+
         table = ClusterTable.of(self.explanation)
         return describe_clusters(table, self.rows.numeric.names)
 
@@ -279,6 +293,8 @@ class Run:
 
         Where memberships are shares, these are the rows between clusters, and which those are.
         """
+        from typicality.report.outliers import largest
+
         positions, names = self._least_typical, self.rows.numeric.names
         memberships = self.view.memberships
         if memberships is not None and self.view.shares:
@@ -340,6 +356,8 @@ class Run:
         }
 
     def _results(self) -> dict[str, Any]:
+        from typicality.fitted import chosen_method
+
         model, n_unassigned = chosen_method(self.model), self.view.n_unassigned
         if self.finds_outliers:
             found = {
@@ -404,6 +422,10 @@ def fit(
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import view
+
     scaler, names = rows.scaler(), rows.numeric.names
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
