@@ -73,9 +73,17 @@ class _WithMethods(click.Command):
     help="Which rows get a label: those above the level of a cluster (core), those that are dense "
     "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    metavar="N",
+    help="Of more rows, a random sample of this size is clustered; every row gets a label. "
+    "[default: all rows]",
+)
 @fit_options
 def cluster(
     options: Options,
+    max_rows: int | None,
     method: str,
     clusters: int | None,
     report: bool,
@@ -118,5 +126,10 @@ def cluster(
     from typicality.cli.run import run_to_folder
 
     run_to_folder(
-        options, configured, judge_first=bool(given or param), method=method, report=report
+        options,
+        configured,
+        judge_first=bool(given or param),
+        method=method,
+        report=report,
+        max_rows=max_rows,
     )

@@ -83,9 +83,8 @@ def compare(
     other rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.folder import new_folder, record_of_result
-    from typicality.cli.rows import open_file, read_file, require_file, within
+    from typicality.cli.rows import open_file, read_file, within
 
-    require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     if methods:
         from typicality.stability.methods import chosen_methods

@@ -52,7 +52,7 @@ def _explained(
 
     import numpy as np
 
-    from typicality.cli.rows import open_file, read_file
+    from typicality.cli.rows import open_file, read_file, sample_of
     from typicality.fitted import view
     from typicality.report.features import FeatureTable
     from typicality.report.outliers import ClusterCenters, deviations_of
@@ -82,7 +82,8 @@ def _explained(
     fdr = None if record is None else record["results"].get("fdr")
     fitted_on = {} if record is None or record.get("reference") else record["data"]
     training = rows.numeric.fingerprint == fitted_on.get("fingerprint")
-    seen = view(fitted, scaled, training=training, fdr=fdr)
+    sample = None if record is None else sample_of(record, rows)
+    seen = view(fitted, scaled, training=training and sample is None, fdr=fdr, sample=sample)
     features = FeatureTable(list(names), X, scaled)
     centers = ClusterCenters.of(seen, features) if seen.kind == "prototypes" else None
     found = deviations_of(seen, features, centers, at)

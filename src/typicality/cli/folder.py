@@ -57,6 +57,7 @@ _RUN: dict[str, Any] = {
         "plan": {"method": str, "reason": str},
         "explanation?": str,
         "fdr?": float,
+        "sample?": {"n_rows": int},
     },
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")

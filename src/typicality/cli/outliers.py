@@ -9,6 +9,7 @@ from typicality.cli.options import Options, command, fit_options, table_options
 from typicality.cli.parameters import configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
+_MOST_FITTED = 20_000  # rows: time grows with their square, and more change little
 
 
 @command
@@ -39,9 +40,17 @@ _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
     is_flag=True,
     help="The rows are known to be clean; outliers are looked for in new rows, with `score`.",
 )
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    default=_MOST_FITTED,
+    metavar="N",
+    help="Of more rows, a random sample of this size is fitted; all rows are scored.",
+)
 @fit_options
 def outliers(
     options: Options,
+    max_rows: int,
     rate: float | None,
     reference: str | None,
     fdr: float | None,
@@ -85,6 +94,7 @@ def outliers(
         judge_first=given,
         method="outliers",
         report=report,
+        max_rows=max_rows,
         reference=reference,
         fdr=fdr,
     )

@@ -34,6 +34,10 @@ _MISSING = {
     "drop": "Rows with missing values were left out.",
     "median": "Missing values were replaced by the median of their column.",
 }
+_SAMPLE = (
+    "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
+    "shows the rows of the sample."
+)
 
 
 @command
@@ -82,6 +86,8 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
+        from typicality.cli.rows import sample_of
+        from typicality.fitted import chosen_method
         from typicality.report.features import FeatureTable
         from typicality.report.payload import explain
 
@@ -91,6 +97,9 @@ def report(options: Options, model: str) -> None:
         with terminal.doing("Drawing the report"):
             try:
                 scaled = scaler.transform(rows.X)
+                sample = sample_of(record, rows)
+                if sample is not None and hasattr(chosen_method(fitted), "tree_"):
+                    rows, scaled, sample = rows.take(sample), scaled[sample], None
                 features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
                 with warnings.catch_warnings():  # the record has those of the run
                     warnings.simplefilter("ignore", ClusteringWarning)
@@ -100,6 +109,7 @@ def report(options: Options, model: str) -> None:
                         features,
                         new=record.get("reference") is not None,
                         fdr=record["results"].get("fdr"),
+                        sample=sample,
                     )
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
@@ -212,10 +222,12 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained, reference = results.get("explanation"), record.get("reference")
+    sample = results.get("sample")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
         *([] if reference is None else [("Reference", _about(reference))]),
+        *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
         ("Columns", f"{listed(data['columns'], at_most=20)}."),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler.get("log", "none")]),

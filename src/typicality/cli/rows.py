@@ -1,9 +1,9 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +86,19 @@ class FileRows:
             return "line", np.concatenate(self.lines)
         return "row", np.flatnonzero(self.kept)
 
+    def take(self, places: Places) -> "FileRows":
+        """Some of the rows that take part, with their texts and lines."""
+        kept = np.zeros_like(self.kept)
+        kept[np.flatnonzero(self.kept)[places]] = True
+        chosen = places.tolist()
+        return replace(
+            self,
+            kept=kept,
+            X=self.X[places],
+            texts={name: [texts[i] for i in chosen] for name, texts in self.texts.items()},
+            lines=[np.concatenate(self.lines)[places]] if self.lines else [],
+        )
+
     @property
     def n_dropped(self) -> int:
         """How many rows were left out."""
@@ -166,6 +179,23 @@ class FileRows:
                 f"{most} of its values."
             )
         return " ".join(sentences)
+
+
+def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
+    """The places of rows drawn at random, in order; None where there are not more than that."""
+    if max_rows is None or n_rows <= max_rows:
+        return None
+    drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
+    return np.asarray(np.sort(drawn), dtype=np.intp)
+
+
+def sample_of(record: Mapping[str, Any], rows: FileRows) -> Places | None:
+    """The places of the rows that a run was fitted on, where it was not all rows of its file."""
+    sample = record["results"].get("sample")
+    same = rows.numeric.fingerprint == record["data"]["fingerprint"]
+    if sample is None or record.get("reference") is not None or not same:
+        return None
+    return draw_sample(len(rows.X), sample["n_rows"], seed=record["seed"])
 
 
 def assumptions(table: TableFile) -> list[str]:

@@ -37,7 +37,7 @@ from typicality.cli.folder import (
 from typicality.cli.options import Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
-from typicality.cli.rows import FileRows, open_file, read_file, within
+from typicality.cli.rows import FileRows, draw_sample, open_file, read_file, within
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
 
@@ -58,6 +58,7 @@ def run_to_folder(
     judge_first: bool,
     method: str,
     report: bool,
+    max_rows: int | None = None,
     reference: str | None = None,
     fdr: float | None = None,
 ) -> None:
@@ -78,6 +79,9 @@ def run_to_folder(
         What the user calls it; "outliers" for those.
     report : bool
         Whether to write the report.
+    max_rows : int, optional
+        The most rows that are fitted. If there are more, a random sample is fitted, and its model
+        judges all rows.
     reference : str, optional
         A file of clean rows, which are fitted in place of the rows of the file.
     fdr : float, optional
@@ -104,10 +108,17 @@ def run_to_folder(
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options, at_least=2 if clean is None else 1)
             check_name(rows)
-        with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
-            estimator = configured() if estimator is None else estimator
-            run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
-        with terminal.doing("Writing the results"):
+        estimator = configured() if estimator is None else estimator
+        run = fit(
+            estimator,
+            rows,
+            method=method,
+            terminal=terminal,
+            max_rows=max_rows,
+            reference=clean,
+            fdr=fdr,
+        )
+        with terminal.counting("Writing the results", len(rows.kept)) as wrote:
             columns = masked_columns(run.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
                 for block in rows.take_texts():
@@ -115,6 +126,7 @@ def run_to_folder(
                     some = {name: values[here] for name, values in columns.items()}
                     first, safe = block.first_row == 0, options.safe_csv
                     stream.write(csv_text(block, some, header=first, safe=safe))
+                    wrote(block.first_row + block.n_rows)
             from typicality.persistence import save
 
             save(run.pipeline, temporary / MODEL)
@@ -128,8 +140,8 @@ def run_to_folder(
                     temporary / REPORT,
                     record,
                     model=estimator,
-                    explanation=run.explanation,
-                    rows=rows,
+                    explanation=run.explanation if run.drawn is None else run.drawn[1],
+                    rows=rows if run.drawn is None else run.drawn[0],
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
@@ -180,6 +192,9 @@ class Run:
         The rows it was fitted on, where the rows are new ones.
     fdr : float, optional
         The rate of false discoveries at which rows are flagged.
+    sample : array of int, optional
+        The places of the rows that were fitted, among those that could have been, where it was not
+        all of them.
     """
 
     method: str
@@ -191,6 +206,22 @@ class Run:
     seconds: dict[str, float]
     reference: FileRows | None = None
     fdr: float | None = None
+    sample: Places | None = None
+
+    @property
+    def n_fitted(self) -> int:
+        """How many rows the model was fitted on."""
+        return len((self.reference or self.rows).X) if self.sample is None else len(self.sample)
+
+    @cached_property
+    def drawn(self) -> "tuple[FileRows, Explanation] | None":
+        """The rows of the fit and what is unusual in them, where a page can show no others.
+
+        That is so for the tree of a sample, which knows the rows of the sample only.
+        """
+        if self.sample is None or self.view.kind != "tree":
+            return None
+        return drawn_tree(self.model, self.rows, self.scaled, self.sample)
 
     @property
     def model(self) -> Any:
@@ -382,6 +413,7 @@ class Run:
                 "agreement": self.model.agreement_,
             }
         return found | {
+            "sample": None if self.sample is None else {"n_rows": self.n_fitted},
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
             "status": model.status_,
@@ -410,12 +442,15 @@ def fit(
     rows: FileRows,
     *,
     method: str,
+    terminal: Terminal,
+    max_rows: int | None = None,
     reference: FileRows | None = None,
     fdr: float | None = None,
 ) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
-    With a `reference`, scaler and estimator are fitted on its rows instead.
+    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
+    rows, the estimator at most `max_rows` of them.
 
     Raises
     ------
@@ -427,15 +462,28 @@ def fit(
     from typicality.fitted import view
 
     scaler, names = rows.scaler(), rows.numeric.names
+    to_fit = (reference or rows).X
+    sample = draw_sample(len(to_fit), max_rows, seed=rows.options.seed)
+    n_fitted = len(to_fit) if sample is None else len(sample)
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scaled = scaler.fit((reference or rows).X).transform(rows.X)
-            estimator.fit(scaled if reference is None else scaler.transform(reference.X))
-            found = view(estimator, scaled, training=reference is None, fdr=fdr)
-            if method == "outliers":
-                estimator._reference()  # kept in the model, so that `score` need not find it again
+            with terminal.doing(f"Fitting {n_fitted:,} rows"):
+                scaled: Any = scaler.fit(to_fit).transform(to_fit)
+                estimator.fit(scaled if sample is None else scaled[sample])
+                if method == "outliers":
+                    estimator._reference()  # kept in the model, so that `score` need not find it
+            scaled = scaled if reference is None else scaler.transform(rows.X)
+            with terminal.counting(f"Judging {len(scaled):,} rows", len(scaled)) as judged:
+                found = view(
+                    estimator,
+                    scaled,
+                    training=reference is None and sample is None,
+                    fdr=fdr,
+                    sample=sample if reference is None else None,
+                    progress=judged,
+                )
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
@@ -451,7 +499,21 @@ def fit(
         seconds={"fit": seconds, "all": 0.0},
         reference=reference,
         fdr=fdr,
+        sample=sample,
     )
+
+
+def drawn_tree(
+    model: Any, rows: FileRows, scaled: Doubles, sample: Places
+) -> "tuple[FileRows, Explanation]":
+    """The rows of a sample that a tree was fitted on, and what is unusual in them."""
+    from typicality.fitted import view
+    from typicality.report.features import FeatureTable
+    from typicality.report.outliers import Explanation
+
+    some = rows.take(sample)
+    features = FeatureTable(list(rows.numeric.names), some.X, scaled[sample])
+    return some, Explanation.of(view(model, scaled[sample], training=True), features)
 
 
 def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:

@@ -104,10 +104,9 @@ def validate(
     is. It writes nothing unless --output names a folder.
     """
     from typicality.cli.folder import new_folder, record_of_result
-    from typicality.cli.rows import open_file, read_file, require_file, within
+    from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
 
-    require_file(options)
     sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with (

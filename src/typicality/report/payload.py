@@ -138,17 +138,19 @@ def explain(
     *,
     new: bool = False,
     fdr: float | None = None,
+    sample: Places | None = None,
 ) -> Explanation:
     """What a fitted model says of rows, and why the least typical ones are unusual.
 
     A tree is drawn for its training rows: other rows are refused. `new` says that the rows are not
-    those of the fit, even if they look so; for `fdr` see :func:`typicality.fitted.view`.
+    those of the fit, even if they look so; for `fdr` and `sample` see
+    :func:`typicality.fitted.view`.
     """
     method = chosen_method(model)
     if hasattr(method, "tree_"):
         _check_training_rows(method, X, n_rows=len(features.shown))
     training = hasattr(method, "tree_") or (not new and _are_training_rows(method, X))
-    return Explanation.of(view(model, X, training=training, fdr=fdr), features)
+    return Explanation.of(view(model, X, training=training, fdr=fdr, sample=sample), features)
 
 
 def _clusters_payload(
