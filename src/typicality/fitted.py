@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
@@ -141,6 +142,20 @@ class FittedView:
 def chosen_method(model: Any) -> Any:
     """The fitted method that an automatic model has chosen; any other model itself."""
     return getattr(model, "estimator_", model)
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
+    check_is_fitted(estimator)
+    return chosen_method(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
+
+
+def prepared(estimator: Any, X: Any) -> Any:
+    """Rows as the last step of a pipeline sees them."""
+    for _, step in getattr(estimator, "steps", [])[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X)
+    return X
 
 
 def view(

@@ -229,7 +229,7 @@ def test_a_report_says_what_it_is(report):
         ({"max_rows": 50.5}, ValueError, "max_rows"),
         ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
-        ({"display": pd.DataFrame({"t": ["a"] * 60})}, ValueError, "'t', which holds no numbers"),
+        ({"display": pd.DataFrame({"t": ["a"] * 3})}, ValueError, r"cells\['t'\] has 3 values"),
         ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, X has 60 rows"),
         ({"cells": {"a": "x" * 60}}, TypeError, r"cells\['a'\] must be a sequence"),
         ({"cells": [("a", "x")]}, TypeError, "cells must map names of columns"),
@@ -251,12 +251,9 @@ def test_a_tree_knows_the_rows_it_was_grown_from(model, rows, other):
 def test_only_estimators_with_typicalities_are_reported_on(rows):
     from sklearn.cluster import KMeans
     from sklearn.exceptions import NotFittedError
-    from sklearn.pipeline import make_pipeline
 
     with pytest.raises(TypeError, match="not an estimator of typicality"):
         Report.from_estimator(KMeans(2), rows)
-    with pytest.raises(TypeError, match=r"model\[-1\]\.report\(model\[:-1\]\.transform\(X\)"):
-        Report.from_estimator(make_pipeline(FuzzyCMeans(2)), rows)
     with pytest.raises(NotFittedError):
         FuzzyCMeans(2).report(rows)
 

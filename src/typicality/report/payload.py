@@ -261,13 +261,7 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 def _check_reportable(model: Any) -> None:
-    """An estimator of typicality, not a pipeline around one."""
-    if hasattr(model, "steps"):
-        raise TypeError(
-            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
-            "the steps before have made them, and the rows as they were as display, i.e. "
-            "model[-1].report(model[:-1].transform(X), display=X)."
-        )
+    """An estimator of typicality."""
     kinds = ("labels_at", "decision_function", "predict_memberships")
     if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
         raise TypeError(
