@@ -57,9 +57,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     ----------
     model : estimator of typicality, or Pipeline that ends with one
         The model, fitted or not. Pipelines may hold ColumnScaler and, of scikit-learn,
-        StandardScaler, RobustScaler, MinMaxScaler, QuantileTransformer, SimpleImputer,
-        MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and FunctionTransformer without a
-        function. Functions cannot be kept: neither kernels nor selectors of columns.
+        StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler, QuantileTransformer,
+        SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and
+        FunctionTransformer without a function. Functions cannot be kept: neither kernels nor
+        selectors of columns.
     path : path
         The folder to make.
     overwrite : bool, default=False

@@ -164,7 +164,7 @@ def _parts_of(pipeline: Any, X: Any, display: Any) -> tuple[Any, Any, Any]:
     if display is None:
         numbers, _ = _without_text(X)
         width = 0 if numbers is None else _n_columns(numbers)
-        if width and (width != _n_columns(rows) or _keeps_columns(pipeline, numbers)):
+        if width and (width != _n_columns(rows) or _keeps_columns(pipeline, X, numbers)):
             display = X
     return pipeline.steps[-1][1], rows, display
 
@@ -173,11 +173,9 @@ def _n_columns(rows: Any) -> int:
     return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
 
 
-def _keeps_columns(pipeline: Any, X: Any) -> bool:
-    """Whether the steps before the last change the values of columns, not what columns are."""
-    names = feature_names(X)
-    known = [f"x{j}" for j in range(_n_columns(X))] if names is None else list(names)
-    made: Any = known
+def _keeps_columns(pipeline: Any, X: Any, numbers: Any) -> bool:
+    """Whether the last step sees the columns of numbers, on whatever scale, in their order."""
+    made = feature_names(X)
     for _, step in pipeline.steps[:-1]:
         if step in (None, "passthrough"):
             continue
@@ -185,7 +183,12 @@ def _keeps_columns(pipeline: Any, X: Any) -> bool:
             made = step.get_feature_names_out(made)
         except (AttributeError, ValueError):  # the step does not tell
             return False
-    return list(made) == known
+    names = feature_names(numbers)
+    known = [f"x{j}" for j in range(_n_columns(numbers))] if names is None else list(names)
+    # A ColumnTransformer puts the name of a step and two underscores before the name of a column.
+    return made is None or [str(name).split("__")[-1] for name in made] == [
+        str(name).split("__")[-1] for name in known
+    ]
 
 
 def _without_text(table: Any) -> tuple[Any, dict[str, list[str]]]:
