@@ -6,6 +6,7 @@ them at once, or after a fork. The number of threads is scikit-learn's: it follo
 """
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,10 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from sklearn import config_context, get_config
 from threadpoolctl import threadpool_limits
-
-from typicality._compat import effective_n_threads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,8 +30,20 @@ def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
 
 
 def _n_threads() -> int:
-    """The threads to use: one while the interpreter shuts down, when no new ones can start."""
-    return effective_n_threads() if threading.main_thread().is_alive() else 1
+    """The threads to use: one while the interpreter shuts down, when no new ones can start.
+
+    A file is read before scikit-learn is loaded, so that what is wrong with it is told at once.
+    """
+    if not threading.main_thread().is_alive():
+        return 1
+    if "sklearn" in sys.modules:
+        from typicality._compat import effective_n_threads
+
+        n_threads: int = effective_n_threads()
+        return n_threads
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    n_cores = os.cpu_count() or 1
+    return max(1, min(int(limit), n_cores)) if limit.isdecimal() else n_cores
 
 
 def _submit(
@@ -106,11 +116,15 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
     if n_threads == 1:
         yield from map(task, items)
         return
-    settings = get_config()  # like the limit of threads, they are those of one thread only
+    call = task
+    if "sklearn" in sys.modules:
+        from sklearn import config_context, get_config
 
-    def call(item: Item) -> Result:
-        with config_context(**settings):
-            return task(item)
+        settings = get_config()  # like the limit of threads, they are those of one thread only
+
+        def call(item: Item) -> Result:
+            with config_context(**settings):
+                return task(item)
 
     stream, waiting, end = iter(items), deque[Future[Result]](), None
     limit = partial(threadpool_limits, n_threads, "openmp")

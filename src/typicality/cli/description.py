@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from typicality._typing import Doubles, Labels
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
 from typicality.cli.rows import FileRows
-from typicality.geometry.categories import surprise
-from typicality.geometry.typical_rows import category_text, reason_text, telling_features
-from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
-from typicality.report.outliers import largest
+
+if TYPE_CHECKING:
+    from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
@@ -56,6 +55,8 @@ class RowReasons(NamedTuple):
         """The reasons of rows from the values and deviations of numbers, and from categories."""
         texts = {} if texts is None else texts
         shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
+        from typicality.geometry.categories import surprise
+
         every = np.column_stack([deviations, surprise(shares)])
         return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
 
@@ -71,11 +72,15 @@ class RowReasons(NamedTuple):
 
     def items(self, at_most: int) -> list[list[dict[str, Any]]]:
         """For each row the columns with the largest deviations, the largest first."""
+        from typicality.report.outliers import largest
+
         places, _ = largest(self.deviations, at_most)
         return [[self.item(i, j) for j in some if j >= 0] for i, some in enumerate(places.tolist())]
 
     def texts(self, at_most: int = 3) -> list[str]:
         """Why rows are unusual, one text for each; empty where no single column explains it."""
+        from typicality.geometry.typical_rows import telling_features
+
         telling = telling_features(self.deviations, at_most)
         return [
             "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
@@ -85,6 +90,8 @@ class RowReasons(NamedTuple):
 def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
     """A reason in words; its column may be called by another name."""
     name = item["column"] if name is None else name
+    from typicality.geometry.typical_rows import category_text, reason_text
+
     if "share" in item:
         return category_text(name, item["value"], item["share"])
     return reason_text(name, item["value"], item["deviations"])
@@ -94,7 +101,7 @@ def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
 
 
 def describe_clusters(
-    table: ClusterTable,
+    table: "ClusterTable",
     names: Sequence[str],
     words: Callable[[str, float], str | None] = lambda name, value: None,
 ) -> list[dict[str, Any]]:
@@ -102,6 +109,9 @@ def describe_clusters(
 
     `words` gives the category of a rank.
     """
+    from typicality.report.clusters import PROFILE_LENGTH
+    from typicality.report.outliers import largest
+
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
     for k, label in enumerate(table.labels[: len(table.medians)].tolist()):

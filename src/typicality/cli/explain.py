@@ -28,9 +28,11 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run
+    from typicality.cli.rows import require_file
 
     if (row is None) == (line is None):
         raise WrongUseError("Say which row: give one of --row N and --line N.")
+    require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, _ = load_run(model)
@@ -50,7 +52,7 @@ def _explained(
 
     import numpy as np
 
-    from typicality.cli.rows import column_names, open_file, read_file, step_options
+    from typicality.cli.rows import column_names, open_file, read_file, sample_of, step_options
     from typicality.cli.run import feature_table, row_reasons
     from typicality.fitted import view
     from typicality.report.outliers import ClusterCenters, deviations_of
@@ -80,7 +82,8 @@ def _explained(
     fdr = None if record is None else record["results"].get("fdr")
     fitted_on = {} if record is None or record.get("reference") else record["data"]
     training = rows.numeric.fingerprint == fitted_on.get("fingerprint")
-    seen = view(fitted, scaled, training=training, fdr=fdr)
+    sample = None if record is None else sample_of(record, rows)
+    seen = view(fitted, scaled, training=training and sample is None, fdr=fdr, sample=sample)
     features = feature_table(rows, scaler, scaled)
     centers = ClusterCenters.of(seen, features) if seen.kind == "prototypes" else None
     found = deviations_of(seen, features, centers, at)

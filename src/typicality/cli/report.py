@@ -35,6 +35,10 @@ _MISSING = {
     "drop": "Rows with missing values were left out.",
     "median": "Missing values were replaced by the median of their column.",
 }
+_SAMPLE = (
+    "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
+    "shows the rows of the sample."
+)
 
 
 @command
@@ -58,10 +62,15 @@ def report(options: Options, model: str) -> None:
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
-    from typicality.cli.rows import column_names, open_file, read_file, step_options
-    from typicality.cli.run import feature_table
-    from typicality.report.payload import explain
+    from typicality.cli.rows import (
+        column_names,
+        open_file,
+        read_file,
+        require_file,
+        step_options,
+    )
 
+    require_file(options)
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, folder = load_run(model)
@@ -84,12 +93,20 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
+        from typicality.cli.rows import sample_of
+        from typicality.cli.run import feature_table
+        from typicality.fitted import chosen_method
+        from typicality.report.payload import explain
+
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
         scaler, fitted = pipeline["columns"], pipeline["model"]
         column_names(scaler)
         with terminal.doing("Drawing the report"):
             try:
                 scaled = scaler.transform(rows.for_scaler())
+                sample = sample_of(record, rows)
+                if sample is not None and hasattr(chosen_method(fitted), "tree_"):
+                    rows, scaled, sample = rows.take(sample), scaled[sample], None
                 features = feature_table(rows, scaler, scaled)
                 with warnings.catch_warnings():  # the record has those of the run
                     warnings.simplefilter("ignore", ClusteringWarning)
@@ -99,6 +116,7 @@ def report(options: Options, model: str) -> None:
                         features,
                         new=record.get("reference") is not None,
                         fdr=record["results"].get("fdr"),
+                        sample=sample,
                     )
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
@@ -211,10 +229,12 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained, reference = results.get("explanation"), record.get("reference")
+    sample = results.get("sample")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
         *([] if reference is None else [("Reference", _about(reference))]),
+        *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
         ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
         *_about_categories(data, scaler),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from typicality._typing import Doubles, Places
@@ -17,8 +16,6 @@ from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.options import ANY_NUMBER, Options, order_text
-from typicality.preprocessing import ColumnScaler, MixedColumns
-from typicality.preprocessing.mixed import reason_to_leave_out
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -99,6 +96,20 @@ class FileRows:
             return "line", np.concatenate(self.lines)
         return "row", np.flatnonzero(self.kept)
 
+    def take(self, places: Places) -> "FileRows":
+        """Some of the rows that take part, with their texts and lines."""
+        kept = np.zeros_like(self.kept)
+        kept[np.flatnonzero(self.kept)[places]] = True
+        chosen = places.tolist()
+        return replace(
+            self,
+            kept=kept,
+            X=self.X[places],
+            categories=tuple(c._replace(codes=c.codes[places]) for c in self.categories),
+            texts={name: [texts[i] for i in chosen] for name, texts in self.texts.items()},
+            lines=[np.concatenate(self.lines)[places]] if self.lines else [],
+        )
+
     @property
     def n_dropped(self) -> int:
         """How many rows were left out."""
@@ -119,6 +130,8 @@ class FileRows:
 
         `balanced` says that the model has no kernel, so that a mismatch cannot be worth a factor.
         """
+        from typicality.preprocessing import ColumnScaler, MixedColumns
+
         options = self.options
         settings = {
             "scale": options.scale,
@@ -252,7 +265,7 @@ class FileRows:
 def column_names(scaler: Any) -> list[str]:
     """The columns that the step of a model knows; a scaler of arrays then forgets them."""
     names = [str(name) for name in scaler.feature_names_in_]
-    if not isinstance(scaler, MixedColumns):
+    if not hasattr(scaler, "kinds_"):
         del scaler.feature_names_in_  # rows are arrays, their columns taken by name
     return names
 
@@ -298,7 +311,7 @@ class ModelRows:
         cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
     ) -> "ModelRows":
         """Read the columns of a model, all of them given by name."""
-        if not isinstance(scaler, MixedColumns):
+        if not hasattr(scaler, "kinds_"):
             return cls(list(every), rows_of(block, every, signs=signs), {})
         kinds = dict(zip(every, scaler.kinds_, strict=True))
         known = dict(zip(every, scaler.categories_, strict=True))
@@ -360,6 +373,23 @@ def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
     return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
 
 
+def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
+    """The places of rows drawn at random, in order; None where there are not more than that."""
+    if max_rows is None or n_rows <= max_rows:
+        return None
+    drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
+    return np.asarray(np.sort(drawn), dtype=np.intp)
+
+
+def sample_of(record: Mapping[str, Any], rows: FileRows) -> Places | None:
+    """The places of the rows that a run was fitted on, where it was not all rows of its file."""
+    sample = record["results"].get("sample")
+    same = rows.numeric.fingerprint == record["data"]["fingerprint"]
+    if sample is None or record.get("reference") is not None or not same:
+        return None
+    return draw_sample(len(rows.X), sample["n_rows"], seed=record["seed"])
+
+
 def assumptions(table: TableFile) -> list[str]:
     """What was found out about how the file is written, in a sentence, if there is anything."""
     return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
@@ -405,9 +435,14 @@ def within(options: Options) -> Iterator[None]:
     """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
 
     Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools.
+    and the threads of its pools. scikit-learn is loaded only if there is something to set.
     """
     memory = options.memory
+    if memory is None and options.jobs is None:
+        yield
+        return
+    from sklearn import config_context
+
     settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
     with config_context(**settings), threadpool_limits(options.jobs):
         yield
@@ -424,6 +459,13 @@ def open_file(options: Options) -> TableFile:
         decimal=options.decimal,
         comment=options.comment,
     )
+
+
+def require_file(options: Options) -> None:
+    """Refuse a file that is not there before anything else is loaded."""
+    if options.file and options.file != "-" and not Path(options.file).exists():
+        with open_file(options):  # a pattern stands for files; of others it says what is wrong
+            pass
 
 
 def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
@@ -493,6 +535,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
     for column in numeric.categories:
         n_rows, n_missing = len(column.codes), column.n_missing
         n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
+        from typicality.preprocessing.mixed import reason_to_leave_out
+
         reason = reason_to_leave_out(n_values, n_rows, at_most)
         if n_missing == n_rows:
             reason = "all values are missing"

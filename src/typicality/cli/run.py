@@ -3,13 +3,12 @@
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
@@ -39,15 +38,16 @@ from typicality.cli.folder import (
 from typicality.cli.options import ANY_NUMBER, Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
-from typicality.cli.rows import FileRows, open_file, read_file, within
-from typicality.fitted import FittedView, chosen_method, view
-from typicality.kernels import Mixed
-from typicality.persistence import save
-from typicality.report.clusters import ClusterTable
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of
+from typicality.cli.rows import FileRows, draw_sample, open_file, read_file, within
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
+
+if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors before that come at once
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import FittedView
+    from typicality.report.features import FeatureTable
+    from typicality.report.outliers import Explanation
 
 _REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
@@ -55,10 +55,12 @@ _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest s
 
 def run_to_folder(
     options: Options,
-    estimator: Any,
+    configured: Callable[[], Any],
     *,
+    judge_first: bool,
     method: str,
     report: bool,
+    max_rows: int | None = None,
     reference: str | None = None,
     fdr: float | None = None,
 ) -> None:
@@ -71,12 +73,17 @@ def run_to_folder(
     ----------
     options : Options
         What was asked for.
-    estimator : estimator
-        The model to fit.
+    configured : callable
+        Makes the model to fit, with its parameters judged.
+    judge_first : bool
+        Whether parameters were given: these are judged before the file is opened.
     method : str
         What the user calls it; "outliers" for those.
     report : bool
         Whether to write the report.
+    max_rows : int, optional
+        The most rows that are fitted. If there are more, a random sample is fitted, and its model
+        judges all rows.
     reference : str, optional
         A file of clean rows, which are fitted in place of the rows of the file.
     fdr : float, optional
@@ -85,17 +92,16 @@ def run_to_folder(
     results, found = "labels.csv", "clusters"
     if method == "outliers":
         results, found = "outliers.csv", "outliers"
-    from typicality.cli.summary import say_run
-
+    estimator = configured() if judge_first else None
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
     began = time.perf_counter()
     with (
-        within(options),
         open_file(options) as table,
         new_folder(path, force=options.force, record=RECORD) as temporary,
+        within(options),
     ):
         clean = None
         if reference is not None:
@@ -104,10 +110,18 @@ def run_to_folder(
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options, at_least=2 if clean is None else 1)
             check_name(rows)
+        estimator = configured() if estimator is None else estimator
         estimator, method = for_categories(estimator, clean or rows, method)
-        with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
-            run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
-        with terminal.doing("Writing the results"):
+        run = fit(
+            estimator,
+            rows,
+            method=method,
+            terminal=terminal,
+            max_rows=max_rows,
+            reference=clean,
+            fdr=fdr,
+        )
+        with terminal.counting("Writing the results", len(rows.kept)) as wrote:
             columns = masked_columns(run.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
                 for block in rows.take_texts():
@@ -115,6 +129,9 @@ def run_to_folder(
                     some = {name: values[here] for name, values in columns.items()}
                     first, safe = block.first_row == 0, options.safe_csv
                     stream.write(csv_text(block, some, header=first, safe=safe))
+                    wrote(block.first_row + block.n_rows)
+            from typicality.persistence import save
+
             save(run.pipeline, temporary / MODEL)
             record = run.record()
             if not run.finds_outliers:
@@ -126,13 +143,15 @@ def run_to_folder(
                     temporary / REPORT,
                     record,
                     model=estimator,
-                    explanation=run.explanation,
-                    rows=rows,
+                    explanation=run.explanation if run.drawn is None else run.drawn[1],
+                    rows=rows if run.drawn is None else run.drawn[0],
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
+    from typicality.cli.summary import say_run
+
     say_run(terminal, run)
     terminal.warn(run.warnings)
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
@@ -178,6 +197,8 @@ def for_categories(estimator: Any, rows: FileRows, method: str) -> tuple[Any, st
         from typicality import AlphaCutClustering
 
         estimator, method = AlphaCutClustering(), "alpha-cut"
+    from typicality.kernels import Mixed
+
     n_numeric = rows.X.shape[1]
     if has_mixed_kernel(estimator, n_numeric):
         estimator.set_params(kernel=Mixed(n_numeric))
@@ -190,6 +211,8 @@ def has_mixed_kernel(estimator: Any, n_numeric: int) -> bool:
     Without numbers there is no width to choose, and alpha-cuts are better off with their own scale.
     """
     kernel = estimator.get_params(deep=False).get("kernel")
+    from typicality.kernels import Mixed
+
     if n_numeric == 0 and kernel == "auto":
         return False
     return kernel in ("auto", "gaussian") or isinstance(kernel, Mixed)
@@ -219,17 +242,37 @@ class Run:
         The rows it was fitted on, where the rows are new ones.
     fdr : float, optional
         The rate of false discoveries at which rows are flagged.
+    sample : array of int, optional
+        The places of the rows that were fitted, among those that could have been, where it was not
+        all of them.
     """
 
     method: str
     rows: FileRows
-    pipeline: Pipeline
+    pipeline: "Pipeline"
     scaled: Doubles
-    view: FittedView
+    view: "FittedView"
     warnings: list[str]
     seconds: dict[str, float]
     reference: FileRows | None = None
     fdr: float | None = None
+    sample: Places | None = None
+
+    @property
+    def n_fitted(self) -> int:
+        """How many rows the model was fitted on."""
+        return len((self.reference or self.rows).X) if self.sample is None else len(self.sample)
+
+    @cached_property
+    def drawn(self) -> "tuple[FileRows, Explanation] | None":
+        """The rows of the fit and what is unusual in them, where a page can show no others.
+
+        That is so for the tree of a sample, which knows the rows of the sample only.
+        """
+        if self.sample is None or self.view.kind != "tree":
+            return None
+        scaler = self.pipeline["columns"]
+        return drawn_tree(self.model, self.rows, scaler, self.scaled, self.sample)
 
     @property
     def model(self) -> Any:
@@ -242,14 +285,18 @@ class Run:
         return self.method == "outliers"
 
     @cached_property
-    def explanation(self) -> Explanation:
+    def explanation(self) -> "Explanation":
         """Why the least typical rows are unusual."""
+        from typicality.report.outliers import Explanation
+
         features = feature_table(self.rows, self.pipeline["columns"], self.scaled)
         return Explanation.of(self.view, features)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the csv file gets; of a detector also why a row is flagged."""
+        from typicality.report.outliers import deviations_of
+
         if not self.finds_outliers:
             return self.view.columns
         why = np.full(self.view.n_rows, "", dtype=object)
@@ -262,6 +309,8 @@ class Run:
     @cached_property
     def clusters(self) -> list[dict[str, Any]]:
         """Each cluster with its medians, and the columns that set it apart."""
+        from typicality.report.clusters import ClusterTable
+
         table = ClusterTable.of(self.explanation)
         return describe_clusters(table, self.rows.numeric.names, self.rows.value_words)
 
@@ -381,6 +430,8 @@ class Run:
         }
 
     def _results(self) -> dict[str, Any]:
+        from typicality.fitted import chosen_method
+
         model, n_unassigned = chosen_method(self.model), self.view.n_unassigned
         if self.finds_outliers:
             found = {
@@ -405,6 +456,7 @@ class Run:
                 "agreement": self.model.agreement_,
             }
         return found | {
+            "sample": None if self.sample is None else {"n_rows": self.n_fitted},
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
             "status": model.status_,
@@ -433,29 +485,51 @@ def fit(
     rows: FileRows,
     *,
     method: str,
+    terminal: Terminal,
+    max_rows: int | None = None,
     reference: FileRows | None = None,
     fdr: float | None = None,
 ) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
-    With a `reference`, scaler and estimator are fitted on its rows instead.
+    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
+    rows, the estimator at most `max_rows` of them.
 
     Raises
     ------
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import view
+    from typicality.kernels import Mixed
+
     names = rows.column_names
     scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
+    fitted_rows = reference or rows
+    sample = draw_sample(len(fitted_rows.X), max_rows, seed=rows.options.seed)
+    n_fitted = len(fitted_rows.X) if sample is None else len(sample)
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scaled = scaler.fit((reference or rows).for_scaler()).transform(rows.for_scaler())
-            estimator.fit(scaled if reference is None else scaler.transform(reference.for_scaler()))
-            found = view(estimator, scaled, training=reference is None, fdr=fdr)
-            if method == "outliers":
-                estimator._reference()  # kept in the model, so that `score` need not find it again
+            with terminal.doing(f"Fitting {n_fitted:,} rows"):
+                to_fit = fitted_rows.for_scaler()
+                scaled: Any = scaler.fit(to_fit).transform(to_fit)
+                estimator.fit(scaled if sample is None else scaled[sample])
+                if method == "outliers":
+                    estimator._reference()  # kept in the model, so that `score` need not find it
+            scaled = scaled if reference is None else scaler.transform(rows.for_scaler())
+            with terminal.counting(f"Judging {len(scaled):,} rows", len(scaled)) as judged:
+                found = view(
+                    estimator,
+                    scaled,
+                    training=reference is None and sample is None,
+                    fdr=fdr,
+                    sample=sample if reference is None else None,
+                    progress=judged,
+                )
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
@@ -471,11 +545,14 @@ def fit(
         seconds={"fit": seconds, "all": 0.0},
         reference=reference,
         fdr=fdr,
+        sample=sample,
     )
 
 
-def feature_table(rows: FileRows, scaler: Any, scaled: Doubles) -> FeatureTable:
+def feature_table(rows: FileRows, scaler: Any, scaled: Doubles) -> "FeatureTable":
     """The features of rows as reports take them; categories are told apart from numbers."""
+    from typicality.report.features import FeatureTable
+
     names = list(rows.numeric.names)
     if not rows.is_mixed:
         return FeatureTable(names, rows.X, scaled)
@@ -493,6 +570,18 @@ def row_reasons(
     }
     texts = {each.name: rows.texts_of(each, positions) for each in rows.categories}
     return RowReasons.of(numbers, deviations, texts, shares)
+
+
+def drawn_tree(
+    model: Any, rows: FileRows, scaler: Any, scaled: Doubles, sample: Places
+) -> "tuple[FileRows, Explanation]":
+    """The rows of a sample that a tree was fitted on, and what is unusual in them."""
+    from typicality.fitted import view
+    from typicality.report.outliers import Explanation
+
+    some = rows.take(sample)
+    features = feature_table(some, scaler, scaled[sample])
+    return some, Explanation.of(view(model, scaled[sample], training=True), features)
 
 
 def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:

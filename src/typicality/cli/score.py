@@ -62,12 +62,13 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
-    from typicality.cli.rows import assumptions, column_names, open_file, within
+    from typicality.cli.rows import assumptions, column_names, open_file, require_file, within
 
     output = str(options.output)
     if options.as_json and output == "-":
         raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
+    require_file(options)
     tally = {"n_rows": 0, "n_unassigned": 0, "n_left_out": 0}
     with within(options):
         with terminal.doing(f"Loading {model}"):

@@ -63,6 +63,8 @@ def say_run(terminal: Terminal, run: Run) -> None:
         terminal.say(hint)
     if run.reference is not None:
         terminal.say(f"Reference: {run.reference.summary()}")
+    if run.sample is not None:
+        terminal.say(_about_sample(run))
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
     if run.finds_outliers:
@@ -108,6 +110,16 @@ def _hints(run: Run) -> list[str]:
             "--method auto asks a Gaussian mixture first, which suits wide files."
         )
     return hints
+
+
+def _about_sample(run: Run) -> str:
+    n_rows = len((run.reference or run.rows).X)
+    whose = "reference rows" if run.reference is not None else "rows"
+    judged = "scored" if run.finds_outliers else "given labels"
+    return (
+        f"Fitted on a random sample of {run.n_fitted:,} of the {n_rows:,} {whose} (seed "
+        f"{run.rows.options.seed}; --max-rows N takes another number); all rows are {judged}."
+    )
 
 
 def _headline(run: Run) -> str:
@@ -232,8 +244,7 @@ def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) 
         for row, strength in zip(rows, strengths, strict=True):
             table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
         return table
-    n_known = run.view.n_rows if run.reference is None else len(run.reference.X)
-    rarity = percentages([row["rarer_than"] for row in rows], n_known)
+    rarity = percentages([row["rarer_than"] for row in rows], run.n_fitted)
     middle: list[list[str]]
     if run.finds_outliers:
         headings, middle = ["score"], [numbers([row["strength"] for row in rows])]

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals
 import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
@@ -89,13 +88,6 @@ class FeatureTable:
 
 def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]:
     """Features as the user wants to see them, and their names; missing values are allowed."""
-    table = narwhals.from_native(display, pass_through=True)
-    for name, dtype in table.schema.items() if hasattr(table, "schema") else ():
-        if not (dtype.is_numeric() or dtype == narwhals.Boolean):
-            raise ValueError(
-                f"display has the column {str(name)!r}, which holds no numbers ({dtype}). Leave it "
-                "out, and pass it as cells, which takes text."
-            )
     names = feature_names(display)
     values = check_array(
         display,

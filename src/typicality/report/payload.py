@@ -187,17 +187,19 @@ def explain(
     *,
     new: bool = False,
     fdr: float | None = None,
+    sample: Places | None = None,
 ) -> Explanation:
     """What a fitted model says of rows, and why the least typical ones are unusual.
 
     A tree is drawn for its training rows: other rows are refused. `new` says that the rows are not
-    those of the fit, even if they look so; for `fdr` see :func:`typicality.fitted.view`.
+    those of the fit, even if they look so; for `fdr` and `sample` see
+    :func:`typicality.fitted.view`.
     """
     method = chosen_method(model)
     if hasattr(method, "tree_"):
         _check_training_rows(method, X, n_rows=len(features.shown))
     training = hasattr(method, "tree_") or (not new and _are_training_rows(method, X))
-    return Explanation.of(view(model, X, training=training, fdr=fdr), features)
+    return Explanation.of(view(model, X, training=training, fdr=fdr, sample=sample), features)
 
 
 def _clusters_payload(
@@ -332,13 +334,7 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 def _check_reportable(model: Any) -> None:
-    """An estimator of typicality, not a pipeline around one."""
-    if hasattr(model, "steps"):
-        raise TypeError(
-            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
-            "the steps before have made them, and the rows as they were as display, i.e. "
-            "model[-1].report(model[:-1].transform(X), display=X)."
-        )
+    """An estimator of typicality."""
     kinds = ("labels_at", "decision_function", "predict_memberships")
     if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
         raise TypeError(
