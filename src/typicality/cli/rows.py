@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
@@ -210,11 +211,11 @@ def within(options: Options) -> Iterator[None]:
     """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
 
     Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools.
+    and the threads of its pools. BLAS computes in one thread: its threads would change last bits.
     """
     memory = options.memory
     settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
-    with config_context(**settings), threadpool_limits(options.jobs):
+    with config_context(**settings), threadpool_limits(options.jobs, "openmp"), one_blas_thread():
         yield
 
 

@@ -412,7 +412,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             weight = np.full(len(rows), weights[0])
         else:
             pull = scores.mean.memberships(self._rule, rows)[:, 0]
-            weight = pull / (copies @ self.typicality_)
+            weight = pull / (copies * self.typicality_).sum()
         return calibration.full_p_values(scores.known, rows, above, weight)
 
     def _scores_and_p_values(self, X: ArrayLike) -> tuple[Doubles, Doubles]:
