@@ -96,7 +96,9 @@ def kill_saves(n_kills: int, folder: Path, draw: random.Random) -> Counter[str]:
     path, counts = folder / "model", Counter[str]()
     for _ in range(n_kills):
         process = subprocess.Popen(
-            [sys.executable, "-c", _SAVE, str(path)], stdout=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-W", "ignore", "-c", _SAVE, str(path)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         assert process.stdout is not None
         process.stdout.readline()
@@ -114,6 +116,7 @@ def kill_saves(n_kills: int, folder: Path, draw: random.Random) -> Counter[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--only", choices=("save", "cluster", "outliers"))
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
@@ -124,6 +127,8 @@ def main() -> None:
         "outliers --force": lambda folder: kill_runs(["outliers"], n_kills, folder, draw),
     }
     for name, work in works.items():
+        if arguments.only and not name.startswith(arguments.only):
+            continue
         with tempfile.TemporaryDirectory() as folder:
             counts = work(Path(folder))
         print(f"{name}: " + ", ".join(f"{key} {counts[key]}" for key in counts), flush=True)

@@ -1,7 +1,7 @@
 """The peak of the command line under --memory, as the system saw it, for four hostile files.
 
 `python benchmarks/memory_limits.py [--quick]` prints limit, peak and outcome. The limit is kept
-where the peak is at most the base (400 MB for Python, the libraries and compiled code) and --memory.
+where the peak is at most the base (400 MB for Python, libraries, compiled code) plus --memory.
 """
 
 import argparse
