@@ -2,7 +2,8 @@
 
 Plain threads, because numba's own thread pools end the process when two threads of the user enter
 them at once, or after a fork. The number of threads is scikit-learn's: it follows
-`OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`.
+`OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`. It changes no result: work is cut by the
+shape of the data, BLAS computes in one thread, and plans are made for `PLANNED_THREADS`.
 """
 
 import os
@@ -11,14 +12,16 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache, partial
+from contextlib import contextmanager
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PLANNED_THREADS = 4  # times and memory are estimated for so many, whatever the machine has
 _MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
 
@@ -143,3 +146,57 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
                 future.cancel()
     if end is not None and not isinstance(end, StopIteration):
         raise end
+
+
+class _BlasUsers:
+    """How many contexts of `one_blas_thread` are open, in all threads, and the limits before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_open = 0
+        self.before: list[tuple[Any, int]] = []  # libraries and their threads
+
+
+_blas_users = _BlasUsers()
+if hasattr(os, "register_at_fork"):  # another thread may hold the lock just then
+    os.register_at_fork(after_in_child=lambda: setattr(_blas_users, "lock", threading.Lock()))
+
+
+@cache
+def _blas(scipy_is_loaded: bool) -> list[Any]:
+    """The libraries of BLAS: SciPy brings one of its own."""
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def _limit_blas(limits: Iterable[tuple[Any, int]]) -> None:
+    for library, limit in limits:
+        # threadpoolctl lets only one thread set the limit of OpenBLAS, until it gives that up.
+        give_up = getattr(library, "clear_controlling_thread", lambda force: None)
+        give_up(force=True)
+        library.set_num_threads(limit)
+        give_up(force=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which BLAS computes in the calling thread: its threads would change last bits.
+
+    The setting is one of the process. The first context that is entered limits it, later ones what
+    was loaded since, and the last one to be left restores it, in whichever threads these are.
+    """
+    users = _blas_users
+    with users.lock:
+        known = {library.filepath for library, _ in users.before}
+        new = [each for each in _blas("scipy" in sys.modules) if each.filepath not in known]
+        users.before += [(library, library.num_threads) for library in new]
+        _limit_blas((library, 1) for library in new)
+        users.n_open += 1
+    try:
+        yield
+    finally:
+        with users.lock:
+            users.n_open -= 1
+            if users.n_open == 0:
+                _limit_blas(users.before)
+                users.before = []

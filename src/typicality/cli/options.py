@@ -141,9 +141,13 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 
 
 def command_line() -> tuple[str, ...]:
-    """The command that was called, as it could be typed: what was left to defaults is left out."""
+    """The command that was called, as it could be typed: what was left to defaults is left out.
+
+    So is --jobs, which changes no result.
+    """
     ctx = click.get_current_context()
-    return ("typicality", str(ctx.info_name), *_typed(ctx, ctx.command.params))
+    parameters = [each for each in ctx.command.params if each.name != "jobs"]
+    return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
 
 
 def table_words() -> tuple[str, ...]:

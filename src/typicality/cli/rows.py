@@ -1,9 +1,14 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
+import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
@@ -32,6 +38,17 @@ _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target",
 _MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
+_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
+_TEXT_BYTES = 2**29  # of texts kept; of few bytes in all, the share below
+_TEXT_SHARE = 4
+# What a row takes from the file to the results, beyond its numbers and by method: the peak of the
+# process over that of 1,000 rows, rounded up (benchmarks/memory_limits.py measures it).
+_OF_A_ROW = {"alpha-cut": 6000, "auto": 6000, "outliers": 2500, "kernel": 2500, "prototypes": 550}
+_COPIES = 6  # of the numbers: in the file's order, scaled, and as parts of both
+# Bytes of address space that a few rows take: libraries, compiled code, and a gigabyte that the
+# allocator of Arrow reserves; and what each thread reserves.
+_LEAST_SPACE, _SPACE_OF_A_THREAD = 2_100_000_000, 70_000_000
+_LEAST_STEP = 2**23  # bytes for a step, where rows leave no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
@@ -63,6 +80,8 @@ class FileRows:
         file: of large files only the first columns, so that at most two million cells are held.
     lines : list of array
         The lines of these rows, block by block; empty where the format has none.
+    text_bytes : int
+        The most bytes of text that are kept.
     """
 
     options: Options
@@ -73,6 +92,7 @@ class FileRows:
     categories: tuple[CategoryColumn, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
+    text_bytes: int = _TEXT_BYTES
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
@@ -80,14 +100,24 @@ class FileRows:
         names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
         n_columns = _MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
+        known: dict[str, dict[str, str]] = {name: {} for name in self.texts}  # each text once
+        n_bytes = 0
         for block in self.table.blocks():
             yield block
             kept = np.flatnonzero(self.kept[block.first_row : block.first_row + block.n_rows])
             if block.lines is not None:
                 self.lines.append(block.lines[kept])
             for name, texts in self.texts.items():
-                cells = block.cells(name)
-                texts.extend(cells[i] for i in kept.tolist())
+                cells, once = block.cells(name), known[name]
+                n_before = len(once)
+                some = [cells[i][:_LONGEST_CELL] for i in kept.tolist()]
+                texts.extend(once.setdefault(cell, cell) for cell in some)
+                new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
+                n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
+            if n_bytes > self.text_bytes:  # the last column goes, so that the others stay whole
+                known.popitem()
+                self.texts.popitem()
+                n_bytes = self.text_bytes * len(self.texts) // (len(self.texts) + 1)
 
     @property
     def numbers(self) -> tuple[str, Places]:
@@ -435,16 +465,18 @@ def within(options: Options) -> Iterator[None]:
     """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
 
     Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools. scikit-learn is loaded only if there is something to set.
+    and the threads of its pools. BLAS computes in one thread: its threads would change last bits.
+    scikit-learn is loaded only if there is something to set.
     """
     memory = options.memory
     if memory is None and options.jobs is None:
-        yield
+        with one_blas_thread():
+            yield
         return
     from sklearn import config_context
 
     settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
-    with config_context(**settings), threadpool_limits(options.jobs):
+    with config_context(**settings), threadpool_limits(options.jobs, "openmp"), one_blas_thread():
         yield
 
 
@@ -468,8 +500,19 @@ def require_file(options: Options) -> None:
             pass
 
 
-def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
+def _bytes_of_a_row(kind: str, n_columns: int) -> int:
+    """What a row takes from the file to the results, by a kind of method."""
+    return _OF_A_ROW[kind] + 8 * _COPIES * n_columns
+
+
+def read_file(
+    table: TableFile, options: Options, *, at_least: int = 2, kind: str = "prototypes"
+) -> FileRows:
     """Read the columns of numbers, and decide about rows with missing values.
+
+    With --memory, the peak of the process is at most as much above that of a few rows: files are
+    refused that would take more, and what rows leave is what a step may use. `kind` is the kind of
+    method that the rows are for, a key of `_OF_A_ROW`.
 
     Raises
     ------
@@ -495,6 +538,8 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
         max_missing=options.max_missing,
         categorical="auto" if is_auto else options.categorical,
         ordered=options.orders,
+        check_size=partial(_refuse_without_space, kind, table.name),
+        **({} if memory is None else {"of_a_row": partial(_bytes_of_a_row, kind)}),
     )
     numeric = _without_unfit_categories(numeric, options)
     if not numeric.names and not numeric.categories:
@@ -503,6 +548,13 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
             f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
             "columns of numbers, or allow more categories with --max-categories."
         )
+    text_bytes, needed = _TEXT_BYTES, _bytes_of_a_row(kind, len(numeric.names)) * len(numeric.X)
+    if memory is not None:
+        spare = memory - needed
+        text_bytes = min(_TEXT_BYTES, spare // _TEXT_SHARE)
+        from sklearn import set_config
+
+        set_config(working_memory=max(_LEAST_STEP, spare - text_bytes) / 2**20)  # see `within`
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     for column in numeric.categories:
         missing |= column.codes < 0
@@ -525,7 +577,7 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
     if not kept.all():
         X = X[kept]
         categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
-    return FileRows(options, table, numeric, kept, X, categories)
+    return FileRows(options, table, numeric, kept, X, categories, text_bytes=text_bytes)
 
 
 def _without_unfit_categories(numeric: NumericTable, options: Options) -> NumericTable:
@@ -550,6 +602,34 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
     first = numeric.n_with_digits
     told = (*numeric.left_out[:first], *left_out, *numeric.left_out[first:])
     return numeric._replace(categories=tuple(kept), left_out=told)
+
+
+def _address_space() -> float:
+    """The bytes that the process may address; infinity where there is no limit."""
+    try:
+        resource = import_module("resource")
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, OSError, AttributeError):  # not on this system
+        return math.inf
+    return math.inf if allowed == resource.RLIM_INFINITY else float(allowed)
+
+
+def _refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> None:
+    """An error where a limit of the address space is too low: a compiler does not survive that."""
+    allowed = _address_space()
+    if allowed == math.inf:
+        return
+    from typicality._compat import effective_n_threads
+
+    needed = _LEAST_SPACE + _SPACE_OF_A_THREAD * effective_n_threads()
+    needed += n_rows * _bytes_of_a_row(kind, n_columns)
+    if needed > allowed:
+        kilobytes = math.ceil(1.02 * needed / 2**20) * 1024
+        raise UnusableError(
+            f"{name}: the address space of the process is limited to {allowed / 1e9:.2f} GB, and "
+            f"these rows take about {needed / 1e9:.2f} GB. Raise the limit, say with `ulimit -v "
+            f"{kilobytes}`, choose fewer columns with --columns, or fit on fewer rows."
+        )
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:

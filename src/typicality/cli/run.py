@@ -108,7 +108,8 @@ def run_to_folder(
             clean = _read_reference(reference, table, options, terminal)
             options = _as_reference(options, clean)
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options, at_least=2 if clean is None else 1)
+            kind = _kind_of(method, estimator)
+            rows = read_file(table, options, at_least=2 if clean is None else 1, kind=kind)
             check_name(rows)
         estimator = configured() if estimator is None else estimator
         estimator, method = for_categories(estimator, clean or rows, method)
@@ -157,6 +158,14 @@ def run_to_folder(
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
         terminal.say_path("Open the report: ", path / REPORT)
+
+
+def _kind_of(method: str, estimator: Any) -> str:
+    """What the memory of a row depends on: trees, kernel sums, or prototypes only."""
+    if method in ("alpha-cut", "auto", "outliers"):
+        return method
+    linear = getattr(estimator, "kernel", "linear") in (None, "linear")
+    return "prototypes" if linear else "kernel"
 
 
 def _read_reference(

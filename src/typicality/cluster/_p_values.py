@@ -89,7 +89,7 @@ class WithPValues:
             weight = np.full(len(rows), weights[0])
         else:
             pull = scores.mean.memberships(self._rule, rows)[:, 0]
-            weight = pull / (copies @ self.typicality_)
+            weight = pull / (copies * self.typicality_).sum()
         return calibration.full_p_values(scores.known, rows, above, weight)
 
     def _scores_and_p_values(self: Any, X: ArrayLike) -> tuple[Doubles, Doubles]:

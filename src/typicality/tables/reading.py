@@ -1,8 +1,9 @@
 """Which columns are numbers to work with, and why the others are not."""
 
+import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -197,6 +198,8 @@ def read_rows(
     max_missing: float | None = None,
     categorical: str | Sequence[str] = (),
     ordered: Mapping[str, Sequence[str]] | None = None,
+    of_a_row: Callable[[int], int] = lambda n_columns: 8 * n_columns,
+    check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
 ) -> NumericTable:
     """Read the columns of numbers of a table, whole, in one pass.
 
@@ -218,7 +221,7 @@ def read_rows(
     ignore : sequence of str, default=()
         Columns to leave out.
     memory : int, optional
-        The most bytes of numbers; half of the memory of the machine when left out. What would
+        The most bytes of all rows; half of the memory of the machine when left out. What would
         take more is refused as soon as that can be told, not when the memory is full.
     max_missing : float, optional
         The largest share of missing values; columns with more are left out, unless they are named
@@ -228,6 +231,11 @@ def read_rows(
         truth values.
     ordered : mapping of str to sequence of str, optional
         Columns of ordered categories, from the lowest to the highest, which become ranks 0, 1, ...
+    of_a_row : callable, optional
+        The bytes of a row with so many columns, with all that is kept of it; those of its numbers
+        when left out.
+    check_size : callable, optional
+        Called with the number of rows, as far as it is known, and of columns; may raise.
 
     Returns
     -------
@@ -248,7 +256,12 @@ def read_rows(
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
     limit = _default_memory() if memory is None else memory
     is_chosen = columns is not None
-    judging: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "memory": limit}
+
+    def refuse(n_rows: int, n_columns: int) -> None:
+        check_size(n_rows, n_columns)
+        _refuse_beyond(limit, of_a_row, table.name, n_rows, n_columns)
+
+    judging: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "refuse": refuse}
     judged, n_rows = _judge(table, wanted, **judging)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
@@ -340,7 +353,12 @@ def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
 
 
 def _judge(
-    table: TableFile, names: Sequence[str], *, is_chosen: bool, allow_text: bool, memory: int
+    table: TableFile,
+    names: Sequence[str],
+    *,
+    is_chosen: bool,
+    allow_text: bool,
+    refuse: Callable[[int, int], None],
 ) -> tuple[list["_Column"], int]:
     """What is known of columns after one pass over the rows, and how many rows there are."""
     judged = [_Column(name, is_chosen=is_chosen) for name in names]
@@ -355,7 +373,7 @@ def _judge(
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.n_strangers == 0 for column in judged)
-        _refuse_beyond(memory, int(n_rows / block.fraction_read), n_numeric, table.name)
+        refuse(int(n_rows / block.fraction_read), n_numeric)
     for column in judged:
         if is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
@@ -414,19 +432,19 @@ def _default_memory() -> int:
         return 4 * 2**30
 
 
-def _refuse_beyond(memory: int, n_rows: int, n_columns: int, name: str) -> None:
-    """An error where all rows will take more memory than there may be."""
-    n_bytes = 8 * n_rows * n_columns
+def _refuse_beyond(
+    memory: int, of_a_row: Callable[[int], int], name: str, n_rows: int, n_columns: int
+) -> None:
+    """An error where all rows will take more memory than there may be; it says how much."""
+    n_bytes = n_rows * of_a_row(n_columns)
     if n_bytes > memory:
+        enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
         raise TableError(
             f"{name} is too large to be held in memory: about {n_rows:,} rows of {n_columns:,} "
-            f"columns of numbers take {_in_bytes(n_bytes)}, and {_in_bytes(memory)} are allowed. "
-            "Choose columns with columns=, or allow more with memory=."
+            f"columns of numbers and what is kept of them take {enough:,.2f} GB, and "
+            f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow as much "
+            "with memory=."
         )
-
-
-def _in_bytes(number: int) -> str:
-    return f"{number / 1e9:,.1f} GB" if number >= 1e9 else f"{number / 1e6:,.1f} MB"
 
 
 def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
