@@ -63,7 +63,6 @@ def report(options: Options, model: str) -> None:
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
     from typicality.cli.rows import (
-        column_names,
         open_file,
         read_file,
         require_file,
@@ -96,6 +95,7 @@ def report(options: Options, model: str) -> None:
         from typicality.cli.rows import sample_of
         from typicality.cli.run import feature_table
         from typicality.fitted import chosen_method
+        from typicality.preprocessing.table_rows import column_names
         from typicality.report.payload import explain
 
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"

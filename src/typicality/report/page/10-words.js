@@ -57,7 +57,7 @@ function exactText(value, isDouble) {
 function deviationText(deviations) {
   const size = Math.abs(deviations);
   const shown = size >= 1000 ? "over 999" : size.toFixed(size < 10 ? 1 : 0);
-  return `${deviations < 0 ? "\u2212" : "+"}${shown} sd`;
+  return `z-score ${deviations < 0 ? "\u2212" : "+"}${shown}`;
 }
 
 const deviationWords = (deviations) => `${deviations < 0 ? "low" : "high"} (${deviationText(deviations)})`;
