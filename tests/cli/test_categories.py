@@ -284,5 +284,7 @@ def test_rows_left_out_may_leave_one_category(run, tmp_path):
     assert "Categories: side (2)." in printed
     assert "60 % of the rows; wind speed alone misses 60 %. --ignore 'wind speed' or" in printed
     assert "Warning" not in printed
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert '"category_columns":["side"]' in page  # not tabulated once more as another column
     again = run("explain", tmp_path / "out", path, "--line", 2)
     assert again.exit_code == 0, again.stderr

@@ -236,7 +236,7 @@ def test_profiles_follow_the_level(visit, clustered):
     opened = visit(html)
     opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.5))))
     opened.page.wait_for_function(
-        "() => /column \\d \\S+ against \\S+ elsewhere \\(z-score [+\u2212][\\d.]+\\)/.test("
+        "() => /column \\d \\S+ against \\S+ elsewhere \\([+\u2212][\\d.]+\\)/.test("
         "document.querySelector('#clusters tbody .profile').textContent)"
     )
 
