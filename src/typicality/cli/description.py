@@ -240,13 +240,14 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     """The column that names rows: the one that was asked for, or the most useful one of text.
 
     A useful column tells the notable rows apart; one that is called a name or a title comes first,
-    and words, or dates of which no two are equal, are better than codes. Numbers, which identifiers
-    are, name nothing, except years that number the rows; nor do yes and no. None where there is no
-    such column.
+    and words, or dates of which no two are equal, are better than codes and than categories that
+    take part. Numbers, which identifiers are, name nothing, except years that number the rows; nor
+    do yes and no. None where there is no such column.
     """
     if rows.options.name is not None:
         return rows.options.name
     best, most = None, (False, False, 1)
+    taking_part = {column.name for column in rows.categories}
     for name, texts in rows.texts.items():
         cells = [texts[i].strip() for i in notable]
         distinct = {cell for cell in cells if cell}
@@ -260,7 +261,8 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
             continue
         tells_apart = 2 * len(distinct) > len(cells)  # the name of a study names no row
         called = tells_apart and any(word in name.lower() for word in _CALLED)
-        worth = (called, _are_words(distinct) or _are_dates(texts), len(distinct))
+        tells_more = name not in taking_part and (_are_words(distinct) or _are_dates(texts))
+        worth = (called, tells_more, len(distinct))
         if worth > most:
             best, most = name, worth
     return best
