@@ -229,7 +229,7 @@ def test_many_features_are_fewer_on_the_page(rng):
     names = [axis["name"] for axis in payload["axes"]]
     assert len(names) == 1000
     assert "column 1400" in names
-    assert "Of 1,500 columns 998 are on this page" in payload["features_note"]
+    assert "This page shows 998 of 1,500 columns" in payload["features_note"]
 
 
 def test_dates_keep_their_digits(prototypes, rows):

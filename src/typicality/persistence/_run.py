@@ -156,7 +156,9 @@ def run_of(pipeline: Any, folder: Path) -> LoadedRun:
     path = folder / RECORD
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
-            raise ModelFileError(f"{RECORD} is no plain file, or larger than that of any run")
+            raise ModelFileError(
+                f"{RECORD} is not a plain file, or too large for the record of a run"
+            )
         record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         data = record["data"]
         missing, signs = data["missing"], data.get("signs") or {}

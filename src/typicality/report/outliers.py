@@ -130,7 +130,9 @@ def _from_centers(
         return found
     mixed = features.rows
     shares = features.categories.shares_in(mixed, view.labels, mixed[rows], label)
-    return found._replace(shares=shares, words=f"{words} Of a category, how often it occurs there.")
+    return found._replace(
+        shares=shares, words=f"{words} For a category: how often it occurs there."
+    )
 
 
 def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> Deviations:
@@ -151,7 +153,7 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     if features.categories is None:
         return found
     shares = features.categories.shares(typical.rows, values[rows])
-    words = f"{words} Of a category, how many of the 30 nearest typical rows have it."
+    words = f"{words} For a category: how many of the 30 nearest typical rows have it."
     return found._replace(shares=shares, words=words)
 
 
