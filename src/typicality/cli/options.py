@@ -112,7 +112,7 @@ class Options:
 
 def order_text(name: str, order: Sequence[str]) -> str:
     """Ordered categories of a column as --ordered takes them."""
-    return f"{name}={','.join(map(_quoted, order))}"
+    return f"{name}={','.join(map(quoted, order))}"
 
 
 def _order(text: str) -> tuple[str, tuple[str, ...]]:
@@ -171,12 +171,12 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
         elif getattr(parameter, "is_flag", False):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
-            values = map(_quoted, value) if parameter.multiple else [value]
+            values = map(quoted, value) if parameter.multiple else [value]
             words.extend(word for each in values for word in (parameter.opts[0], str(each)))
     return tuple(words)
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """A name as `comma_separated` reads it: quotation marks are doubled within others."""
     inner = value.replace('"', '""')
     return f'"{inner}"' if "," in value or inner != value else value
@@ -331,7 +331,8 @@ table_options = _adding(
         "--max-categories",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Leave out columns with more categories. [default: 30, and a tenth of the rows]",
+        help="Leave out columns with more categories. [default: 30, or a tenth of the rows, but at "
+        "least 2]",
     ),
     click.option(
         "--missing",
