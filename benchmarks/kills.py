@@ -128,15 +128,19 @@ def kill_runs(name: str, n_kills: int, folder: Path, draw: random.Random) -> Cou
         works[file.name] = command(name, file, "-o", results, "--force")
         seconds = finished(works[file.name])
         whole[file.name] = hashes_of(results)
-    before, counts = files[1].name, Counts()
+    before = files[1].name
+    counts = Counts({"kills": 0, "old": 0, "new": 0, "left behind": 0})
     while counts["kills"] < n_kills:
         new = files[before == files[0].name].name
         low = 0.8 if draw.random() < 0.5 else 0.0
-        counts["kills"] += killed(works[new], draw.uniform(low, 1.02) * seconds)
-        counts["left behind"] += left_in(folder)
+        was_killed = killed(works[new], draw.uniform(low, 1.02) * seconds)
         found = hashes_of(results) if results.is_dir() else {}
         now = next((file for file, hashes in whole.items() if hashes == found), None)
-        counts["old" if now == before else "new" if now == new else "broken"] += 1
+        if was_killed:
+            counts["kills"] += 1
+            counts["left behind"] += left_in(folder)
+            counts["old" if now == before else "new"] += now is not None
+        counts["broken"] += now is None or (now == before and not was_killed)
         if now is not None:
             typicality.load(results / "model")
             before = now
@@ -180,7 +184,7 @@ def kill_and_resume(words: str, n_kills: int, folder: Path, draw: random.Random)
     whole = hashes_of(results)
     shutil.rmtree(results)
     resumed = command(words, file, "-o", results, "--checkpoint", state)
-    counts = Counts({"kills": 0, "with a checkpoint": 0, "same results": 0})
+    counts = Counts({"kills": 0, "with a checkpoint": 0, "same results": 0, "left behind": 0})
 
     def compare() -> None:
         same = hashes_of(results) == whole

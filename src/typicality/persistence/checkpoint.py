@@ -181,9 +181,12 @@ class Checkpoint:
         token = KEEPER.set(self)
         try:
             yield
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit) as error:
             with suppress(OSError):
                 self._write()
+            if isinstance(error, KeyboardInterrupt) and self.path.exists():
+                words = f"Interrupted; the same command goes on from {shown_path(self.path)}."
+                raise KeyboardInterrupt(words) from error
             raise
         finally:
             KEEPER.reset(token)
@@ -291,10 +294,11 @@ class Checkpoint:
         self._took = self._written - began
 
     def _write(self) -> None:
-        if self._ahead:  # the file knows more
-            return
         under_way = [] if self._running is None else [self._running]
-        contents = [entry.content for entry in (*self._done, *under_way)]
+        entries = [*self._done, *under_way]
+        if self._ahead or not entries:  # the file knows more, or there is nothing to know
+            return
+        contents = [entry.content for entry in entries]
         document = {"key": self._key, "entries": [text for text, _ in contents]}
         numbers = {
             f"{place} {name}": array
