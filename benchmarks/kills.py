@@ -1,6 +1,6 @@
 """Kill commands at random moments, and look whether their results are whole each time.
 
-`python benchmarks/kills.py [--kills N] [--only cluster|outliers|save|checkpoint]` kills (SIGKILL)
+`python benchmarks/kills.py [--kills N] [--only NAMES]` kills (SIGKILL)
 
 - `typicality cluster --force` and `typicality outliers --force`, with two files that take turns, so
   that old and new results can be told apart;
@@ -29,6 +29,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,7 @@ from typicality.persistence import checkpoint
 Counts = Counter[str]
 Work = Callable[[], object]
 _KILLS = {"cluster": 40, "outliers": 40, "save": 20, "checkpoint": 20}
+_QUICK = {"cluster": " --method fcm --clusters 3 --no-report", "outliers": " --no-report"}
 _LOADED = (AutoClustering, FuzzyCMeans, OneClusterPCM, typicality.report.Report)
 _RESUMED = (  # one run of many iterations; many runs; trees and mixtures; a kernel; outliers
     "cluster --method fcm --clusters 5 --param tol=1e-13 --param max_iter=3000",
@@ -66,7 +68,7 @@ def started(work: Work) -> int:
         os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         os.dup2(1, 2)
         _files._ABANDONED = 0.0  # of those that were killed before: nobody waits for a minute here
-        checkpoint._EVERY, checkpoint._SHARE = 0.02, 1
+        checkpoint._EVERY, checkpoint._SHARE = 0.05, 2
         work()
         code = 0
     except SystemExit as end:
@@ -119,13 +121,13 @@ def hashes_of(folder: Path) -> dict[str, str]:
 # ---- what is killed ------------------------------------------------------------------------------
 
 
-def kill_runs(name: str, n_kills: int, folder: Path, draw: random.Random) -> Counts:
+def kill_runs(words: str, n_kills: int, folder: Path, draw: random.Random) -> Counts:
     """Kill a command that replaces its results; each time they are the old or the new ones."""
     files, results = (folder / "one.csv", folder / "two.csv"), folder / "results"
     works, whole = {}, {}
     for seed, file in enumerate(files):
         write_rows(file, 300, seed)
-        works[file.name] = command(name, file, "-o", results, "--force")
+        works[file.name] = command(words, file, "-o", results, "--force")
         seconds = finished(works[file.name])
         whole[file.name] = hashes_of(results)
     before = files[1].name
@@ -174,10 +176,12 @@ def kill_saves(n_kills: int, folder: Path, draw: random.Random) -> Counts:
     return counts
 
 
-def kill_and_resume(words: str, n_kills: int, folder: Path, draw: random.Random) -> Counts:
+def kill_and_resume(
+    words: str, n_kills: int, folder: Path, draw: random.Random, *, n_rows: int
+) -> Counts:
     """Kill a command and let it go on, until it was killed so often; compare all that it writes."""
     file, results, state = folder / "rows.csv", folder / "results", folder / "state"
-    write_rows(file, 3000, seed=0)
+    write_rows(file, n_rows, seed=0)
     for _ in range(2):  # the first time may compile something
         shutil.rmtree(results, ignore_errors=True)
         seconds = finished(command(words, file, "-o", results))
@@ -208,27 +212,27 @@ def kill_and_resume(words: str, n_kills: int, folder: Path, draw: random.Random)
 def works(arguments: argparse.Namespace) -> dict[str, Callable[[Path, random.Random], Counts]]:
     """What is done for each of the options --only, by a title."""
     found: dict[str, Callable[[Path, random.Random], Counts]] = {}
-    for name in [arguments.only] if arguments.only else _KILLS:
+    for name in arguments.only or _KILLS:
         n_kills = arguments.kills or _KILLS[name]
         if name == "save":
-            found["save(overwrite=True)"] = lambda path, draw, n=n_kills: kill_saves(n, path, draw)
+            found["save(overwrite=True)"] = partial(kill_saves, n_kills)
         elif name == "checkpoint":
-            for i, words in enumerate(_RESUMED):
-                n = len(range(i, n_kills, len(_RESUMED)))
-                found[f"{words} --checkpoint"] = lambda path, draw, n=n, words=words: (
-                    kill_and_resume(words, n, path, draw)
-                )
+            commands, n_rows = (_RESUMED[:2], 300) if arguments.quick else (_RESUMED, 3000)
+            for i, words in enumerate(commands):
+                n = len(range(i, n_kills, len(commands)))
+                work = partial(kill_and_resume, words, n, n_rows=n_rows)
+                found[f"{words} --checkpoint"] = work
         else:
-            found[f"{name} --force"] = lambda path, draw, n=n_kills, name=name: kill_runs(
-                name, n, path, draw
-            )
+            words = f"{name}{_QUICK[name] if arguments.quick else ''}"
+            found[f"{words} --force"] = partial(kill_runs, words, n_kills)
     return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, help="of each kind")
-    parser.add_argument("--only", choices=_KILLS)
+    parser.add_argument("--only", choices=_KILLS, nargs="+")
+    parser.add_argument("--quick", action="store_true", help="few rows, quick methods, no page")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     draw, total = random.Random(arguments.seed), Counts()

@@ -39,8 +39,8 @@ _PROTOTYPES = "cluster --method fcm --clusters 3"
 # A command for each kind of method, and the numbers of rows between which the peak is compared.
 _KINDS = {
     "prototypes": (_PROTOTYPES, 100_000, 300_000),
-    "kernel": (f"{_PROTOTYPES} --kernel gaussian", 20_000, 60_000),
-    "outliers": ("outliers", 20_000, 100_000),
+    "kernel": (f"{_PROTOTYPES} --kernel gaussian", 5000, 20_000),
+    "outliers": ("outliers", 5000, 20_000),
     "alpha-cut": ("cluster --method alpha-cut", 10_000, 40_000),
     "auto": ("cluster --method auto", 10_000, 40_000),
 }
