@@ -15,7 +15,7 @@ from typicality._compat import Interval, StrOptions
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
-from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._callbacks import KEEPER, FitCallbacks
 from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
@@ -107,7 +107,11 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         callbacks = FitCallbacks(self, model, X, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
         with np.errstate(under="ignore"), one_blas_thread():
-            model._learn(rows, weight, callbacks)
+            keeper = KEEPER.get()
+            if keeper is None:
+                model._learn(rows, weight, callbacks)
+            else:
+                keeper.learn(model, rows, weight, lambda: model._learn(rows, weight, callbacks))
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
         before = self.__dict__

@@ -131,10 +131,10 @@ class KernelPrototypes:
     """
 
     operator: Operator
-    weights: Doubles
-    cross: Doubles
+    weights: Annotated[Doubles, "n c"]
+    cross: Annotated[Doubles, "c c"]
     dtype: Any
-    products: Doubles
+    products: Annotated[Doubles, "n c"]
 
     @property
     def n_clusters(self) -> int:
