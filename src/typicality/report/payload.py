@@ -91,7 +91,9 @@ def build_payload(
         "sample_note": sample_note,
         "row": encoded(numbers[shown], "i4"),
         "row_word": clean_text(row_word),
-        "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(clean_text(row_word)),
+        "row_words": _ROW_WORDS
+        if row_numbers is None
+        else _NUMBER_WORDS.format(clean_text(row_word)),
         **axes,
         **choose_cells(cells, shown),
         **_rows_payload(found, shown),
