@@ -15,7 +15,9 @@ from typicality._estimators import ESTIMATORS
 from typicality._typing import Doubles, Places
 from typicality._words import counted, share
 from typicality.fitted import FittedView, chosen_method, view
+from typicality.geometry.categories import surprise
 from typicality.geometry.checks import check_rows
+from typicality.geometry.typical_rows import category_text
 from typicality.report.assembly import clean_text, encoded
 from typicality.report.axes import choose_axes
 from typicality.report.certainty import how_sure
@@ -23,6 +25,7 @@ from typicality.report.clusters import (
     PROFILE_LENGTH,
     ClusterTable,
     choose_branches,
+    telling_categories,
     tree_payload,
 )
 from typicality.report.features import FeatureTable
@@ -73,6 +76,7 @@ def build_payload(
     cells = {} if cells is None else cells
     _check_cells(cells, found.n_rows)
     row_word, numbers = _check_row_numbers(row_numbers, found.n_rows)
+    row_word = clean_text(row_word)
     clusters = ClusterTable.of(explanation)
     branches = _branches(found, max_rows)
     wanted = _wanted(found, branches, clusters)
@@ -90,10 +94,8 @@ def build_payload(
         "n_rows": found.n_rows,
         "sample_note": sample_note,
         "row": encoded(numbers[shown], "i4"),
-        "row_word": clean_text(row_word),
-        "row_words": _ROW_WORDS
-        if row_numbers is None
-        else _NUMBER_WORDS.format(clean_text(row_word)),
+        "row_word": row_word,
+        "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
         **axes,
         **choose_cells(cells, shown),
         **_rows_payload(found, shown),
@@ -174,6 +176,7 @@ def _outliers_payload(outliers: Explanation, shown: Places, kept: Places) -> dic
         "explained": explained,
         "axis": encoded(axis.ravel(), "i2"),
         "tenths": encoded(np.rint(10 * deviations.ravel()).clip(-32767, 32767), "i2"),
+        "categories": _unusual_categories(outliers.features, rows, found.shares),
     }
 
 
@@ -184,17 +187,19 @@ def explain(
     *,
     new: bool = False,
     fdr: float | None = None,
+    sample: Places | None = None,
 ) -> Explanation:
     """What a fitted model says of rows, and why the least typical ones are unusual.
 
     A tree is drawn for its training rows: other rows are refused. `new` says that the rows are not
-    those of the fit, even if they look so; for `fdr` see :func:`typicality.fitted.view`.
+    those of the fit, even if they look so; for `fdr` and `sample` see
+    :func:`typicality.fitted.view`.
     """
     method = chosen_method(model)
     if hasattr(method, "tree_"):
         _check_training_rows(method, X, n_rows=len(features.shown))
     training = hasattr(method, "tree_") or (not new and _are_training_rows(method, X))
-    return Explanation.of(view(model, X, training=training, fdr=fdr), features)
+    return Explanation.of(view(model, X, training=training, fdr=fdr, sample=sample), features)
 
 
 def _clusters_payload(
@@ -213,6 +218,7 @@ def _clusters_payload(
             "level": _number(level[k]),
             "separation": _number(clusters.separation[k]),
             "typical_row": int(numbers[clusters.typical_rows[k]]),
+            "categories": _telling_words(clusters, k),
             "profile": [
                 {
                     "axis": int(axis),
@@ -227,6 +233,29 @@ def _clusters_payload(
         }
         for k, profile in enumerate(profiles)
     ]
+
+
+def _telling_words(clusters: ClusterTable, k: int) -> list[str]:
+    """The commonest categories that set a cluster apart."""
+    known = clusters.commonest[k] if k < len(clusters.commonest) else []
+    return [clean_text(text) for text in telling_categories(known)[:PROFILE_LENGTH]]
+
+
+def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -> list[list[str]]:
+    """For each of some rows, its unusual categories in words, the rarest first."""
+    categories = features.categories
+    if categories is None:
+        return []
+    codes = categories.codes(features.rows[rows])
+    size = surprise(shares)
+    found = []
+    for i, order in enumerate(np.argsort(-size, axis=1, kind="stable").tolist()):
+        texts = []
+        for j in [j for j in order[:_REASONS] if size[i, j] > 0]:
+            value = categories.values[j][codes[i, j]] if codes[i, j] >= 0 else "a new category"
+            texts.append(category_text(categories.names[j], value, shares[i, j]))
+        found.append(list(map(clean_text, texts)))
+    return found
 
 
 def _importance(deviations: Doubles, n: int) -> Doubles:
@@ -305,13 +334,7 @@ def _result(found: FittedView, n_clusters: int) -> str:
 
 
 def _check_reportable(model: Any) -> None:
-    """An estimator of typicality, not a pipeline around one."""
-    if hasattr(model, "steps"):
-        raise TypeError(
-            "A report is made of an estimator, not of a pipeline: pass its last step, the rows as "
-            "the steps before have made them, and the rows as they were as display, i.e. "
-            "model[-1].report(model[:-1].transform(X), display=X)."
-        )
+    """An estimator of typicality."""
     kinds = ("labels_at", "decision_function", "predict_memberships")
     if isinstance(model, type) or not any(hasattr(model, name) for name in kinds):
         raise TypeError(
