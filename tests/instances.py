@@ -158,10 +158,8 @@ TRANSFORMERS = [
     AdaptivePCM(),
     SparseAdaptivePCM(),
     SequentialPCM(),
-]
-OTHERS = [
     OneClusterPCM(),
     OneClusterPCM(kernel="local", gamma=0.5),
     AlphaCutClustering(),
-    AutoClustering(),
 ]
+OTHERS = [AutoClustering()]

@@ -284,3 +284,27 @@ def test_wrong_uses_are_explained(problem, message):
 def test_mismatch_is_between_zero_and_one(table, mismatch):
     with pytest.raises(ValueError, match="mismatch of column 'island' must be between 0 and 1"):
         MixedColumns(mismatch=mismatch).fit(table)
+
+
+def test_orders_can_be_given_by_name(table):
+    table["size"] = np.array(["small", "large", "medium"])[np.arange(120) % 3]
+    order = {"size": ["small", "medium", "large"]}
+    step = MixedColumns(ordered=order, scale="none", log="all").fit(table)
+    assert step.kinds_[-1] == "rank"
+    assert_array_equal(step.transform(table)[:3, 2], [0, 2, 1])
+    assert step.scaler_.log_unit_[2] == 0.0 < step.scaler_.log_unit_[0]
+    with pytest.raises(ValueError, match="ordered names 'sizes'"):
+        MixedColumns(ordered={"sizes": ["small"]}).fit(table)
+    with pytest.raises(ValueError, match="must list different categories"):
+        MixedColumns(ordered={"size": ["small", "small"]}).fit(table)
+    with pytest.raises(ValueError, match=r"'large' in row 1 .* small, medium"):
+        MixedColumns(ordered={"size": ["small", "medium"]}).fit(table)
+
+
+def test_a_saved_step_keeps_orders(table, tmp_path):
+    table["size"] = np.array(["small", "large", "medium"])[np.arange(120) % 3]
+    step = MixedColumns(ordered={"size": ["small", "medium", "large"]})
+    pipeline = make_pipeline(step, FuzzyCMeans(2, random_state=0)).fit(table)
+    save(pipeline, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert_array_equal(loaded[0].transform(table), pipeline[0].transform(table))

@@ -14,8 +14,7 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_checks import FOR_ALL, FOR_TRANSFORMERS
-from typicality import preprocessing
-from typicality.preprocessing import ColumnScaler
+from typicality.preprocessing import ColumnScaler, scaling
 
 SCALERS = [ColumnScaler(), ColumnScaler(missing="median", log="all")]
 # The checks mix arrays and data frames on purpose.
@@ -232,7 +231,7 @@ def test_scaler_documentation_is_complete_and_runs(X):
     assert documented == set(inspect.signature(ColumnScaler).parameters) | {
         name for name in vars(fitted) if name.endswith("_")
     }
-    results = doctest.testmod(preprocessing)
+    results = doctest.testmod(scaling)
     assert (results.failed, results.attempted > 0) == (0, True)
 
 

@@ -2,25 +2,26 @@
 
 Plain threads, because numba's own thread pools end the process when two threads of the user enter
 them at once, or after a fork. The number of threads is scikit-learn's: it follows
-`OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`.
+`OMP_NUM_THREADS` and `threadpoolctl.threadpool_limits`. It changes no result: work is cut by the
+shape of the data, BLAS computes in one thread, and plans are made for `PLANNED_THREADS`.
 """
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache, partial
+from contextlib import contextmanager
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
-from sklearn import config_context, get_config
-from threadpoolctl import threadpool_limits
-
-from typicality._compat import effective_n_threads
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PLANNED_THREADS = 4  # times and memory are estimated for so many, whatever the machine has
 _MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
 
@@ -32,8 +33,20 @@ def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
 
 
 def _n_threads() -> int:
-    """The threads to use: one while the interpreter shuts down, when no new ones can start."""
-    return effective_n_threads() if threading.main_thread().is_alive() else 1
+    """The threads to use: one while the interpreter shuts down, when no new ones can start.
+
+    A file is read before scikit-learn is loaded, so that what is wrong with it is told at once.
+    """
+    if not threading.main_thread().is_alive():
+        return 1
+    if "sklearn" in sys.modules:
+        from typicality._compat import effective_n_threads
+
+        n_threads: int = effective_n_threads()
+        return n_threads
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    n_cores = os.cpu_count() or 1
+    return max(1, min(int(limit), n_cores)) if limit.isdecimal() else n_cores
 
 
 def _submit(
@@ -106,11 +119,15 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
     if n_threads == 1:
         yield from map(task, items)
         return
-    settings = get_config()  # like the limit of threads, they are those of one thread only
+    call = task
+    if "sklearn" in sys.modules:
+        from sklearn import config_context, get_config
 
-    def call(item: Item) -> Result:
-        with config_context(**settings):
-            return task(item)
+        settings = get_config()  # like the limit of threads, they are those of one thread only
+
+        def call(item: Item) -> Result:
+            with config_context(**settings):
+                return task(item)
 
     stream, waiting, end = iter(items), deque[Future[Result]](), None
     limit = partial(threadpool_limits, n_threads, "openmp")
@@ -129,3 +146,57 @@ def stream_in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> 
                 future.cancel()
     if end is not None and not isinstance(end, StopIteration):
         raise end
+
+
+class _BlasUsers:
+    """How many contexts of `one_blas_thread` are open, in all threads, and the limits before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_open = 0
+        self.before: list[tuple[Any, int]] = []  # libraries and their threads
+
+
+_blas_users = _BlasUsers()
+if hasattr(os, "register_at_fork"):  # another thread may hold the lock just then
+    os.register_at_fork(after_in_child=lambda: setattr(_blas_users, "lock", threading.Lock()))
+
+
+@cache
+def _blas(scipy_is_loaded: bool) -> list[Any]:
+    """The libraries of BLAS: SciPy brings one of its own."""
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def _limit_blas(limits: Iterable[tuple[Any, int]]) -> None:
+    for library, limit in limits:
+        # threadpoolctl lets only one thread set the limit of OpenBLAS, until it gives that up.
+        give_up = getattr(library, "clear_controlling_thread", lambda force: None)
+        give_up(force=True)
+        library.set_num_threads(limit)
+        give_up(force=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which BLAS computes in the calling thread: its threads would change last bits.
+
+    The setting is one of the process. The first context that is entered limits it, later ones what
+    was loaded since, and the last one to be left restores it, in whichever threads these are.
+    """
+    users = _blas_users
+    with users.lock:
+        known = {library.filepath for library, _ in users.before}
+        new = [each for each in _blas("scipy" in sys.modules) if each.filepath not in known]
+        users.before += [(library, library.num_threads) for library in new]
+        _limit_blas((library, 1) for library in new)
+        users.n_open += 1
+    try:
+        yield
+    finally:
+        with users.lock:
+            users.n_open -= 1
+            if users.n_open == 0:
+                _limit_blas(users.before)
+                users.before = []

@@ -4,12 +4,13 @@ This is the only module that knows which kinds of models there are.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
@@ -19,6 +20,7 @@ from typicality.levelsets import AlphaTree
 
 # With one level for all clusters, every isolated row is a cluster; reports do not list those.
 _SMALLEST_SHOWN = 5
+_ROWS_AT_ONCE = 20_000  # scored by a detector: sums are quicker over many rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +147,28 @@ def chosen_method(model: Any) -> Any:
     return getattr(model, "estimator_", model)
 
 
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
+    check_is_fitted(estimator)
+    return chosen_method(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
+
+
+def prepared(estimator: Any, X: Any) -> Any:
+    """Rows as the last step of a pipeline sees them."""
+    for _, step in getattr(estimator, "steps", [])[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X)
+    return X
+
+
 def view(
-    model: Any, X: Any = None, *, training: bool = False, fdr: float | None = None
+    model: Any,
+    X: Any = None,
+    *,
+    training: bool = False,
+    fdr: float | None = None,
+    sample: Places | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> FittedView:
     """The labels of rows and how typical they are; each row is predicted once.
 
@@ -161,12 +183,18 @@ def view(
     fdr : float, optional
         The rate of false discoveries at which a detector flags new rows (Benjamini and Hochberg);
         by default it flags those that score below its threshold.
+    sample : array of int, optional
+        The places in X of the rows that the model was fitted on, where these are only some of X.
+        The view of a tree has then no `tree`, which knows the rows of the fit only.
+    progress : callable, optional
+        Called with the number of rows that a detector has scored so far.
     """
     model = chosen_method(model)
     if hasattr(model, "tree_"):
-        return _of_tree(model, X, training=training)
+        found = _of_tree(model, X, training=training)
+        return found if sample is None else replace(found, tree=None)
     if hasattr(model, "offset_"):
-        return _of_detector(model, X, training=training, fdr=fdr)
+        return _of_detector(model, X, training=training, fdr=fdr, sample=sample, progress=progress)
     return _of_prototypes(model, X, training=training)
 
 
@@ -215,14 +243,37 @@ def _words_of_cut(model: Any) -> str:
 # ---- one cluster ---------------------------------------------------------------------------------
 
 
-def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> FittedView:
-    kept = training and hasattr(model, "typicality_")
-    typicality = model.typicality_ if kept else model.predict_typicality(X)
-    if training:
-        scores = model.score_samples(X)
-        p_values = np.searchsorted(np.sort(scores), scores, side="right") / len(scores)
-    else:
-        scores, p_values = model._scores_and_p_values(X)
+def _of_detector(
+    model: Any,
+    X: Any,
+    *,
+    training: bool,
+    fdr: float | None,
+    sample: Places | None,
+    progress: Callable[[int], None] | None,
+) -> FittedView:
+    n_rows = len(X)
+    typicality = model.typicality_ if training and hasattr(model, "typicality_") else None
+    scores, p_values = np.empty(n_rows), np.empty(n_rows)
+    # A frame is one block; of an array as many rows as sums take at once, to show progress.
+    is_array = isinstance(X, np.ndarray)
+    judged = []
+    for block in _blocks_of(n_rows) if is_array else [slice(None)]:
+        some = X[block] if is_array else X
+        if typicality is None:
+            judged.append(model.predict_typicality(some))
+        if training:
+            scores[block] = model.score_samples(some)
+        else:
+            scores[block], p_values[block] = model._scores_and_p_values(some)
+        if progress is not None:
+            progress(n_rows if block.stop is None else min(block.stop, n_rows))
+    typicality = np.concatenate(judged) if typicality is None else typicality
+    # A row of the fit is no new row: its p-value is its rank among the rows of the fit.
+    fitted = slice(None) if training else sample
+    if fitted is not None:
+        of_fit = scores[fitted]
+        p_values[fitted] = np.searchsorted(np.sort(of_fit), of_fit, side="right") / len(of_fit)
     cut = float(model.offset_)
     words = f"Rows that score below {cut:.4g} are outliers"
     found = scores < cut
@@ -257,6 +308,12 @@ def _of_detector(model: Any, X: Any, *, training: bool, fdr: float | None) -> Fi
         fdr=fdr,
         find_typical_rows=model._typical_rows if model._knows_its_rows else None,
     )
+
+
+def _blocks_of(n_rows: int) -> list[slice]:
+    return [
+        slice(start, start + _ROWS_AT_ONCE) for start in range(0, max(n_rows, 1), _ROWS_AT_ONCE)
+    ]
 
 
 # ---- prototypes ----------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ class Plan:
     method : str
         The name of the method.
     working_memory : int
-        Bytes that an iteration needs beyond the data and the fitted attributes.
+        Bytes that an iteration of four threads needs beyond the data and the fitted attributes.
     reason : str
         One sentence.
     product_seconds : float, optional
-        What one product with the kernel matrix is expected to take; None where nothing was
-        estimated.
+        What one product with the kernel matrix is expected to take in four threads; None where
+        nothing was estimated.
     rtol : float, default=0.0
         How far means of kernel values may be off; 0 where sums are exact but for rounding.
     """

@@ -66,6 +66,15 @@ def test_progress_is_shown_and_taken_away(attach):
     assert sys.stdout.getvalue() == ""
 
 
+def test_counting_shows_the_share_that_is_done_and_the_time_left(attach):
+    attach()
+    with Terminal().counting("Judging [bold]rows", 4) as count:
+        count(1)
+    text = sys.stderr.getvalue()
+    assert all(words in text for words in ("Judging [bold]rows", "25%", "left"))
+    assert sys.stdout.getvalue() == ""
+
+
 @pytest.mark.parametrize("quiet", [{"quiet": True}, {"quiet": True, "as_json": True}])
 def test_quiet_terminal_prints_nothing(attach, quiet):
     attach()
@@ -73,14 +82,16 @@ def test_quiet_terminal_prints_nothing(attach, quiet):
     terminal.say("words")
     terminal.say_path("words ", "path")
     terminal.warn(["words"])
-    with terminal.doing("words") as tell:
+    with terminal.doing("words") as tell, terminal.counting("words", 2) as count:
         tell("more")
+        count(1)
     assert sys.stdout.getvalue() + sys.stderr.getvalue() == ""
 
 
 def test_no_progress_where_nobody_watches(capsys):
-    with Terminal().doing("Reading") as tell:
+    with Terminal().doing("Reading") as tell, Terminal().counting("Judging", 2) as count:
         tell("more")
+        count(1)
     assert capsys.readouterr() == ("", "")
 
 

@@ -38,6 +38,57 @@ print(json.dumps(loaded))
     assert {line: names for line, names in loaded.items() if names} == {}
 
 
+ERRORS = [
+    "clutser rows.csv",
+    "cluster",
+    "cluster rows.csv --bogus",
+    "cluster nowhere.csv",
+    "cluster nowhere.csv --jobs 2",
+    "cluster rows.csv --method fcm",
+    "cluster rows.csv --columns c",
+    "cluster rows.csv --name c",
+    "cluster rows.csv --output .",
+    "cluster wrong.csv --columns b",
+    "outliers rows.csv --rate 2",
+    "outliers rows.csv --fdr 0.1",
+    "outliers rows.csv --ignore c",
+    "outliers rows.csv --reference nowhere.csv",
+    "outliers gaps.csv",
+    "score nowhere rows.csv",
+    "score . nowhere.csv",
+    "explain nowhere rows.csv --row 0",
+    "explain . nowhere.csv --row 0",
+    "report nowhere",
+    "compare nowhere.csv",
+    "compare rows.csv --columns c",
+    "validate nowhere.csv",
+    "validate rows.csv --columns c",
+    "validate rows.csv --rates 2",
+]
+
+
+def test_error_about_words_or_files_loads_nothing_heavy(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,5\n5,7\n", encoding="utf-8")
+    (tmp_path / "gaps.csv").write_text("a,b\n1,2\n3,\n5,7\n", encoding="utf-8")
+    (tmp_path / "wrong.csv").write_text("a,b\n1,2\n3,five\n5,7\n", encoding="utf-8")
+    code = f"""
+import json, sys
+from typicality.cli import main
+found = dict()
+for line in {ERRORS}:
+    try:
+        main(line.split())
+    except SystemExit as end:
+        heavy = ("scipy", "sklearn", "numba", "matplotlib")
+        found[line] = [end.code, *(name for name in heavy if name in sys.modules)]
+open("found.json", "w").write(json.dumps(found))
+"""
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path)
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert list(found) == ERRORS
+    assert {line: end for line, end in found.items() if end not in ([2], [3], [4])} == {}
+
+
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory):
     """Rows enough that all pairs of them, which the test asks for, keep a machine busy."""

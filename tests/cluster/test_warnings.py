@@ -5,10 +5,18 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from typicality import EntropyCMeans, FuzzyCMeans, PossibilisticCMeans
+from typicality import (
+    AlphaCutClustering,
+    EntropyCMeans,
+    FuzzyCMeans,
+    OneClusterPCM,
+    PossibilisticCMeans,
+)
 from typicality.cluster._warnings import largest_fuzzifier, memberships_collapsed
 from typicality.exceptions import (
     ClusteringWarning,
@@ -224,7 +232,8 @@ def test_fit_warns_when_scales_differ(blobs):
 
 def test_fit_is_silent_when_scales_differ_by_less(blobs):
     X, _ = blobs
-    FuzzyCMeans(3, random_state=0).fit(X * [1.0, 500.0])
+    FuzzyCMeans(3, random_state=0).fit(X * [1.0, 90.0])
+    FuzzyCMeans(3, random_state=0).fit(np.column_stack([X * 500.0, X[:, 0]]))
 
 
 def test_fit_warns_of_a_prototype_that_no_row_prefers():
@@ -249,3 +258,36 @@ def test_all_clustering_warnings_can_be_silenced_at_once(many_dimensions):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusteringWarning)
         FuzzyCMeans(10, random_state=0).fit(X)
+
+
+# Of these rows density may ask for a second look; that is no matter here.
+ONE_CLUSTER = pytest.mark.filterwarnings("ignore:The rows look like one cluster")
+UNITS = [FuzzyCMeans(2, random_state=0), OneClusterPCM(), AlphaCutClustering()]
+
+
+@ONE_CLUSTER
+@pytest.mark.parametrize("model", UNITS, ids=lambda model: type(model).__name__)
+def test_columns_in_very_different_units_are_noticed(model, rng):
+    """Grams beside millimetres, as in tables of penguins: scales differ by 400, not by 1000."""
+    X = rng.normal([4200.0, 200.0, 44.0, 17.0], [800.0, 14.0, 5.5, 2.0], (150, 4))
+    with pytest.warns(FeatureWarning, match=r"by a factor of (3|4|5)\d\d .*of feature 0"):
+        clone(model).fit(X)
+
+
+@pytest.mark.parametrize("model", UNITS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "X",
+    [
+        load_iris().data,
+        np.random.default_rng(0).normal(size=(150, 2)) * [60.0, 1.0],  # a long strip
+        np.random.default_rng(1).normal(size=(150, 10)) * np.logspace(0, -1.9, 10),  # like a PCA
+        np.random.default_rng(2).lognormal(0.0, 2.0, (150, 3)),
+        np.random.default_rng(3).uniform([-180.0, -90.0], [180.0, 90.0], (150, 2)),
+    ],
+    ids=["iris", "strip", "axes", "skewed", "map"],
+)
+def test_columns_that_may_share_a_unit_are_not_questioned(model, X):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        clone(model).fit(X)
+    assert [str(w.message) for w in record if "scales of the features" in str(w.message)] == []

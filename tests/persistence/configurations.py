@@ -12,6 +12,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
     QuantileTransformer,
@@ -179,6 +180,7 @@ CONFIGURATIONS = {
                 RobustScaler(),
                 RobustScaler(with_centering=False, unit_variance=True),
                 MinMaxScaler((-1, 1), clip=True),
+                MaxAbsScaler(),
                 QuantileTransformer(n_quantiles=20, random_state=0),
                 QuantileTransformer(n_quantiles=9, output_distribution="normal", random_state=0),
                 SimpleImputer(),

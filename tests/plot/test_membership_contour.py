@@ -126,7 +126,7 @@ def test_other_features_are_held_at_their_median(frame, wide, ax):
     assert_array_equal(display.membership.ravel(), memberships.max(axis=1))
     assert_array_equal(display.points, wide[:, [2, 0]])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
-    assert "the 2 other features at the median" in ax.get_title()
+    assert "a slice: the 2 other features are at the median" in ax.get_title()
     with pytest.raises(ValueError, match="no feature is named 'e'; X has a, b, c, d"):
         MembershipContourDisplay.from_estimator(model, table, features=("e", 0))
 

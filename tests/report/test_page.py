@@ -10,7 +10,13 @@ from importlib.resources import files
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from instances import ADAPTIVE, CUTTERS, DETECTORS, ESTIMATORS, KERNEL_ESTIMATORS
 from reference.page_labels import decode
@@ -232,7 +238,7 @@ def test_a_report_says_what_it_is(report):
         ({"max_rows": 50.5}, ValueError, "max_rows"),
         ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
-        ({"display": pd.DataFrame({"t": ["a"] * 60})}, ValueError, "'t', which holds no numbers"),
+        ({"display": pd.DataFrame({"t": ["a"] * 3})}, ValueError, r"cells\['t'\] has 3 values"),
         ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, X has 60 rows"),
         ({"cells": {"a": "x" * 60}}, TypeError, r"cells\['a'\] must be a sequence"),
         ({"cells": [("a", "x")]}, TypeError, "cells must map names of columns"),
@@ -254,14 +260,43 @@ def test_a_tree_knows_the_rows_it_was_grown_from(model, rows, other):
 def test_only_estimators_with_typicalities_are_reported_on(rows):
     from sklearn.cluster import KMeans
     from sklearn.exceptions import NotFittedError
-    from sklearn.pipeline import make_pipeline
 
     with pytest.raises(TypeError, match="not an estimator of typicality"):
         Report.from_estimator(KMeans(2), rows)
-    with pytest.raises(TypeError, match=r"model\[-1\]\.report\(model\[:-1\]\.transform\(X\)"):
-        Report.from_estimator(make_pipeline(FuzzyCMeans(2)), rows)
     with pytest.raises(NotFittedError):
         FuzzyCMeans(2).report(rows)
+
+
+def test_pipeline_is_reported_on_in_the_units_of_its_rows(rows):
+    frame = pd.DataFrame(rows * [1000.0, 0.1] + [5e4, 0.0], columns=["income", "share"])
+    frame["city"] = ["Bern"] * 30 + ["Rome"] * 30
+    scaler = ColumnTransformer([("numbers", StandardScaler(), ["income", "share"])])
+    plain = make_pipeline(StandardScaler(), AlphaCutClustering()).fit(frame[["income", "share"]])
+    chosen = make_pipeline(scaler, AlphaCutClustering()).fit(frame)
+    for pipeline, X in ((plain, frame[["income", "share"]]), (plain, frame), (chosen, frame)):
+        given = {"display": X} if pipeline is plain else {}
+        used = frame[["income", "share"]] if pipeline is plain else frame
+        payload = payload_of(Report.from_estimator(pipeline, used, **given))
+        assert [axis["name"] for axis in payload["axes"]][:2] == ["income", "share"]
+        assert_allclose(decode(payload["axes"][0]["values"]), frame["income"], rtol=1e-6)
+        assert [column["name"] for column in payload["cells"]] == ["city"] * ("city" in X)
+
+
+@pytest.mark.parametrize("step", [PCA(2), FunctionTransformer(np.arcsinh)], ids=str)
+def test_columns_that_steps_make_are_shown_where_they_take_the_place_of_others(rows, step):
+    pipeline = make_pipeline(step, FuzzyCMeans(2, random_state=0)).fit(rows)
+    payload = payload_of(Report.from_estimator(pipeline, rows))
+    shown = decode(payload["axes"][0]["values"])
+    assert_allclose(shown, pipeline[:-1].transform(rows)[:, 0], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_text_columns_of_display_are_shown_as_cells(model, rows, library):
+    words = ["left"] * 30 + ["right"] * 30
+    display = library.DataFrame({"x": rows[:, 0], "side": words, "y": rows[:, 1]})
+    payload = payload_of(model.report(rows, display=display, cells={"note": words}))
+    assert [axis["name"] for axis in payload["axes"]][:2] == ["x", "y"]
+    assert [column["name"] for column in payload["cells"]] == ["side", "note"]
 
 
 def relative_luminance(colour):

@@ -218,3 +218,51 @@ def test_a_single_row_has_nothing_to_be_compared_with(tmp_path):
     path.write_text("a,b\n1,2\n")
     with open_table(path) as table, pytest.raises(TableError, match="has one row"):
         read_rows(table)
+
+
+MIXED = {
+    "mass": GOOD,
+    "city": ["Bonn", "Ulm", "", " NA "] * 5,
+    "open": ["true", "false"] * 10,
+    "day": ["2024-01-31", "2024-02-01"] * 10,
+    "typo": [*GOOD[:-1], "12o"],
+    "size": ["small", "large", "", "medium"] * 5,
+}
+SIZES = ("small", "medium", "large")
+
+
+def test_text_becomes_categories_when_asked(read):
+    found = read(MIXED, categorical="auto", ordered={"size": SIZES})
+    assert found.names == ("mass", "size")
+    assert [column.name for column in found.categories] == ["city", "open"]
+    assert {column.name for column in found.left_out} == {"day", "typo"}
+    city = found.categories[0]
+    assert city.values == ("Bonn", "Ulm")
+    assert city.codes[:4].tolist() == [0, 1, -1, -1]
+    assert (city.n_missing, city.first_missing) == (10, Place(2, 4, "city"))
+    np.testing.assert_array_equal(found.X[:4, 1], [0, 2, np.nan, 1])
+
+
+def test_named_columns_are_categories_whatever_they_hold(read):
+    found = read(MIXED, columns=["mass"], categorical=["typo", "day"])
+    assert found.names == ("mass",)
+    assert [column.name for column in found.categories] == ["typo", "day"]
+
+
+def test_chosen_columns_of_text_are_categories_with_auto(read):
+    found = read(MIXED, columns=["mass", "open"], categorical="auto")
+    assert (found.names, [c.name for c in found.categories]) == (("mass",), ["open"])
+    with pytest.raises(TableError, match="'2024-01-31' is not a number"):
+        read(MIXED, columns=["mass", "day"], categorical="auto")
+
+
+def test_a_table_of_categories_only_has_no_numbers(read):
+    found = read({name: MIXED[name] for name in ("city", "open")}, categorical="auto")
+    assert found.X.shape == (N_ROWS, 0)
+    assert found.names == ()
+
+
+def test_a_category_without_rank_is_an_error_with_its_place(read):
+    with pytest.raises(TableError, match="line 3, column 'size': 'large' is none of") as caught:
+        read(MIXED, ordered={"size": SIZES[:2]})
+    assert (caught.value.line, caught.value.column) == (3, "size")

@@ -9,7 +9,7 @@ import click
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options, command, fit_options, table_options
-from typicality.cli.parameters import OPTIONS, configure
+from typicality.cli.parameters import OPTIONS, check_categories, configure
 
 
 class _WithMethods(click.Command):
@@ -73,9 +73,17 @@ class _WithMethods(click.Command):
     help="Which rows get a label: those above the level of a cluster (core), those that are dense "
     "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
 )
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    metavar="N",
+    help="Of more rows, a random sample of this size is clustered; every row gets a label. "
+    "[default: all rows]",
+)
 @fit_options
 def cluster(
     options: Options,
+    max_rows: int | None,
     method: str,
     clusters: int | None,
     report: bool,
@@ -88,9 +96,6 @@ def cluster(
     (size and medians of each cluster), report.html (a page to look at), model/ (for `typicality
     score`) and run.json (all it takes to repeat the run). Unassigned rows have the label -1.
     """
-    import typicality
-    from typicality.cli.run import run_to_folder
-
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:
         raise WrongUseError(
@@ -102,14 +107,35 @@ def cluster(
             f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
             "it out, or take --method fcm, entropy or pcm for a given number."
         )
-    kinds = {name: getattr(typicality, info.name) for name, info in CLUSTERING_METHODS.items()}
-    for name, value in parameters.items():
-        owners = [other for other, kind in kinds.items() if name in signature(kind).parameters]
-        if value is not None and method not in owners:
-            raise WrongUseError(
-                f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
-                f"{', '.join(owners)}."
-            )
-    parameters["n_clusters"] = clusters
-    estimator = configure(kinds[method](), parameters, param, seed=options.seed)
-    run_to_folder(options, estimator, method=method, report=report)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if options.categorical and "at_least" in given:
+        raise WrongUseError(
+            "--at-least is for numbers only; with --categorical give the number of clusters: "
+            "--method fcm --clusters N."
+        )
+    check_categories(options, given.get("kernel"), has_kernel=method in ("auto", "alpha-cut"))
+
+    def configured() -> Any:
+        import typicality
+
+        kinds = {name: getattr(typicality, info.name) for name, info in CLUSTERING_METHODS.items()}
+        for name in given:
+            owners = [other for other, kind in kinds.items() if name in signature(kind).parameters]
+            if method not in owners:
+                raise WrongUseError(
+                    f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
+                    f"{', '.join(owners)}."
+                )
+        known = {**given, "n_clusters": clusters}
+        return configure(kinds[method](), known, param, seed=options.seed)
+
+    from typicality.cli.run import run_to_folder
+
+    run_to_folder(
+        options,
+        configured,
+        judge_first=bool(given or param),
+        method=method,
+        report=report,
+        max_rows=max_rows,
+    )

@@ -83,22 +83,29 @@ def compare(
     other rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.parameters import refuse_categories
     from typicality.cli.rows import open_file, read_file, within
-    from typicality.stability import compare_methods
-    from typicality.stability.methods import chosen_methods
 
+    refuse_categories(
+        options, "compare", "write categories as columns of 0 and 1 to compare methods on them."
+    )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
-    try:
-        chosen_methods(methods or None)
-    except ValueError as error:
-        raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
+    if methods:
+        from typicality.stability.methods import chosen_methods
+
+        try:
+            chosen_methods(methods)
+        except ValueError as error:
+            raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
     with (
-        within(options),
         new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
+        within(options),
     ):
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options)
+            from typicality.stability import compare_methods
+
             Z = rows.scaler().fit_transform(rows.X)
         processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
         try:

@@ -80,6 +80,29 @@ class Terminal:
             task = progress.add_task(printable(words), total=None)
             yield lambda words: progress.update(task, description=printable(words))
 
+    @contextmanager
+    def counting(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Show on a terminal how much of something is done, and how long the rest will take.
+
+        The block gets a function of how much is done.
+        """
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeLeft
+
+        if self._err.quiet or not self._err.is_terminal:
+            yield lambda _: None
+            return
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeLeft(),
+            TextColumn("left"),
+        )
+        with Progress(*columns, console=self._err, transient=True) as progress:
+            task = progress.add_task(printable(words), total=total)
+            yield lambda done: progress.update(task, completed=done)
+
 
 def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:
     """Print without the blanks that rich fills lines up with; of escapes, colours alone pass."""

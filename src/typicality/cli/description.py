@@ -3,28 +3,115 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from typicality._typing import Labels
+from typicality._typing import Doubles, Labels
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
 from typicality.cli.rows import FileRows
-from typicality.report.clusters import PROFILE_LENGTH, ClusterTable
-from typicality.report.outliers import largest
+
+if TYPE_CHECKING:
+    from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
 _TELLING = 0.5  # spreads: a smaller deviation tells nothing
 
 
+# ---- why a row is unusual ------------------------------------------------------------------------
+
+
+class RowReasons(NamedTuple):
+    """In which columns rows are unusual: numbers, then categories.
+
+    Parameters
+    ----------
+    columns : list of str
+        The columns.
+    values : list of sequences
+        What each column holds, row by row: numbers, or text for ranks and categories.
+    deviations : array of shape (m, d)
+        How unusual each value is; of a category, the deviation of a number that is as rare.
+    shares : array of shape (m, k)
+        The share of similar rows that have the category, for the last columns.
+    """
+
+    columns: list[str]
+    values: list[Sequence[Any]]
+    deviations: Doubles
+    shares: Doubles
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Mapping[str, Sequence[Any]],
+        deviations: Doubles,
+        texts: Mapping[str, Sequence[str]] | None = None,
+        shares: Doubles | None = None,
+    ) -> Self:
+        """The reasons of rows from the values and deviations of numbers, and from categories."""
+        texts = {} if texts is None else texts
+        shares = np.empty((len(deviations), 0)) if shares is None or not texts else shares
+        from typicality.geometry.categories import surprise
+
+        every = np.column_stack([deviations, surprise(shares)])
+        return cls([*numbers, *texts], [*numbers.values(), *texts.values()], every, shares)
+
+    def item(self, i: int, j: int) -> dict[str, Any]:
+        """A reason as run.json has it."""
+        found = {
+            "column": self.columns[j],
+            "value": self.values[j][i],
+            "deviations": float(self.deviations[i, j]),
+        }
+        k = j - (len(self.columns) - self.shares.shape[1])
+        return found if k < 0 else found | {"share": float(self.shares[i, k])}
+
+    def items(self, at_most: int) -> list[list[dict[str, Any]]]:
+        """For each row the columns with the largest deviations, the largest first."""
+        from typicality.report.outliers import largest
+
+        places, _ = largest(self.deviations, at_most)
+        return [[self.item(i, j) for j in some if j >= 0] for i, some in enumerate(places.tolist())]
+
+    def texts(self, at_most: int = 3) -> list[str]:
+        """Why rows are unusual, one text for each; empty where no single column explains it."""
+        from typicality.geometry.typical_rows import telling_features
+
+        telling = telling_features(self.deviations, at_most)
+        return [
+            "; ".join(reason_words(self.item(i, j)) for j in some) for i, some in enumerate(telling)
+        ]
+
+
+def reason_words(item: Mapping[str, Any], name: str | None = None) -> str:
+    """A reason in words; its column may be called by another name."""
+    name = item["column"] if name is None else name
+    from typicality.geometry.typical_rows import category_text, reason_text
+
+    if "share" in item:
+        return category_text(name, item["value"], item["share"])
+    return reason_text(name, item["value"], item["deviations"])
+
+
 # ---- medians -------------------------------------------------------------------------------------
 
 
-def describe_clusters(table: ClusterTable, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each cluster with its medians, and the columns that set it apart, as run.json has them."""
+def describe_clusters(
+    table: "ClusterTable",
+    names: Sequence[str],
+    words: Callable[[str, float], str | None] = lambda name, value: None,
+) -> list[dict[str, Any]]:
+    """Each cluster with its medians, and the columns that set it apart, as run.json has them.
+
+    `words` gives the category of a rank.
+    """
+    from typicality.report.clusters import PROFILE_LENGTH
+    from typicality.report.outliers import largest
+
     found = []
     columns, deviations = largest(table.deviations, PROFILE_LENGTH)
     for k, label in enumerate(table.labels[: len(table.medians)].tolist()):
@@ -38,8 +125,15 @@ def describe_clusters(table: ClusterTable, names: Sequence[str]) -> list[dict[st
             for j, deviation in zip(columns[k], deviations[k], strict=True)
             if j >= 0 and abs(deviation) >= _TELLING and np.isfinite(table.elsewhere[k, j])
         ]
-        medians = dict(zip(names, table.medians[k].tolist(), strict=True))
-        found.append({"label": label, "medians": medians, "apart": apart})
+        for each in apart:
+            for key in ("median", "elsewhere"):
+                each[key] = words(each["column"], each[key]) or each[key]
+        medians = {
+            name: words(name, value) or value
+            for name, value in zip(names, table.medians[k].tolist(), strict=True)
+        }
+        commonest = [each._asdict() for each in table.commonest[k]]
+        found.append({"label": label, "medians": medians, "apart": apart, "categories": commonest})
     return sorted(found, key=lambda cluster: cluster["label"])
 
 
@@ -57,14 +151,28 @@ def clusters_csv(
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     named = [] if name is None else [f"typical_{name}"]
-    writer.writerow([*heading, *named, *(f"median_{column}" for column in names)])
+    categories = [each["column"] for each in clusters[0]["categories"]] if clusters else []
+    commonest = [f"{word}_{name}" for name in categories for word in ("commonest", "share")]
+    medians = [f"median_{column}" for column in names]
+    writer.writerow([*heading, *named, *medians, *commonest])
     for cluster in clusters:
         label = cluster["label"]
         row = typical[label]
         cells = [label, sizes[label], f"{sizes[label] / n_rows:.4g}", row["row"], row["line"]]
-        medians = ("" if np.isnan(m) else f"{m:.9g}" for m in cluster["medians"].values())
-        writer.writerow([*cells, *([] if name is None else [row["name"]]), *medians])
+        values = map(_median_text, cluster["medians"].values())
+        shares = [
+            text
+            for each in cluster["categories"]
+            for text in (each["category"], f"{each['n_rows'] / each['of']:.4g}")
+        ]
+        writer.writerow([*cells, *([] if name is None else [row["name"]]), *values, *shares])
     return stream.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _median_text(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if np.isnan(value) else f"{value:.9g}"
 
 
 # ---- columns of text -----------------------------------------------------------------------------

@@ -28,9 +28,11 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run
+    from typicality.cli.rows import require_file
 
     if (row is None) == (line is None):
         raise WrongUseError("Say which row: give one of --row N and --line N.")
+    require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, _ = load_run(model)
@@ -50,16 +52,16 @@ def _explained(
 
     import numpy as np
 
-    from typicality.cli.rows import open_file, read_file
+    from typicality.cli.rows import column_names, open_file, read_file, sample_of, step_options
+    from typicality.cli.run import feature_table, row_reasons
     from typicality.fitted import view
-    from typicality.report.features import FeatureTable
     from typicality.report.outliers import ClusterCenters, deviations_of
 
     scaler, fitted = pipeline["columns"], pipeline["model"]
-    names = tuple(str(name) for name in scaler.feature_names_in_)
-    del scaler.feature_names_in_  # rows are arrays, their columns taken by name
     missing = "drop" if record is None else record["data"]["missing"]
-    reading = replace(options, columns=names, missing="drop" if missing == "error" else missing)
+    missing = "drop" if missing == "error" else missing
+    reading = replace(options, missing=missing, **step_options(scaler))
+    column_names(scaler)
     with open_file(reading) as table:
         rows = read_file(table, reading)
         for _ in rows.take_texts():
@@ -76,18 +78,24 @@ def _explained(
             f"{table.name} has no {what} without missing values; its rows have the numbers 0 to "
             f"{len(rows.kept) - 1:,}."
         )
-    X, scaled = rows.X, scaler.transform(rows.X)
+    scaled = scaler.transform(rows.for_scaler())
     fdr = None if record is None else record["results"].get("fdr")
     fitted_on = {} if record is None or record.get("reference") else record["data"]
     training = rows.numeric.fingerprint == fitted_on.get("fingerprint")
-    seen = view(fitted, scaled, training=training, fdr=fdr)
-    features = FeatureTable(list(names), X, scaled)
+    sample = None if record is None else sample_of(record, rows)
+    seen = view(fitted, scaled, training=training and sample is None, fdr=fdr, sample=sample)
+    features = feature_table(rows, scaler, scaled)
     centers = ClusterCenters.of(seen, features) if seen.kind == "prototypes" else None
     found = deviations_of(seen, features, centers, at)
-    deviations = found.values[0]
-    typical = scaled[at[0]] - deviations * np.broadcast_to(found.unit, scaled[at].shape)[0]
-    expected = typical * scaler.scale_ + scaler.center_
-    order = np.argsort(-np.abs(deviations), kind="stable")
+    reasons = row_reasons(rows, at, found.values, found.shares)
+    measured, names = features.measured[at], rows.numeric.names
+    typical = measured - found.values * np.broadcast_to(found.unit, measured.shape)
+    step = getattr(scaler, "scaler_", scaler)
+    expected = typical[0] if step is None else step.inverse_transform(typical)[0]
+    usual = [
+        rows.value_words(name, value) or value for name, value in zip(names, expected, strict=True)
+    ]
+    order = np.argsort(-np.abs(reasons.deviations[0]), kind="stable").tolist()
     return {
         "row": int(np.flatnonzero(rows.kept)[at[0]]),
         "line": int(numbers[at[0]]) if word == "line" else None,
@@ -100,22 +108,15 @@ def _explained(
         "n_rows": seen.n_rows,
         "how": found.words,
         "columns": [
-            {
-                "column": names[j],
-                "value": float(X[at[0], j]),
-                "typical": float(expected[j]),
-                "deviations": float(deviations[j]),
-            }
-            for j in order
+            reasons.item(0, j) | {"typical": usual[j] if j < len(usual) else None} for j in order
         ],
     }
 
 
 def _words(found: dict[str, Any]) -> list[Any]:
     """What is printed."""
-    from math import isnan
-
-    from typicality.cli.console import for_people, percentages, place, rich_table, shown_apart
+    from typicality.cli.console import percentages, place, rich_table, shown_apart
+    from typicality.geometry.typical_rows import percent
 
     label, columns = found["label"], found["columns"]
     if found["kind"] == "detector":
@@ -134,11 +135,21 @@ def _words(found: dict[str, Any]) -> list[Any]:
     lines = [
         (
             short[each["column"]],
-            "missing" if isnan(each["value"]) else for_people(each["value"]),
-            for_people(each["typical"]),
-            f"{each['deviations']:+.1f}",
+            _value(each["value"]),
+            f"{percent(each['share'])} have it" if "share" in each else _value(each["typical"]),
+            "" if "share" in each else f"{each['deviations']:+.1f}",
         )
         for each in columns
     ]
     table = rich_table([("column", "value", "typical of such rows", "robust z-score"), *lines])
     return [" ".join([*sentences, f"{strength}."]), "", table, "", found["how"]]
+
+
+def _value(value: float | str) -> str:
+    from math import isnan
+
+    from typicality.cli.console import for_people, shown
+
+    if isinstance(value, str):
+        return shown(value) or "missing"
+    return "missing" if isnan(value) else for_people(value)

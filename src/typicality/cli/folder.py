@@ -45,6 +45,8 @@ _RUN: dict[str, Any] = {
         **dict.fromkeys(("encoding?", "decimal?", "comment?"), str),
         "assumed?": [str],
         "signs?": {str: str},
+        "categories?": {str: [str]},
+        "ordered?": {str: [str]},
     },
     "reference?": {"file": str, "fingerprint": str, "n_rows": int},
     "preparation": {
@@ -57,6 +59,7 @@ _RUN: dict[str, Any] = {
         "plan": {"method": str, "reason": str},
         "explanation?": str,
         "fdr?": float,
+        "sample?": {"n_rows": int},
     },
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")
@@ -113,8 +116,6 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     ModelFileError
         There is no model in it, or one that was not made by the command line.
     """
-    from typicality.persistence import load
-
     path = Path(model)
     folder = path / MODEL if (path / MODEL).is_dir() else path
     if not (folder / "model.json").is_file():
@@ -126,6 +127,8 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     record_path = folder.parent / RECORD
     belongs = folder.name == MODEL and record_path.is_file()
     record = read_record(record_path) if belongs else None
+    from typicality.persistence import load
+
     pipeline = load(folder)
     steps = getattr(pipeline, "named_steps", {})
     if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):

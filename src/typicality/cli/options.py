@@ -11,6 +11,7 @@ import click
 from typicality.cli.errors import explained
 
 Command = Callable[..., Any]
+ANY_NUMBER = 10**9  # of categories: those of an earlier run are known
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ class Options:
         How columns are brought to one scale.
     transform : {"none", "auto", "log"}
         Which columns are replaced by logarithms.
+    categorical : tuple of str
+        Columns of categories that take part; ("auto",) for all columns of text.
+    ordered : tuple of str
+        Columns of ordered categories, as they were given: NAME=LOW,...,HIGH.
+    mismatch : float or None
+        How alike rows are that differ in one category; None for the default of the method.
+    max_categories : int or None
+        The most categories of a column; None for a rule.
     missing : {"error", "drop", "median"} or None
         What happens to rows with missing values; None for what an earlier run did.
     max_missing : float or None
@@ -63,6 +72,8 @@ class Options:
         Whether nothing but errors is printed.
     name : str or None
         The column that names rows in the output; None for the most useful one.
+    exact : bool
+        Whether no other columns of numbers are used than `columns`, even if these are none.
     """
 
     file: str = ""
@@ -76,6 +87,10 @@ class Options:
     ignore: tuple[str, ...] = ()
     scale: str = "robust"
     transform: str = "none"
+    categorical: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
+    mismatch: float | None = None
+    max_categories: int | None = None
     missing: str | None = "error"
     max_missing: float | None = None
     output: str | None = None
@@ -87,6 +102,22 @@ class Options:
     as_json: bool = False
     quiet: bool = False
     name: str | None = None
+    exact: bool = False
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The ordered categories of each column of them, from the lowest to the highest."""
+        return dict(map(_order, self.ordered))
+
+
+def order_text(name: str, order: Sequence[str]) -> str:
+    """Ordered categories of a column as --ordered takes them."""
+    return f"{name}={','.join(map(_quoted, order))}"
+
+
+def _order(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, values = text.partition("=")
+    return name.strip(), tuple(value.strip() for value in next(csv.reader([values])))
 
 
 def command(function: Command, kind: type[click.Command] = click.Command) -> click.Command:
@@ -110,9 +141,13 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 
 
 def command_line() -> tuple[str, ...]:
-    """The command that was called, as it could be typed: what was left to defaults is left out."""
+    """The command that was called, as it could be typed: what was left to defaults is left out.
+
+    So is --jobs, which changes no result.
+    """
     ctx = click.get_current_context()
-    return ("typicality", str(ctx.info_name), *_typed(ctx, ctx.command.params))
+    parameters = [each for each in ctx.command.params if each.name != "jobs"]
+    return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
 
 
 def table_words() -> tuple[str, ...]:
@@ -151,6 +186,7 @@ _TABLE_NAMES = frozenset(
     [
         *("file", "format", "delimiter", "header", "encoding", "decimal", "comment"),
         *("columns", "ignore", "scale", "transform", "missing", "max_missing"),
+        *("categorical", "ordered", "mismatch", "max_categories"),
     ]
 )
 
@@ -161,6 +197,22 @@ def comma_separated(
     """Names that were given one by one, or several in one go; those with commas are quoted."""
     cells = (next(csv.reader([value], skipinitialspace=True)) for value in values)
     return tuple(name.strip() for names in cells for name in names if name.strip())
+
+
+def _orders(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Orders of categories as they were given; those that are none are refused."""
+    for value in values:
+        name, known = _order(value)
+        if not name or "" in known or len({*known}) < max(2, len(known)):
+            raise click.BadParameter(
+                f"{value!r} is not of the form NAME=LOW,...,HIGH with different categories; write, "
+                "say, size=small,medium,large.",
+                ctx,
+                parameter,
+            )
+    return values
 
 
 def _a_number(ctx: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
@@ -252,11 +304,41 @@ table_options = _adding(
         "(auto), or of all.",
     ),
     click.option(
+        "--categorical",
+        multiple=True,
+        metavar="auto|A,B",
+        callback=comma_separated,
+        help="Let categories take part: these columns, or all columns of text (auto). [default: "
+        "columns of text take no part]",
+    ),
+    click.option(
+        "--ordered",
+        multiple=True,
+        metavar="NAME=LOW,...,HIGH",
+        callback=_orders,
+        help="A column of ordered categories, from the lowest to the highest; it counts by rank. "
+        "May be given several times.",
+    ),
+    click.option(
+        "--mismatch",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        callback=_a_number,
+        metavar="F",
+        help="How alike rows are that differ in one category, for methods with a kernel. "
+        "[default: 0.5]",
+    ),
+    click.option(
+        "--max-categories",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Leave out columns with more categories. [default: 30, and a tenth of the rows]",
+    ),
+    click.option(
         "--missing",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
         help="Missing values: stop and say where they are, leave such rows out, or fill in the "
-        "median of the column.",
+        "median of the column (a missing category is then a category of its own).",
     ),
     click.option(
         "--max-missing",

@@ -6,9 +6,10 @@ import click
 
 from typicality.cli.errors import WrongUseError
 from typicality.cli.options import Options, command, fit_options, table_options
-from typicality.cli.parameters import configure
+from typicality.cli.parameters import check_categories, configure
 
 _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
+_MOST_FITTED = 20_000  # rows: time grows with their square, and more change little
 
 
 @command
@@ -39,9 +40,17 @@ _DEFAULT_RATE, _DEFAULT_FDR = 0.05, 0.1
     is_flag=True,
     help="The rows are known to be clean; outliers are looked for in new rows, with `score`.",
 )
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    default=_MOST_FITTED,
+    metavar="N",
+    help="Of more rows, a random sample of this size is fitted; all rows are scored.",
+)
 @fit_options
 def outliers(
     options: Options,
+    max_rows: int,
     rate: float | None,
     reference: str | None,
     fdr: float | None,
@@ -56,9 +65,6 @@ def outliers(
     the data do not tell how many outliers there are. With rows that are known to be clean,
     --reference, the share of false alarms among the flagged rows can be chosen instead, --fdr.
     """
-    from typicality import OneClusterPCM
-    from typicality.cli.run import run_to_folder
-
     if fdr is not None and reference is None:
         raise WrongUseError(
             "--fdr needs --reference, a file of clean rows. The ranks of the rows of FILE among "
@@ -69,11 +75,27 @@ def outliers(
         raise WrongUseError("FILE and --reference cannot both be standard input.")
     if fdr is not None and rate is not None:
         raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
+    check_categories(options, parameters["kernel"], has_kernel=True)
+    given = bool(param) or any(parameters.values())
     if reference is not None:
         parameters["novelty"] = True
         fdr = _DEFAULT_FDR if fdr is None and rate is None else fdr
     parameters["contamination"] = _DEFAULT_RATE if rate is None else rate
-    estimator = configure(OneClusterPCM(), parameters, param, seed=options.seed)
+
+    def configured() -> Any:
+        from typicality import OneClusterPCM
+
+        return configure(OneClusterPCM(), parameters, param, seed=options.seed)
+
+    from typicality.cli.run import run_to_folder
+
     run_to_folder(
-        options, estimator, method="outliers", report=report, reference=reference, fdr=fdr
+        options,
+        configured,
+        judge_first=given,
+        method="outliers",
+        report=report,
+        max_rows=max_rows,
+        reference=reference,
+        fdr=fdr,
     )

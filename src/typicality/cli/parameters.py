@@ -7,6 +7,7 @@ from typing import Any
 
 from typicality._words import enumerated
 from typicality.cli.errors import WrongUseError
+from typicality.cli.options import Options
 
 OPTIONS = {
     "alpha": "--alpha",
@@ -70,6 +71,39 @@ def configure(
     except ValueError as error:
         raise WrongUseError(str(error)) from error
     return estimator
+
+
+def check_categories(options: Options, kernel: str | None, *, has_kernel: bool) -> None:
+    """Refuse options for categories that do not fit the method.
+
+    `kernel` is what --kernel says, and `has_kernel` says whether the method has one by default.
+    """
+    given = options.categorical or options.ordered
+    if not given and (options.mismatch is not None or options.max_categories is not None):
+        raise WrongUseError(
+            "--mismatch and --max-categories are for categories; give --categorical, too."
+        )
+    if not options.categorical:
+        return
+    if kernel not in (None, "gaussian", "linear"):
+        raise WrongUseError(
+            f"--kernel {kernel} compares numbers only; leave it out with --categorical, or take "
+            "--kernel gaussian."
+        )
+    if options.mismatch is not None and (kernel == "linear" or not (has_kernel or kernel)):
+        raise WrongUseError(
+            "--mismatch is for methods with a kernel; in this method each column of categories "
+            "counts as much as a column of numbers. Leave it out, or give --kernel gaussian."
+        )
+
+
+def refuse_categories(options: Options, command: str, instead: str) -> None:
+    """Refuse categories where a command compares numbers only."""
+    if options.categorical or options.ordered or options.mismatch or options.max_categories:
+        raise WrongUseError(
+            f"typicality {command} compares columns of numbers only and takes no --categorical; "
+            f"{instead}"
+        )
 
 
 def parse_value(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,10 @@ _MISSING = {
     "drop": "Rows with missing values were left out.",
     "median": "Missing values were replaced by the median of their column.",
 }
+_SAMPLE = (
+    "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
+    "shows the rows of the sample."
+)
 
 
 @command
@@ -57,10 +62,15 @@ def report(options: Options, model: str) -> None:
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
-    from typicality.cli.rows import open_file, read_file
-    from typicality.report.features import FeatureTable
-    from typicality.report.payload import explain
+    from typicality.cli.rows import (
+        column_names,
+        open_file,
+        read_file,
+        require_file,
+        step_options,
+    )
 
+    require_file(options)
     terminal = Terminal(quiet=options.quiet)
     with terminal.doing(f"Loading {model}"):
         pipeline, record, folder = load_run(model)
@@ -71,7 +81,7 @@ def report(options: Options, model: str) -> None:
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
-    reading = _reading(record, options.file)
+    reading = replace(_reading(record, options.file), **step_options(pipeline["columns"]))
     with open_file(reading) as table:
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, reading)
@@ -83,13 +93,21 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
+        from typicality.cli.rows import sample_of
+        from typicality.cli.run import feature_table
+        from typicality.fitted import chosen_method
+        from typicality.report.payload import explain
+
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
         scaler, fitted = pipeline["columns"], pipeline["model"]
-        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+        column_names(scaler)
         with terminal.doing("Drawing the report"):
             try:
-                scaled = scaler.transform(rows.X)
-                features = FeatureTable(list(rows.numeric.names), rows.X, scaled)
+                scaled = scaler.transform(rows.for_scaler())
+                sample = sample_of(record, rows)
+                if sample is not None and hasattr(chosen_method(fitted), "tree_"):
+                    rows, scaled, sample = rows.take(sample), scaled[sample], None
+                features = feature_table(rows, scaler, scaled)
                 with warnings.catch_warnings():  # the record has those of the run
                     warnings.simplefilter("ignore", ClusteringWarning)
                     explanation = explain(
@@ -98,6 +116,7 @@ def report(options: Options, model: str) -> None:
                         features,
                         new=record.get("reference") is not None,
                         fdr=record["results"].get("fdr"),
+                        sample=sample,
                     )
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
@@ -138,7 +157,6 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         encoding=data.get("encoding"),
         decimal=data.get("decimal"),
         comment=data.get("comment"),
-        columns=tuple(data["columns"]),
         scale=record["preparation"]["parameters"]["scale"],
         transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
         missing=data["missing"],
@@ -211,11 +229,14 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained, reference = results.get("explanation"), record.get("reference")
+    sample = results.get("sample")
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
         *([] if reference is None else [("Reference", _about(reference))]),
-        ("Columns", f"{listed(data['columns'], at_most=20)}."),
+        *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
+        ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
+        *_about_categories(data, scaler),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),
         ("Scale", _SCALES[scaler["scale"]] + _LOGS[scaler.get("log", "none")]),
         ("Missing values", missing),
@@ -227,6 +248,20 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         *(("Warning of the run", text) for text in record["warnings"]),
         ("Versions", f"{versions}."),
     ]
+
+
+def _about_categories(data: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which columns are categories, and how they were compared."""
+    notes = []
+    if data.get("categories"):
+        columns = [f"{name} ({len(values)})" for name, values in data["categories"].items()]
+        how = "Each column counts as much as a column of numbers."
+        if step.get("mismatch") != "balanced":
+            how = f"Rows that differ in one of them are {step.get('mismatch')} times as alike."
+        notes.append(("Categories", f"{listed(columns, at_most=20)}. {how}"))
+    for name, order in (data.get("ordered") or {}).items():
+        notes.append(("Ordered", f"{name}: {', '.join(order)}; it counts by rank."))
+    return notes
 
 
 def _about(data: Mapping[str, Any]) -> str:

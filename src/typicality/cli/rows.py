@@ -1,29 +1,54 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
-from typicality.cli.options import Options
-from typicality.preprocessing import ColumnScaler
-from typicality.tables import Block, NumericTable, TableFile, open_table, read_rows
+from typicality.cli.options import ANY_NUMBER, Options, order_text
+from typicality.tables import (
+    Block,
+    CategoryColumn,
+    LeftOut,
+    NumericTable,
+    TableFile,
+    categories_of,
+    open_table,
+    read_rows,
+    rows_of,
+)
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
 _MOST_LEFT_OUT = 5  # columns explained one by one
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
+_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
+_TEXT_BYTES = 2**29  # of texts kept; of few bytes in all, the share below
+_TEXT_SHARE = 4
+# What a row takes from the file to the results, beyond its numbers and by method: the peak of the
+# process over that of 1,000 rows, rounded up (benchmarks/memory_limits.py measures it).
+_OF_A_ROW = {"alpha-cut": 6000, "auto": 6000, "outliers": 2500, "kernel": 2500, "prototypes": 550}
+_COPIES = 6  # of the numbers: in the file's order, scaled, and as parts of both
+# Bytes of address space that a few rows take: libraries, compiled code, and a gigabyte that the
+# allocator of Arrow reserves; and what each thread reserves.
+_LEAST_SPACE, _SPACE_OF_A_THREAD = 2_100_000_000, 70_000_000
+_LEAST_STEP = 2**23  # bytes for a step, where rows leave no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
@@ -48,11 +73,15 @@ class FileRows:
         Which rows take part; rows with missing values may have been left out.
     X : array of shape (n_kept, d)
         The numbers of those that take part.
+    categories : tuple of CategoryColumn
+        The categories of those that take part.
     texts : dict of str to list of str
         The text of other columns for the rows that take part, once :meth:`take_texts` has seen the
         file: of large files only the first columns, so that at most two million cells are held.
     lines : list of array
         The lines of these rows, block by block; empty where the format has none.
+    text_bytes : int
+        The most bytes of text that are kept.
     """
 
     options: Options
@@ -60,8 +89,10 @@ class FileRows:
     numeric: NumericTable
     kept: NDArray[np.bool_]
     X: Doubles
+    categories: tuple[CategoryColumn, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
+    text_bytes: int = _TEXT_BYTES
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
@@ -69,14 +100,24 @@ class FileRows:
         names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
         n_columns = _MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
+        known: dict[str, dict[str, str]] = {name: {} for name in self.texts}  # each text once
+        n_bytes = 0
         for block in self.table.blocks():
             yield block
             kept = np.flatnonzero(self.kept[block.first_row : block.first_row + block.n_rows])
             if block.lines is not None:
                 self.lines.append(block.lines[kept])
             for name, texts in self.texts.items():
-                cells = block.cells(name)
-                texts.extend(cells[i] for i in kept.tolist())
+                cells, once = block.cells(name), known[name]
+                n_before = len(once)
+                some = [cells[i][:_LONGEST_CELL] for i in kept.tolist()]
+                texts.extend(once.setdefault(cell, cell) for cell in some)
+                new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
+                n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
+            if n_bytes > self.text_bytes:  # the last column goes, so that the others stay whole
+                known.popitem()
+                self.texts.popitem()
+                n_bytes = self.text_bytes * len(self.texts) // (len(self.texts) + 1)
 
     @property
     def numbers(self) -> tuple[str, Places]:
@@ -85,17 +126,82 @@ class FileRows:
             return "line", np.concatenate(self.lines)
         return "row", np.flatnonzero(self.kept)
 
+    def take(self, places: Places) -> "FileRows":
+        """Some of the rows that take part, with their texts and lines."""
+        kept = np.zeros_like(self.kept)
+        kept[np.flatnonzero(self.kept)[places]] = True
+        chosen = places.tolist()
+        return replace(
+            self,
+            kept=kept,
+            X=self.X[places],
+            categories=tuple(c._replace(codes=c.codes[places]) for c in self.categories),
+            texts={name: [texts[i] for i in chosen] for name, texts in self.texts.items()},
+            lines=[np.concatenate(self.lines)[places]] if self.lines else [],
+        )
+
     @property
     def n_dropped(self) -> int:
         """How many rows were left out."""
         return int(np.sum(~self.kept))
 
-    def scaler(self) -> ColumnScaler:
-        """A scaler as the options ask for, not fitted."""
-        fill_in = self.options.missing == "median"
-        log = {"none": "none", "auto": "auto", "log": "all"}[self.options.transform]
-        missing = "median" if fill_in else "error"
-        return ColumnScaler(scale=self.options.scale, missing=missing, log=log)
+    @property
+    def column_names(self) -> list[str]:
+        """All columns that take part: numbers, ranks, then categories."""
+        return [*self.numeric.names, *(column.name for column in self.categories)]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether categories take part, ordered ones included."""
+        return bool(self.categories or self.options.orders)
+
+    def scaler(self, *, balanced: bool = False) -> Any:
+        """A step that makes rows for a model as the options ask for, not fitted.
+
+        `balanced` says that the model has no kernel, so that a mismatch cannot be worth a factor.
+        """
+        from typicality.preprocessing import ColumnScaler, MixedColumns
+
+        options = self.options
+        settings = {
+            "scale": options.scale,
+            "missing": "median" if options.missing == "median" else "error",
+            "log": {"none": "none", "auto": "auto", "log": "all"}[options.transform],
+        }
+        if not self.is_mixed:
+            return ColumnScaler(**settings)
+        return MixedColumns(
+            categorical=[column.name for column in self.categories],
+            ordered={name: list(order) for name, order in options.orders.items()},
+            mismatch="balanced" if balanced else options.mismatch or 0.5,
+            max_categories=max([2, *(len(column.values) + 1 for column in self.categories)]),
+            **settings,
+        )
+
+    def for_scaler(self) -> Any:
+        """The rows as the step takes them: an array, or a table where categories take part."""
+        if not self.is_mixed:
+            return self.X
+        columns = dict(zip(self.numeric.names, self.X.T, strict=True))
+        texts: dict[str, Any] = {
+            name: [None if np.isnan(r) else order[int(r)] for r in columns[name].tolist()]
+            for name, order in self.options.orders.items()
+        }
+        for column in self.categories:
+            values = [*column.values, None]
+            texts[column.name] = [values[code] for code in column.codes.tolist()]
+        return arrow_table(columns, texts)
+
+    def texts_of(self, column: CategoryColumn, positions: Places | None = None) -> list[str]:
+        """The categories of rows that take part; empty where missing."""
+        values = [*column.values, ""]
+        codes = column.codes if positions is None else column.codes[positions]
+        return [values[code] for code in codes.tolist()]
+
+    def value_words(self, name: str, value: float) -> str | None:
+        """The category that a rank stands for; None for numbers, and where it is missing."""
+        order = self.options.orders.get(name)
+        return None if order is None or np.isnan(value) else order[round(value)]
 
     def record(self) -> dict[str, Any]:
         """The file, its columns and what became of missing values, for run.json."""
@@ -120,18 +226,23 @@ class FileRows:
                 for column in numeric.left_out
             ],
             "missing": options.missing,
-            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True)),
+            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
+            | {column.name: column.n_missing for column in numeric.categories},
+            "categories": {column.name: list(column.values) for column in self.categories},
+            "ordered": {name: list(order) for name, order in options.orders.items()},
         }
 
     def summary(self) -> str:
         """Which rows and columns were used, and why not the others."""
         names, left_out = self.numeric.names, self.numeric.left_out
-        used = f"{counted(len(names), 'column')} ({listed(map(shown, names))})"
+        all_names = self.column_names
+        used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
         sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
         sentences += assumptions(self.table)
         if self.numeric.signs:
             marked = listed(map(shown, self.numeric.signs))
             sentences.append(f"Signs and separators of thousands were taken off in {marked}.")
+        sentences += self._about_categories()
         if left_out:
             reasons = [
                 f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out
@@ -153,7 +264,7 @@ class FileRows:
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
             sentences.append(f"{rows} with missing values took no part (--missing drop).")
-        elif self.options.missing == "median" and n_missing:
+        elif self.options.missing == "median" and n_missing and self.X.size:
             n_rows = len(self.kept)
             filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, self.X.size)})"
             worst = int(np.argmax(self.numeric.n_missing))
@@ -163,6 +274,150 @@ class FileRows:
                 f"{most} of its values."
             )
         return " ".join(sentences)
+
+    def _about_categories(self) -> list[str]:
+        """Which columns are categories, and what became of missing ones."""
+        if not self.categories:
+            nothing = self.options.categorical and not self.options.orders
+            return ["No column of categories was found."] if nothing else []
+        phrases = [f"{shown(each.name)} ({len(each.values)})" for each in self.categories]
+        sentences = [f"Categories: {listed(phrases)}."]
+        n_missing = sum(each.n_missing for each in self.categories)
+        if n_missing:
+            sentences.append(
+                f"{counted(n_missing, 'missing category')} became a category of its own."
+                if n_missing == 1
+                else f"{n_missing:,} missing categories became a category of their own."
+            )
+        return sentences
+
+
+def column_names(scaler: Any) -> list[str]:
+    """The columns that the step of a model knows; a scaler of arrays then forgets them."""
+    names = [str(name) for name in scaler.feature_names_in_]
+    if not hasattr(scaler, "kinds_"):
+        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+    return names
+
+
+def step_options(scaler: Any) -> dict[str, Any]:
+    """The options that read the columns that the step of a model knows."""
+    names = [str(name) for name in scaler.feature_names_in_]
+    kinds = getattr(scaler, "kinds_", ["number"] * len(names))
+    columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
+    known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
+    return {
+        "columns": tuple(columns.get("number", ())),
+        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
+        "max_categories": ANY_NUMBER,
+        "exact": True,
+    }
+
+
+@dataclass(eq=False)
+class ModelRows:
+    """The rows of a block as a model knows them: numbers, ranks and categories.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns of numbers, ranks included.
+    X : array of shape (n, d)
+        Their values.
+    texts : dict of str to list of str
+        The cells of ranks and categories; empty where they are missing.
+    layout : CategoryColumns or None
+        The categories among the columns of the model, where there are some.
+    """
+
+    names: list[str]
+    X: Doubles
+    texts: dict[str, list[str]]
+    layout: Any = None
+
+    @classmethod
+    def of(
+        cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
+    ) -> "ModelRows":
+        """Read the columns of a model, all of them given by name."""
+        if not hasattr(scaler, "kinds_"):
+            return cls(list(every), rows_of(block, every, signs=signs), {})
+        kinds = dict(zip(every, scaler.kinds_, strict=True))
+        known = dict(zip(every, scaler.categories_, strict=True))
+        texts = {
+            name: categories_of(block, name, tuple(known[name]) if kind == "rank" else None)
+            for name, kind in kinds.items()
+            if kind in ("rank", "category")
+        }
+        names = [name for name in every if kinds[name] in ("number", "rank")]
+        numbers = [name for name in names if kinds[name] == "number"]
+        X = np.full((block.n_rows, len(names)), np.nan)
+        if numbers:
+            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
+        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
+            rank = {value: float(k) for k, value in enumerate(known[name])}
+            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
+        left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
+        return cls(names, X, texts | left_out, scaler._layout)
+
+    @property
+    def every_name(self) -> list[str]:
+        """The columns of `missing`."""
+        return [*self.names, *(() if self.layout is None else self.layout.names)]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where numbers and categories are missing, shape (n, d + k)."""
+        names = () if self.layout is None else self.layout.names
+        absent = [np.array([not text for text in self.texts[name]]) for name in names]
+        return np.column_stack([np.isnan(self.X), *absent])
+
+    def scaled(self, scaler: Any, kept: NDArray[np.bool_]) -> Doubles:
+        """The rows that are kept as the model takes them."""
+        if self.layout is None:
+            return np.asarray(scaler.transform(self.X[kept]))
+        at = np.flatnonzero(kept).tolist()
+        columns = dict(zip(self.names, self.X[kept].T, strict=True))
+        texts = {n: [cells[i] or None for i in at] for n, cells in self.texts.items()}
+        table = arrow_table(columns, texts).select([str(n) for n in scaler.feature_names_in_])
+        return np.asarray(scaler.transform(table))
+
+    def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """The numbers of some rows, words for ranks; and their categories."""
+        names = () if self.layout is None else self.layout.names
+        numbers = {
+            name: [self.texts[name][i] for i in at.tolist()]
+            if name in self.texts
+            else self.X[at, j].tolist()
+            for j, name in enumerate(self.names)
+        }
+        return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+
+
+def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
+    """Columns of numbers and of text as the step for numbers and categories takes them."""
+    import pyarrow as pa
+
+    made = {name: pa.array(values) for name, values in columns.items() if name not in texts}
+    return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
+
+
+def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
+    """The places of rows drawn at random, in order; None where there are not more than that."""
+    if max_rows is None or n_rows <= max_rows:
+        return None
+    drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
+    return np.asarray(np.sort(drawn), dtype=np.intp)
+
+
+def sample_of(record: Mapping[str, Any], rows: FileRows) -> Places | None:
+    """The places of the rows that a run was fitted on, where it was not all rows of its file."""
+    sample = record["results"].get("sample")
+    same = rows.numeric.fingerprint == record["data"]["fingerprint"]
+    if sample is None or record.get("reference") is not None or not same:
+        return None
+    return draw_sample(len(rows.X), sample["n_rows"], seed=record["seed"])
 
 
 def assumptions(table: TableFile) -> list[str]:
@@ -210,11 +465,18 @@ def within(options: Options) -> Iterator[None]:
     """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
 
     Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools.
+    and the threads of its pools. BLAS computes in one thread: its threads would change last bits.
+    scikit-learn is loaded only if there is something to set.
     """
     memory = options.memory
+    if memory is None and options.jobs is None:
+        with one_blas_thread():
+            yield
+        return
+    from sklearn import config_context
+
     settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
-    with config_context(**settings), threadpool_limits(options.jobs):
+    with config_context(**settings), threadpool_limits(options.jobs, "openmp"), one_blas_thread():
         yield
 
 
@@ -231,8 +493,26 @@ def open_file(options: Options) -> TableFile:
     )
 
 
-def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileRows:
+def require_file(options: Options) -> None:
+    """Refuse a file that is not there before anything else is loaded."""
+    if options.file and options.file != "-" and not Path(options.file).exists():
+        with open_file(options):  # a pattern stands for files; of others it says what is wrong
+            pass
+
+
+def _bytes_of_a_row(kind: str, n_columns: int) -> int:
+    """What a row takes from the file to the results, by a kind of method."""
+    return _OF_A_ROW[kind] + 8 * _COPIES * n_columns
+
+
+def read_file(
+    table: TableFile, options: Options, *, at_least: int = 2, kind: str = "prototypes"
+) -> FileRows:
     """Read the columns of numbers, and decide about rows with missing values.
+
+    With --memory, the peak of the process is at most as much above that of a few rows: files are
+    refused that would take more, and what rows leave is what a step may use. `kind` is the kind of
+    method that the rows are for, a key of `_OF_A_ROW`.
 
     Raises
     ------
@@ -242,15 +522,42 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
         The file cannot be used.
     """
     memory = None if options.memory is None else int(options.memory * 1e9)
-    columns = options.columns or None
+    columns = options.columns if options.exact else options.columns or None
+    both = {*options.ignore} & {*options.categorical, *options.orders}
+    if both:
+        raise UnusableError(
+            f"{listed(map(repr, sorted(both)))}: --ignore leaves the column out, --categorical or "
+            "--ordered uses it; give one of them."
+        )
+    is_auto = options.categorical == ("auto",)
     numeric = read_rows(
         table,
         columns=columns,
         ignore=options.ignore,
         memory=memory,
         max_missing=options.max_missing,
+        categorical="auto" if is_auto else options.categorical,
+        ordered=options.orders,
+        check_size=partial(_refuse_without_space, kind, table.name),
+        **({} if memory is None else {"of_a_row": partial(_bytes_of_a_row, kind)}),
     )
+    numeric = _without_unfit_categories(numeric, options)
+    if not numeric.names and not numeric.categories:
+        reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
+        raise UnusableError(
+            f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
+            "columns of numbers, or allow more categories with --max-categories."
+        )
+    text_bytes, needed = _TEXT_BYTES, _bytes_of_a_row(kind, len(numeric.names)) * len(numeric.X)
+    if memory is not None:
+        spare = memory - needed
+        text_bytes = min(_TEXT_BYTES, spare // _TEXT_SHARE)
+        from sklearn import set_config
+
+        set_config(working_memory=max(_LEAST_STEP, spare - text_bytes) / 2**20)  # see `within`
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
+    for column in numeric.categories:
+        missing |= column.codes < 0
     if options.missing == "error" and missing.any():
         raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
@@ -266,15 +573,74 @@ def read_file(table: TableFile, options: Options, *, at_least: int = 2) -> FileR
             f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least "
             f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
         )
-    return FileRows(options, table, numeric, kept, numeric.X if kept.all() else numeric.X[kept])
+    X, categories = numeric.X, numeric.categories
+    if not kept.all():
+        X = X[kept]
+        categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
+    return FileRows(options, table, numeric, kept, X, categories, text_bytes=text_bytes)
+
+
+def _without_unfit_categories(numeric: NumericTable, options: Options) -> NumericTable:
+    """The table without columns of too many categories, or with too many missing ones."""
+    kept, left_out = [], []
+    at_most = options.max_categories or "auto"
+    for column in numeric.categories:
+        n_rows, n_missing = len(column.codes), column.n_missing
+        n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
+        from typicality.preprocessing.mixed import reason_to_leave_out
+
+        reason = reason_to_leave_out(n_values, n_rows, at_most)
+        if n_missing == n_rows:
+            reason = "all values are missing"
+        elif options.max_missing is not None and n_missing > options.max_missing * n_rows:
+            percent = 100 * n_missing / n_rows
+            reason = f"{percent:.0f} % of the values are missing, more than were allowed"
+        if reason is None:
+            kept.append(column)
+        else:
+            left_out.append(LeftOut(column.name, reason))
+    first = numeric.n_with_digits
+    told = (*numeric.left_out[:first], *left_out, *numeric.left_out[first:])
+    return numeric._replace(categories=tuple(kept), left_out=told)
+
+
+def _address_space() -> float:
+    """The bytes that the process may address; infinity where there is no limit."""
+    try:
+        resource = import_module("resource")
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, OSError, AttributeError):  # not on this system
+        return math.inf
+    return math.inf if allowed == resource.RLIM_INFINITY else float(allowed)
+
+
+def _refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> None:
+    """An error where a limit of the address space is too low: a compiler does not survive that."""
+    allowed = _address_space()
+    if allowed == math.inf:
+        return
+    from typicality._compat import effective_n_threads
+
+    needed = _LEAST_SPACE + _SPACE_OF_A_THREAD * effective_n_threads()
+    needed += n_rows * _bytes_of_a_row(kind, n_columns)
+    if needed > allowed:
+        kilobytes = math.ceil(1.02 * needed / 2**20) * 1024
+        raise UnusableError(
+            f"{name}: the address space of the process is limited to {allowed / 1e9:.2f} GB, and "
+            f"these rows take about {needed / 1e9:.2f} GB. Raise the limit, say with `ulimit -v "
+            f"{kilobytes}`, choose fewer columns with --columns, or fit on fewer rows."
+        )
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
-    worst = sorted(zip(numeric.n_missing, numeric.names, strict=True), key=lambda pair: -pair[0])
+    counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
+    counts += [(column.n_missing, column.name) for column in numeric.categories]
+    worst = sorted(counts, key=lambda pair: -pair[0])
     phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
-    assert numeric.first_missing is not None
-    first = place(numeric.first_missing.row, numeric.first_missing.line)
+    found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
+    earliest = min((at for at in found if at is not None), key=lambda at: at.row)
+    first = place(earliest.row, earliest.line)
     return (
         f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
         f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "

@@ -3,18 +3,18 @@
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
 from typicality.cli.console import Terminal
 from typicality.cli.description import (
+    RowReasons,
     Tabulated,
     check_name,
     clusters_csv,
@@ -35,18 +35,19 @@ from typicality.cli.folder import (
     versions,
     write_record,
 )
-from typicality.cli.options import Options
+from typicality.cli.options import ANY_NUMBER, Options
 from typicality.cli.parameters import OPTIONS
 from typicality.cli.report import write_page
-from typicality.cli.rows import FileRows, open_file, read_file, within
-from typicality.fitted import FittedView, chosen_method, view
-from typicality.geometry.typical_rows import reason_texts
-from typicality.persistence import save
-from typicality.report.clusters import ClusterTable
-from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest
+from typicality.cli.rows import FileRows, draw_sample, open_file, read_file, within
 from typicality.tables import TableFile, csv_text, masked_columns
 from typicality.tables.opening import kind_of_suffix
+
+if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors before that come at once
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import FittedView
+    from typicality.report.features import FeatureTable
+    from typicality.report.outliers import Explanation
 
 _REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
@@ -54,10 +55,12 @@ _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest s
 
 def run_to_folder(
     options: Options,
-    estimator: Any,
+    configured: Callable[[], Any],
     *,
+    judge_first: bool,
     method: str,
     report: bool,
+    max_rows: int | None = None,
     reference: str | None = None,
     fdr: float | None = None,
 ) -> None:
@@ -70,12 +73,17 @@ def run_to_folder(
     ----------
     options : Options
         What was asked for.
-    estimator : estimator
-        The model to fit.
+    configured : callable
+        Makes the model to fit, with its parameters judged.
+    judge_first : bool
+        Whether parameters were given: these are judged before the file is opened.
     method : str
         What the user calls it; "outliers" for those.
     report : bool
         Whether to write the report.
+    max_rows : int, optional
+        The most rows that are fitted. If there are more, a random sample is fitted, and its model
+        judges all rows.
     reference : str, optional
         A file of clean rows, which are fitted in place of the rows of the file.
     fdr : float, optional
@@ -84,28 +92,37 @@ def run_to_folder(
     results, found = "labels.csv", "clusters"
     if method == "outliers":
         results, found = "outliers.csv", "outliers"
-    from typicality.cli.summary import say_run
-
+    estimator = configured() if judge_first else None
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
     began = time.perf_counter()
     with (
-        within(options),
         open_file(options) as table,
         new_folder(path, force=options.force, record=RECORD) as temporary,
+        within(options),
     ):
         clean = None
         if reference is not None:
             clean = _read_reference(reference, table, options, terminal)
-            options = replace(options, columns=tuple(clean.numeric.names), ignore=())
+            options = _as_reference(options, clean)
         with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, options, at_least=2 if clean is None else 1)
+            kind = _kind_of(method, estimator)
+            rows = read_file(table, options, at_least=2 if clean is None else 1, kind=kind)
             check_name(rows)
-        with terminal.doing(f"Fitting {len((clean or rows).X):,} rows"):
-            run = fit(estimator, rows, method=method, reference=clean, fdr=fdr)
-        with terminal.doing("Writing the results"):
+        estimator = configured() if estimator is None else estimator
+        estimator, method = for_categories(estimator, clean or rows, method)
+        run = fit(
+            estimator,
+            rows,
+            method=method,
+            terminal=terminal,
+            max_rows=max_rows,
+            reference=clean,
+            fdr=fdr,
+        )
+        with terminal.counting("Writing the results", len(rows.kept)) as wrote:
             columns = masked_columns(run.columns, rows.kept)
             with open(temporary / results, "xb") as stream:
                 for block in rows.take_texts():
@@ -113,6 +130,9 @@ def run_to_folder(
                     some = {name: values[here] for name, values in columns.items()}
                     first, safe = block.first_row == 0, options.safe_csv
                     stream.write(csv_text(block, some, header=first, safe=safe))
+                    wrote(block.first_row + block.n_rows)
+            from typicality.persistence import save
+
             save(run.pipeline, temporary / MODEL)
             record = run.record()
             if not run.finds_outliers:
@@ -124,18 +144,28 @@ def run_to_folder(
                     temporary / REPORT,
                     record,
                     model=estimator,
-                    explanation=run.explanation,
-                    rows=rows,
+                    explanation=run.explanation if run.drawn is None else run.drawn[1],
+                    rows=rows if run.drawn is None else run.drawn[0],
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
     if options.as_json:
         terminal.json(record)
+    from typicality.cli.summary import say_run
+
     say_run(terminal, run)
     terminal.warn(run.warnings)
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
         terminal.say_path("Open the report: ", path / REPORT)
+
+
+def _kind_of(method: str, estimator: Any) -> str:
+    """What the memory of a row depends on: trees, kernel sums, or prototypes only."""
+    if method in ("alpha-cut", "auto", "outliers"):
+        return method
+    linear = getattr(estimator, "kernel", "linear") in (None, "linear")
+    return "prototypes" if linear else "kernel"
 
 
 def _read_reference(
@@ -150,6 +180,53 @@ def _read_reference(
         return read_file(other, replace(wanted, ignore=ignore))
 
 
+def _as_reference(options: Options, clean: FileRows) -> Options:
+    """Read the columns that were read of the reference, all of them."""
+    ranks = clean.options.orders
+    return replace(
+        options,
+        columns=tuple(name for name in clean.numeric.names if name not in ranks),
+        categorical=tuple(column.name for column in clean.categories),
+        max_categories=ANY_NUMBER if clean.categories else None,
+        exact=True,
+        ignore=(),
+    )
+
+
+def for_categories(estimator: Any, rows: FileRows, method: str) -> tuple[Any, str]:
+    """The estimator and the method where categories take part.
+
+    A method with a kernel gets the kernel of numbers and categories, which applies the width of the
+    numbers to the categories. The automatic method becomes alpha-cut: a Gaussian mixture is none of
+    categories.
+    """
+    if not rows.categories:
+        return estimator, method
+    if method == "auto":
+        from typicality import AlphaCutClustering
+
+        estimator, method = AlphaCutClustering(), "alpha-cut"
+    from typicality.kernels import Mixed
+
+    n_numeric = rows.X.shape[1]
+    if has_mixed_kernel(estimator, n_numeric):
+        estimator.set_params(kernel=Mixed(n_numeric))
+    return estimator, method
+
+
+def has_mixed_kernel(estimator: Any, n_numeric: int) -> bool:
+    """Whether an estimator compares numbers and categories by a kernel.
+
+    Without numbers there is no width to choose, and alpha-cuts are better off with their own scale.
+    """
+    kernel = estimator.get_params(deep=False).get("kernel")
+    from typicality.kernels import Mixed
+
+    if n_numeric == 0 and kernel == "auto":
+        return False
+    return kernel in ("auto", "gaussian") or isinstance(kernel, Mixed)
+
+
 @dataclass(eq=False)
 class Run:
     """A model, and what it says of the rows of a file: those it was fitted on, or new ones.
@@ -161,7 +238,7 @@ class Run:
     rows : FileRows
         The rows, and the options; their texts are complete when the rows were written.
     pipeline : Pipeline
-        The steps "columns" (a ColumnScaler) and "model" (the estimator), fitted on arrays.
+        The steps "columns" (a ColumnScaler, or MixedColumns) and "model" (the estimator).
     scaled : array of shape (n, d)
         The rows as the model sees them.
     view : FittedView
@@ -174,17 +251,37 @@ class Run:
         The rows it was fitted on, where the rows are new ones.
     fdr : float, optional
         The rate of false discoveries at which rows are flagged.
+    sample : array of int, optional
+        The places of the rows that were fitted, among those that could have been, where it was not
+        all of them.
     """
 
     method: str
     rows: FileRows
-    pipeline: Pipeline
+    pipeline: "Pipeline"
     scaled: Doubles
-    view: FittedView
+    view: "FittedView"
     warnings: list[str]
     seconds: dict[str, float]
     reference: FileRows | None = None
     fdr: float | None = None
+    sample: Places | None = None
+
+    @property
+    def n_fitted(self) -> int:
+        """How many rows the model was fitted on."""
+        return len((self.reference or self.rows).X) if self.sample is None else len(self.sample)
+
+    @cached_property
+    def drawn(self) -> "tuple[FileRows, Explanation] | None":
+        """The rows of the fit and what is unusual in them, where a page can show no others.
+
+        That is so for the tree of a sample, which knows the rows of the sample only.
+        """
+        if self.sample is None or self.view.kind != "tree":
+            return None
+        scaler = self.pipeline["columns"]
+        return drawn_tree(self.model, self.rows, scaler, self.scaled, self.sample)
 
     @property
     def model(self) -> Any:
@@ -197,34 +294,41 @@ class Run:
         return self.method == "outliers"
 
     @cached_property
-    def explanation(self) -> Explanation:
+    def explanation(self) -> "Explanation":
         """Why the least typical rows are unusual."""
-        features = FeatureTable(list(self.rows.numeric.names), self.rows.X, self.scaled)
+        from typicality.report.outliers import Explanation
+
+        features = feature_table(self.rows, self.pipeline["columns"], self.scaled)
         return Explanation.of(self.view, features)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the csv file gets; of a detector also why a row is flagged."""
+        from typicality.report.outliers import deviations_of
+
         if not self.finds_outliers:
             return self.view.columns
         why = np.full(self.view.n_rows, "", dtype=object)
         flagged = np.flatnonzero(self.view.labels < 0)
         explained = self.explanation
         found = deviations_of(self.view, explained.features, explained.centers, flagged)
-        names = self.rows.numeric.names
-        why[flagged] = reason_texts(names, self.rows.X[flagged], found.values)
+        why[flagged] = row_reasons(self.rows, flagged, found.values, found.shares).texts()
         return {**self.view.columns, "why": why}
 
     @cached_property
     def clusters(self) -> list[dict[str, Any]]:
         """Each cluster with its medians, and the columns that set it apart."""
+        from typicality.report.clusters import ClusterTable
+
         table = ClusterTable.of(self.explanation)
-        return describe_clusters(table, self.rows.numeric.names)
+        return describe_clusters(table, self.rows.numeric.names, self.rows.value_words)
 
     @cached_property
     def tabulated(self) -> list[Tabulated]:
         """Text columns that took no part, counted in each cluster."""
-        return tabulate_texts(self.rows.texts, self.view.labels)
+        taking_part = {*self.rows.column_names}
+        texts = {name: t for name, t in self.rows.texts.items() if name not in taking_part}
+        return tabulate_texts(texts, self.view.labels)
 
     def clusters_csv(self) -> bytes:
         """What clusters.csv holds."""
@@ -279,21 +383,16 @@ class Run:
 
         Where memberships are shares, these are the rows between clusters, and which those are.
         """
-        positions, names = self._least_typical, self.rows.numeric.names
+        positions, explained = self._least_typical, self.explanation
         memberships = self.view.memberships
         if memberships is not None and self.view.shares:
             nearest = np.argsort(-memberships[positions], axis=1, kind="stable")[:, :2]
             return self._notable(positions, rivals=nearest.tolist())
-        columns, deviations = largest(self.explanation.deviations[: len(positions)], _REASONS)
-        reasons = [
-            [
-                {"column": names[j], "value": self.rows.X[i, j], "deviations": deviation}
-                for j, deviation in zip(columns[k], deviations[k], strict=True)
-                if j >= 0
-            ]
-            for k, i in enumerate(positions)
-        ]
-        return self._notable(positions, reasons=reasons)
+        first = slice(len(positions))
+        reasons = row_reasons(
+            self.rows, positions, explained.deviations[first], explained.shares[first]
+        )
+        return self._notable(positions, reasons=reasons.items(_REASONS))
 
     def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
         """Rows worth a look, as run.json has them.
@@ -340,6 +439,8 @@ class Run:
         }
 
     def _results(self) -> dict[str, Any]:
+        from typicality.fitted import chosen_method
+
         model, n_unassigned = chosen_method(self.model), self.view.n_unassigned
         if self.finds_outliers:
             found = {
@@ -364,6 +465,7 @@ class Run:
                 "agreement": self.model.agreement_,
             }
         return found | {
+            "sample": None if self.sample is None else {"n_rows": self.n_fitted},
             "sigma": getattr(model, "sigma_", None),
             "n_iter": model.n_iter_,
             "status": model.status_,
@@ -392,28 +494,51 @@ def fit(
     rows: FileRows,
     *,
     method: str,
+    terminal: Terminal,
+    max_rows: int | None = None,
     reference: FileRows | None = None,
     fdr: float | None = None,
 ) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
-    With a `reference`, scaler and estimator are fitted on its rows instead.
+    With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
+    rows, the estimator at most `max_rows` of them.
 
     Raises
     ------
     UnusableError
         The estimator refuses the rows; its reason, columns called by their names.
     """
-    scaler, names = rows.scaler(), rows.numeric.names
+    from sklearn.pipeline import Pipeline
+
+    from typicality.fitted import view
+    from typicality.kernels import Mixed
+
+    names = rows.column_names
+    scaler = rows.scaler(balanced=not isinstance(getattr(estimator, "kernel", None), Mixed))
+    fitted_rows = reference or rows
+    sample = draw_sample(len(fitted_rows.X), max_rows, seed=rows.options.seed)
+    n_fitted = len(fitted_rows.X) if sample is None else len(sample)
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scaled = scaler.fit((reference or rows).X).transform(rows.X)
-            estimator.fit(scaled if reference is None else scaler.transform(reference.X))
-            found = view(estimator, scaled, training=reference is None, fdr=fdr)
-            if method == "outliers":
-                estimator._reference()  # kept in the model, so that `score` need not find it again
+            with terminal.doing(f"Fitting {n_fitted:,} rows"):
+                to_fit = fitted_rows.for_scaler()
+                scaled: Any = scaler.fit(to_fit).transform(to_fit)
+                estimator.fit(scaled if sample is None else scaled[sample])
+                if method == "outliers":
+                    estimator._reference()  # kept in the model, so that `score` need not find it
+            scaled = scaled if reference is None else scaler.transform(rows.for_scaler())
+            with terminal.counting(f"Judging {len(scaled):,} rows", len(scaled)) as judged:
+                found = view(
+                    estimator,
+                    scaled,
+                    training=reference is None and sample is None,
+                    fdr=fdr,
+                    sample=sample if reference is None else None,
+                    progress=judged,
+                )
         except ValueError as error:
             raise UnusableError(_with_names(str(error), names)) from error
     seconds = round(time.perf_counter() - began, 3)
@@ -429,7 +554,43 @@ def fit(
         seconds={"fit": seconds, "all": 0.0},
         reference=reference,
         fdr=fdr,
+        sample=sample,
     )
+
+
+def feature_table(rows: FileRows, scaler: Any, scaled: Doubles) -> "FeatureTable":
+    """The features of rows as reports take them; categories are told apart from numbers."""
+    from typicality.report.features import FeatureTable
+
+    names = list(rows.numeric.names)
+    if not rows.is_mixed:
+        return FeatureTable(names, rows.X, scaled)
+    numbers, layout = scaled[:, : scaler.n_numeric_], scaler._layout
+    return FeatureTable(names, rows.X, numbers, categories=layout, mixed=scaled)
+
+
+def row_reasons(
+    rows: FileRows, positions: Places, deviations: Doubles, shares: Doubles
+) -> RowReasons:
+    """In which columns some of the rows are unusual."""
+    numbers = {
+        name: [rows.value_words(name, value) or value for value in rows.X[positions, j].tolist()]
+        for j, name in enumerate(rows.numeric.names)
+    }
+    texts = {each.name: rows.texts_of(each, positions) for each in rows.categories}
+    return RowReasons.of(numbers, deviations, texts, shares)
+
+
+def drawn_tree(
+    model: Any, rows: FileRows, scaler: Any, scaled: Doubles, sample: Places
+) -> "tuple[FileRows, Explanation]":
+    """The rows of a sample that a tree was fitted on, and what is unusual in them."""
+    from typicality.fitted import view
+    from typicality.report.outliers import Explanation
+
+    some = rows.take(sample)
+    features = feature_table(some, scaler, scaled[sample])
+    return some, Explanation.of(view(model, scaled[sample], training=True), features)
 
 
 def _in_words(text: str, names: Sequence[str], estimator: Any) -> str:

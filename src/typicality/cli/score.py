@@ -62,20 +62,20 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
-    from typicality.cli.rows import assumptions, open_file, within
+    from typicality.cli.rows import assumptions, column_names, open_file, require_file, within
 
     output = str(options.output)
     if options.as_json and output == "-":
         raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
+    require_file(options)
     tally = {"n_rows": 0, "n_unassigned": 0, "n_left_out": 0}
     with within(options):
         with terminal.doing(f"Loading {model}"):
             pipeline, record, _ = load_run(model)
         missing = options.missing or (record["data"]["missing"] if record else "error")
         scaler, fitted = pipeline["columns"], pipeline["model"]
-        names = [str(name) for name in scaler.feature_names_in_]
-        del scaler.feature_names_in_  # blocks are arrays, their columns taken by name
+        names = column_names(scaler)
         scaler.set_params(missing="median" if missing == "median" else "error")
         knows = getattr(fitted, "_knows_its_rows", False)
         data = record["data"] if record else {}
@@ -146,40 +146,47 @@ def _judge(
     """
     import numpy as np
 
+    from typicality.cli.description import RowReasons
+    from typicality.cli.rows import ModelRows
     from typicality.fitted import view
-    from typicality.geometry.typical_rows import reason_texts
-    from typicality.tables import arrow_rows, csv_text, masked_columns, rows_of
+    from typicality.tables import arrow_rows, csv_text, masked_columns
 
-    X = rows_of(block, names, signs=signs)
-    is_missing = np.asarray(np.isnan(X).any(axis=1))
+    rows = ModelRows.of(block, scaler, names, signs)
+    X = rows.X
+    absent = rows.missing
+    is_missing = np.asarray(absent.any(axis=1))
     if missing == "error" and is_missing.any():
-        row, column = np.argwhere(np.isnan(X))[0]
+        row, column = np.argwhere(absent)[0]
         raise UnusableError(
-            f"{block.source}, {block.place(int(row))}, column {names[column]!r}: the "
+            f"{block.source}, {block.place(int(row))}, column {rows.every_name[column]!r}: the "
             "value is missing, and the run this model comes from had none; leave such rows "
             "unjudged with --missing drop, or fill in medians with --missing median."
         )
     kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
     n_kept = int(np.count_nonzero(kept))
     # Without a row to judge there are columns all the same: those of any row.
-    scaled = scaler.transform(X[kept] if n_kept else scaler.center_[None])
+    scaled = rows.scaled(scaler, kept) if n_kept else np.zeros((1, model.n_features_in_))
     try:
         judged = view(model, scaled)
     except ValueError as error:
+        numbers = getattr(scaler, "scaler_", scaler)
         with np.errstate(over="ignore"):
-            size = np.nan_to_num(np.abs((X - scaler.center_) / scaler.scale_))
+            size = np.nan_to_num(np.abs((X - numbers.center_) / numbers.scale_))
         row, column = np.unravel_index(size.argmax(), size.shape)
         if size[row, column] < _FAR:
             raise
-        raise block.too_large(int(row), names[column]) from error
+        raise block.too_large(int(row), rows.names[column]) from error
     columns = {name: values[:n_kept] for name, values in judged.columns.items()}
     if judged.kind == "detector":
         columns["why"] = np.full(n_kept, "", dtype=object)
         flagged = np.flatnonzero(judged.labels[:n_kept] < 0)
         if typical is not None and len(flagged):
-            values = X[kept][flagged]
-            deviations = np.where(np.isnan(values), 0.0, typical.deviations(scaled[flagged]))
-            columns["why"][flagged] = reason_texts(names, values, deviations)
+            at, asking = np.flatnonzero(kept)[flagged], scaled[flagged]
+            deviations = typical.deviations(asking)[:, : X.shape[1]]
+            shares = None if rows.layout is None else rows.layout.shares(typical.rows, asking)
+            numbers, texts = rows.shown(at)
+            deviations = np.where(np.isnan(X[at]), 0.0, deviations)
+            columns["why"][flagged] = RowReasons.of(numbers, deviations, texts, shares).texts()
     extra = masked_columns(columns, kept)
     counts = {
         "n_rows": len(X),
@@ -187,7 +194,9 @@ def _judge(
         "n_left_out": len(X) - n_kept,
     }
     if as_parquet:
-        plain = [name for name in names if name not in signs]  # others stay the text they are
+        plain = [
+            name for name in rows.names if name not in signs and name not in rows.texts
+        ]  # others stay the text they are
         return arrow_rows(block, extra, numeric=plain), counts
     return csv_text(block, extra, header=block.first_row == 0, safe=safe), counts
 

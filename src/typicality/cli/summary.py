@@ -18,11 +18,15 @@ from typicality.cli.console import (
     shown,
     shown_apart,
 )
-from typicality.cli.description import MOST_VALUES, Tabulated
+from typicality.cli.description import (
+    MOST_VALUES,
+    Tabulated,
+    reason_words,
+)
 from typicality.cli.run import Run
 from typicality.fitted import chosen_method
-from typicality.geometry.typical_rows import reason_text
-from typicality.preprocessing import skewed_columns
+from typicality.preprocessing.scaling import skewed_columns
+from typicality.report.clusters import Commonest, telling_categories
 
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
@@ -59,6 +63,8 @@ def say_run(terminal: Terminal, run: Run) -> None:
         terminal.say(hint)
     if run.reference is not None:
         terminal.say(f"Reference: {run.reference.summary()}")
+    if run.sample is not None:
+        terminal.say(_about_sample(run))
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
     if run.finds_outliers:
@@ -104,6 +110,16 @@ def _hints(run: Run) -> list[str]:
             "--method auto asks a Gaussian mixture first, which suits wide files."
         )
     return hints
+
+
+def _about_sample(run: Run) -> str:
+    n_rows = len((run.reference or run.rows).X)
+    whose = "reference rows" if run.reference is not None else "rows"
+    judged = "scored" if run.finds_outliers else "given labels"
+    return (
+        f"Fitted on a random sample of {run.n_fitted:,} of the {n_rows:,} {whose} (seed "
+        f"{run.rows.options.seed}; --max-rows N takes another number); all rows are {judged}."
+    )
 
 
 def _headline(run: Run) -> str:
@@ -167,17 +183,18 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
     """The columns that set clusters apart, and the text columns that go with them."""
     described = [] if run.finds_outliers else run.clusters[:_MOST_CLUSTERS]
     short = shown_apart(run.rows.numeric.names, 24)
-    if any(cluster["apart"] for cluster in described):
+    if any(cluster["apart"] or _categories(cluster) for cluster in described):
         rest = "the other clusters" if len(run.sizes) > 1 else "the unassigned rows"
         terminal.say()
         terminal.say(f"What sets each cluster apart (medians, against those of {rest}):")
         table = _table("cluster", "columns")
         for cluster in described:
             phrases = [
-                f"{short[each['column']]} {for_people(each['median'])} against "
-                f"{for_people(each['elsewhere'])}"
+                f"{short[each['column']]} {_value(each['median'])} against "
+                f"{_value(each['elsewhere'])}"
                 for each in cluster["apart"][:3]
             ]
+            phrases += (shown(text, 60) for text in _categories(cluster)[:3])
             table.add_row(str(cluster["label"]), "; ".join(phrases) or "no single column")
         terminal.say(table)
     related = [each for each in run.tabulated if each.association >= _RELATED]
@@ -186,6 +203,14 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
         terminal.say(f"Columns that took no part (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
             terminal.say(tabulated_words(each, finds_outliers=run.finds_outliers))
+
+
+def _categories(cluster: dict[str, Any]) -> list[str]:
+    return telling_categories([Commonest(**each) for each in cluster["categories"]])
+
+
+def _value(value: float | str) -> str:
+    return shown(value) if isinstance(value, str) else for_people(value)
 
 
 def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
@@ -219,8 +244,7 @@ def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) 
         for row, strength in zip(rows, strengths, strict=True):
             table.add_row(which(row), strength, " and ".join(map(str, row["rivals"])))
         return table
-    n_known = run.view.n_rows if run.reference is None else len(run.reference.X)
-    rarity = percentages([row["rarer_than"] for row in rows], n_known)
+    rarity = percentages([row["rarer_than"] for row in rows], run.n_fitted)
     middle: list[list[str]]
     if run.finds_outliers:
         headings, middle = ["score"], [numbers([row["strength"] for row in rows])]
@@ -242,10 +266,7 @@ def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str]) -> str:
     if largest < _TELLING:
         return "no single column"
     close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
-    return "\n".join(
-        reason_text(names[reason["column"]], reason["value"], reason["deviations"])
-        for reason in close
-    )
+    return "\n".join(shown(reason_words(reason, names[reason["column"]]), 80) for reason in close)
 
 
 def _table(*headings: str) -> Table:

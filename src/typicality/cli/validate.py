@@ -104,19 +104,24 @@ def validate(
     is. It writes nothing unless --output names a folder.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.parameters import refuse_categories
     from typicality.cli.rows import open_file, read_file, within
     from typicality.exceptions import RepetitionError
-    from typicality.stability import outlier_study
 
+    refuse_categories(
+        options, "validate", "leave it out to see how stable the outliers are by their numbers."
+    )
     sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with (
-        within(options),
         new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
+        within(options),
     ):
         with terminal.doing(f"Reading {table.name}"):
             rows = read_file(table, options)
+            from typicality.stability import outlier_study
+
             Z = rows.scaler().fit_transform(rows.X)
         processes = -1 if min(len(Z), max_rows) >= _ROWS_WORTH_PROCESSES else 1
         try:
@@ -158,13 +163,15 @@ def validate(
 # ---- what is asked for ---------------------------------------------------------------------------
 
 
-def _parse_sigmas(texts: Sequence[str]) -> tuple[float | str, ...]:
+def _parse_sigmas(texts: tuple[str, ...]) -> tuple[float | str, ...]:
     """What `--sigma` says: numbers, and names of rules."""
+    if not texts:
+        raise WrongUseError("--sigma is empty; leave it out, or give numbers above 0.")
+    if texts == ("auto",):
+        return texts
     from typicality.bandwidth import BANDWIDTH_RULES
     from typicality.cli.parameters import near_name
 
-    if not texts:
-        raise WrongUseError("--sigma is empty; leave it out, or give numbers above 0.")
     sigmas: list[float | str] = []
     for text in texts:
         value = _number(text)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import FitCallbacks
@@ -104,7 +105,8 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
             weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, X, sample_weight)
-        with np.errstate(under="ignore"):  # whatever the user has set: to vanish is no error
+        # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
+        with np.errstate(under="ignore"), one_blas_thread():
             model._learn(rows, weight, callbacks)
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}

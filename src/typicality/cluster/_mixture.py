@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from typicality._compat import fit_context
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality._words import counted
 from typicality.cluster._callbacks import FitCallbacks
@@ -184,6 +185,7 @@ class GaussianParts:
     groups: Annotated[Places, "_parts", Index("_parts")]
     n_iter: int
 
+    @one_blas_thread()
     def log_densities(self, rows: Doubles) -> Doubles:
         """The weighted log density of each part at each row."""
         log = np.empty((len(rows), len(self.weights)))
@@ -194,6 +196,7 @@ class GaussianParts:
             )
         return log + np.log(self.weights)
 
+    @one_blas_thread()
     def memberships(self, rows: Doubles) -> Doubles:
         """The posterior probability of each group."""
         of_parts = softmax(self.log_densities(rows), axis=1)

@@ -170,7 +170,10 @@ class PrototypeClusterer(
         """The negative objective of the rows; larger is better between models of one kind.
 
         It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
-        other parameter by it: the objective changes its meaning with them.
+        other parameter by it: the objective changes its meaning with them, and falls with every
+        further cluster. :class:`sklearn.model_selection.GridSearchCV` uses it where it is given no
+        `scoring`, and then prefers the most clusters; `fit` is not told, so it cannot warn. Use
+        :class:`typicality.stability.StabilitySearch`, or pass a `scoring`.
 
         Parameters
         ----------

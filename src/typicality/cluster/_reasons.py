@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from typicality._typing import Doubles, Floats
-from typicality.geometry.typical_rows import TypicalRows, reason_texts
+from typicality.geometry.typical_rows import TypicalRows, reason_text, telling_features
 
 
 class Reasons(NamedTuple):
@@ -58,7 +58,13 @@ class Reasons(NamedTuple):
         words : list of str
             Empty for rows that are unusual in no single feature.
         """
-        return reason_texts(self.features, self.values, self.deviations, at_most=at_most)
+        return [
+            "; ".join(
+                reason_text(self.features[j], self.values[i, j], self.deviations[i, j])
+                for j in columns
+            )
+            for i, columns in enumerate(telling_features(self.deviations, at_most))
+        ]
 
 
 def reasons_for(model: Any, rows: Floats, typical: TypicalRows) -> Reasons:

@@ -1,12 +1,12 @@
 """Suspicious data and results, and the warnings that say what to do about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles, Floats, Places
 from typicality.cluster._labels import PrototypeLabels
 from typicality.exceptions import (
     BandwidthWarning,
@@ -30,6 +30,7 @@ from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ClusterState
 
 _LARGEST_SCALE_RATIO = 1000.0
+_LARGE_SCALE_RATIO, _LEAST_SHARE = 100.0, 0.001  # suspicious where others add less to the variance
 _COLLAPSED_SPREAD = 0.05  # all memberships within 5 % of 1 / c
 _COARSE = 0.5  # of the threshold of a detector
 _TOO_WIDE = 1e-3  # of the largest distance on the sphere: the kernel is then a linear one
@@ -67,11 +68,31 @@ def warn_about_features(opened: Any, model: Any) -> None:
     scales = np.where(
         features.variance > 0, np.sqrt(features.variance), features.high - features.low
     )
-    varying = np.flatnonzero(varies)
-    if len(varying) == 0:
+    _warn_about_scales(scales, np.flatnonzero(varies), names)
+
+
+def warn_about_units(rows: Floats, model: Any) -> None:
+    """Features on large scales decide alone, where no space of features was opened."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    unit = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
+    unit[unit == 0] = 1.0
+    scales = (rows / unit).std(axis=0, dtype=np.float64) * unit  # squares do not overflow
+    varying = np.flatnonzero(differ(low, high, rows.dtype) & (scales > 0))
+    _warn_about_scales(scales, varying, _feature_labels(model))
+
+
+def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -> None:
+    """Features that differ by a factor of 1000, or one beside which all others vanish.
+
+    The second rule needs a factor of 100 and all but a thousandth of the variance: features that
+    share a unit are hardly ever so.
+    """
+    if len(varying) < 2:
         return
     widest, narrowest = varying[scales[varying].argmax()], varying[scales[varying].argmin()]
-    if scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
+    others = scales[varying[varying != widest]] / scales[widest]
+    is_alone = (others**2).sum() < _LEAST_SHARE and others.min() < 1.0 / _LARGE_SCALE_RATIO
+    if is_alone or scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
         power = np.log10(scales[widest]) - np.log10(scales[narrowest])
         warn(
             f"The scales of the features differ by a factor of "

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +15,7 @@ from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._cut_checks import check_cut_parameters
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
     density_attributes,
@@ -23,15 +23,18 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check_kernel, open_space
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
+from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
+    warn_about_units,
     warn_about_unused_sigma,
 )
 from typicality.geometry.rows import GivenDistances, NearestRows, RememberedNearest
-from typicality.kernels import BANDWIDTH_KERNELS, Kernel, LocalGaussian, Mixed, Stationary
+from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape, ScaleTree
 from typicality.levelsets.regions import Regions
@@ -43,10 +46,8 @@ from typicality.plan import Plan
 from typicality.rows import DistinctRows, content_hash
 from typicality.solve.picard import Status
 
-_MEDOID_ROWS = 2000
 
-
-class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
+class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, KernelEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     One possibilistic cluster in the space of a kernel models the density of all rows; back in the
@@ -285,7 +286,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         -------
         self
         """
-        _check_parameters(self)
+        check_cut_parameters(self)
         return self._fit(X, sample_weight)
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -353,6 +354,12 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         typicality: Floats = self._regions.typicality_of(rows)
         return typicality.astype(self.typicality_.dtype, copy=False)
 
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
+
+    def _soft_names(self) -> list[str]:
+        return [f"membership_{k}" for k in range(self.n_clusters_)]
+
     def _labels_and_typicality(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """`predict` and `predict_typicality` from one pass, the same to the last bit."""
         labels, typicality = self._regions.labels_and_typicality(
@@ -405,7 +412,8 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         self.typicality_ = regions.typicality.astype(rows.dtype)
         self.labels_ = regions.training_labels(self._cut, assign=self._assign)
         self.memberships_ = regions.memberships(self._cut).astype(rows.dtype)
-        self.medoid_indices_ = self._medoids(nodes)
+        given = self.metric == "precomputed"
+        self.medoid_indices_ = medoids_of(nodes, self.labels_, self.n_clusters_, given=given)
         self.medoids_ = rows[self.medoid_indices_]
         warn(weight)
 
@@ -484,6 +492,8 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         )
 
         def warn(weight: Any) -> None:
+            if self.metric == "euclidean":
+                warn_about_units(nodes.rows, self)
             warn_about_unused_sigma(self.sigma, self.kernel)
             if automatic:
                 warn_about_choice(self)
@@ -578,91 +588,10 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
 
-    def _medoids(self, nodes: DistinctRows) -> Places:
-        """The row of each cluster with the least sum of distances to its rows, or to 2000."""
-        label = self.labels_[nodes.index]
-        order = np.argsort(content_hash(nodes.rows), kind="stable")
-        medoids = []
-        for number in range(self.n_clusters_):
-            own = order[label[order] == number][:_MEDOID_ROWS]
-            if self.metric == "precomputed":
-                distances = np.sqrt(nodes.rows[np.ix_(own, nodes.index[own])])
-            else:
-                distances = cdist(nodes.rows[own], nodes.rows[own])
-            medoids.append(nodes.index[own[int((distances @ nodes.weight[own]).argmin())]])
-        return np.array(medoids, dtype=np.intp)
-
 
 def _plan(tree: ScaleTree, n_rows: int) -> Plan:
     m, k = len(tree.heights), tree.kernel.n_neighbors
     sample = "" if m == n_rows else f" of a sample of {m:,} rows"
-    reason = (
-        f"sums over the {2 * k} nearest rows of each row, at the scale of the "
-        f"{k} nearest{sample}, which the scales chose together."
-    )
+    how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
+    reason = f"{how}{sample}, which the scales chose together."
     return Plan("local", 16 * m * (2 * k + 1), reason)
-
-
-# ---- checks -------------------------------------------------------------------------------------
-
-
-def _check_parameters(estimator: Any) -> None:
-    """Parameters of an alpha-cut that must fit together."""
-    _check_one_cut(estimator.alpha, estimator.rejection_rate)
-    kernel, is_local = estimator.kernel, estimator._is_local
-    if not is_local:
-        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
-    if not is_local and estimator.metric == "precomputed":
-        raise ValueError(
-            "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
-            "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
-        )
-    if isinstance(kernel, Mixed) and estimator.metric != "euclidean":
-        raise ValueError(
-            f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
-            "metric='euclidean'."
-        )
-    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
-    if estimator.at_least > 1 and not (is_local and is_chosen):
-        raise ValueError(
-            f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
-            "sigma, alpha, rejection_rate, weights and labelling at their defaults."
-        )
-    if is_local and estimator.labelling == "complete":
-        raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
-    if is_local and estimator.weights == "typicality":
-        raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
-
-
-def _is_word(value: Any, word: str) -> bool:
-    return isinstance(value, str) and value == word
-
-
-def _check_kernel_of_distance(kernel: Any) -> None:
-    """Alpha-cuts are of a density: the kernel must be a function of a distance."""
-    check_kernel(kernel)
-    if isinstance(kernel, Mixed):
-        return
-    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
-    if not (named or isinstance(kernel, Stationary)):
-        raise ValueError(
-            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
-            "typicality a density whose level sets are clusters. Use 'local', 'gaussian', "
-            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
-        )
-    known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
-    if not known:
-        raise ValueError(
-            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
-            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
-            "'cityblock')."
-        )
-
-
-def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
-    """Either a level or a rate."""
-    if rejection_rate is not None and alpha != "auto":
-        raise ValueError(
-            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
-            "one of them."
-        )

@@ -10,8 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
-from typicality._compat import effective_n_threads
-from typicality._threads import over_ranges
+from typicality._threads import PLANNED_THREADS, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
@@ -482,7 +481,7 @@ class InputSpace:
         tile = tile_rows * (2 * n_clusters + n_features + 6)
         return Plan(
             method="input space",
-            working_memory=8 * sums + effective_n_threads() * self.rows.dtype.itemsize * tile,
+            working_memory=8 * sums + PLANNED_THREADS * self.dtype.itemsize * tile,
             reason=f"each iteration is one sweep over {n_samples:,} rows x {n_features} features, "
             f"{tile_rows} rows at a time; nothing of size rows x clusters is kept.",
         )

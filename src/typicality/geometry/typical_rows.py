@@ -1,6 +1,5 @@
 """Typical rows as a yardstick: how far a row is from those nearest to it, feature by feature."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -56,6 +55,11 @@ class TypicalRows:
         return cls(NearestRows((rows[typical] - middle) / scale), middle, scale)
 
     @property
+    def rows(self) -> Doubles:
+        """The typical rows in their own units."""
+        return np.asarray(self.nearest.rows * self.scale + self.middle)
+
+    @property
     def n_compared(self) -> int:
         """How many neighbours a row is compared with."""
         return min(N_COMPARED, self.nearest.n_rows)
@@ -92,16 +96,21 @@ def telling_features(deviations: Doubles, at_most: int) -> list[list[int]]:
     return [[int(j) for j in columns if size[i, j] >= least[i]] for i, columns in enumerate(order)]
 
 
-def reason_text(name: str, value: float, deviation: float) -> str:
+def reason_text(name: str, value: float | str, deviation: float) -> str:
     """A value and how unusual it is: "width 4.4 (+2.6)"."""
-    return f"{name} {value:.6g} ({deviation:+.1f})"
+    shown = value if isinstance(value, str) else f"{value:.6g}"
+    return f"{name} {shown} ({deviation:+.1f})"
 
 
-def reason_texts(
-    names: Sequence[str], values: Floats, deviations: Doubles, *, at_most: int = 3
-) -> list[str]:
-    """Why rows are unusual, one text for each; empty where no single feature explains it."""
-    return [
-        "; ".join(reason_text(names[j], values[i, j], deviations[i, j]) for j in columns)
-        for i, columns in enumerate(telling_features(deviations, at_most))
-    ]
+def category_text(name: str, value: str, share: float) -> str:
+    """A category and how unusual it is: "island = Dream, which 3 % of similar rows have"."""
+    if not value:
+        return f"{name} is missing"
+    if share == 0:
+        return f"{name} = {value}, which no similar row has"
+    return f"{name} = {value}, which {percent(share)} of similar rows have"
+
+
+def percent(share: float) -> str:
+    """A share for people: 3 %; < 1 % for less."""
+    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from sklearn import get_config
 
-from typicality._compat import effective_n_threads
+from typicality._threads import PLANNED_THREADS
 from typicality._typing import Floats
 from typicality.operators.columns import has_compiled_sums, uses_compiled_distances
 from typicality.operators.tolerance import Tolerance
@@ -257,7 +257,9 @@ def _seconds_of_units() -> dict[str, dict[str, float]]:
 
 
 def seconds_for(work: str, **units: float) -> float:
-    """Seconds for a number of units of a kind of work, shared by all cores.
+    """Seconds for a number of units of a kind of work, shared by `PLANNED_THREADS` threads.
+
+    The threads at hand do not count, or the choice of an operator would depend on them.
 
     The seconds of a unit were measured on one core of one machine. Only ratios matter for a choice
     between operators, so a table from another machine is of use.
@@ -271,7 +273,7 @@ def seconds_for(work: str, **units: float) -> float:
     """
     each = _seconds_of_units()[work]
     total = sum(each[name] * number for name, number in units.items())
-    return float(total / effective_n_threads())
+    return float(total / PLANNED_THREADS)
 
 
 def memory_limit(memory: int | None) -> int:

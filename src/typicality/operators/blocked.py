@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from typicality._compat import effective_n_threads
-from typicality._threads import over_ranges
+from typicality._threads import PLANNED_THREADS, over_ranges
 from typicality._typing import Floats
 from typicality.operators.base import (
     Candidate,
@@ -79,7 +79,7 @@ class Blocked(Operator):
     def gather(self, of_rows: Callable[[Floats], Floats]) -> Floats:
         """`of_rows(rows)` for all rows, block by block, one below the other."""
         n_rows = len(self.rows)
-        step = self._rows_of_a_block()
+        step = self._rows_of_a_block(effective_n_threads())
         first = of_rows(self.rows[:step])
         out = np.empty((n_rows, *first.shape[1:]))
         out[:step] = first
@@ -101,13 +101,13 @@ class Blocked(Operator):
 
     @property
     def working_memory(self) -> int:
-        return int(effective_n_threads()) * self._row_bytes() * self._rows_of_a_block()
+        return PLANNED_THREADS * self._row_bytes() * self._rows_of_a_block(PLANNED_THREADS)
 
     def _row_bytes(self) -> int:
         return 8 * _ARRAYS_OF_A_BLOCK * self.columns.n_training
 
-    def _rows_of_a_block(self) -> int:
-        allowed = memory_limit(self.memory) / effective_n_threads()
+    def _rows_of_a_block(self, n_threads: int) -> int:
+        allowed = memory_limit(self.memory) / n_threads
         wanted = _CACHE_BYTES
         if uses_compiled_distances(self.columns):
             wanted = max(wanted, _TILE_ROWS * self._row_bytes())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
-from typicality._threads import over_ranges
+from typicality._threads import PLANNED_THREADS, over_ranges
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import (
@@ -60,10 +60,10 @@ class Nufft(Operator):
     (:cite:`barnett2019`). Two columns are the real and imaginary part of one transform. The modes
     follow from the promise by the error analysis in docs/theory.
 
-    Rows are taken in pieces, in the order of cells in space; where the modes are few, or few
-    against the rows (`pieces.at_once`), a piece is summed by one thread and the sums are added in a
-    fixed order, so results do not depend on the number of threads. Elsewhere finufft uses all
-    threads and last bits may differ between runs.
+    Rows are taken in pieces, in the order of cells in space. A piece is summed by one thread and
+    the sums are added in a fixed order, so results do not depend on the number of threads; those of
+    finufft do. Where the modes are few, or few against the rows (`pieces.at_once`), pieces run in
+    threads of ours, elsewhere one after the other.
 
     Costs O(n w^d + M log M) time a product for M modes and kernels of w points of a grid, w about
     the number of digits of the promise; memory O(n / 2 + M), beyond the rows.
@@ -128,7 +128,8 @@ class Nufft(Operator):
         method = self.pieces.method
         spread = 2 * method.spread_units(n_rows, n_features)
         fft = 2 * self.pieces.n_pieces * method.fft_units
-        return {"rows": 2.0 * n_rows, "spread": spread, "fft": fft}
+        alone = 1 if self.pieces.at_once else PLANNED_THREADS  # other threads wait meanwhile
+        return {"rows": 2.0 * n_rows, "spread": alone * spread, "fft": alone * fft}
 
     def __matmul__(self, weights: Floats) -> Floats:
         scale = _column_sums(weights)
@@ -181,16 +182,14 @@ class Nufft(Operator):
 
 @dataclass(frozen=True)
 class _Pieces:
-    """The rows in pieces: each for one thread, or one after the other for all threads.
-
-    So the number of threads does not change the results.
+    """The rows in pieces, each for one thread: so their number does not change the results.
 
     Parameters
     ----------
     n_rows, n_pieces : int
         The number of rows and of pieces.
     at_once : bool
-        Whether pieces run in threads of ours; if not, each runs in all threads of finufft.
+        Whether pieces run in threads of ours; if not, one after the other.
     method : FourierMethod
         How finufft is called.
     sort : int
@@ -265,7 +264,7 @@ class _Pieces:
             eps=self.method.tolerance,
             isign=-1 if kind == 1 else 1,
             upsampfac=self.method.upsampling,
-            nthreads=1 if self.at_once else int(effective_n_threads()),
+            nthreads=1,
             spread_sort=self.sort,
             showwarn=0,
         )
@@ -512,7 +511,7 @@ def _keeps_plans(pieces: _Pieces) -> bool:
 def _memory(grid: FourierGrid, n_rows: int) -> int:
     """Bytes of a product of one or two columns, or of the ordering of the rows before it."""
     pieces = _Pieces.of(grid, n_rows)
-    at_once = min(effective_n_threads(), pieces.n_pieces) if pieces.at_once else 1
+    at_once = min(_PIECES, pieces.n_pieces) if pieces.at_once else 1
     if _keeps_plans(pieces):
         at_once = 2 * pieces.n_pieces
     fine = _BYTES_OF_A_POINT * pieces.method.fine_size

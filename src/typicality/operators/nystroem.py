@@ -1,6 +1,7 @@
 """Products through a few landmarks: linear work for smooth kernels, with a bound it computes."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -8,6 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from typicality._threads import one_blas_thread, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators.base import (
@@ -29,7 +31,8 @@ NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
 MOST_ROUNDS = 16  # of looking for rows that break the promise
 MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
 _HOPELESS = 0.8  # of a sample; if so large a share are landmarks, most other rows are too
-_ROWS_OF_A_BLOCK = 1024
+_ROWS_OF_A_BLOCK = 256
+_MOST_PARTS = 64  # of a product: sums over the rows of each are added in their order
 _BYTES_OF_A_PAIR = 32  # of candidates: their kernel value, and what is passed on the way
 
 
@@ -52,14 +55,22 @@ class _Landmarks:
     def coordinates(self, columns: KernelColumns, looked_at: Places) -> Doubles:
         """Mapped rows along an orthonormal basis of the span of the landmarks."""
         out = np.empty((len(looked_at), self.rank))
-        for start in range(0, len(looked_at), _ROWS_OF_A_BLOCK):
-            block = slice(start, start + _ROWS_OF_A_BLOCK)
-            rows = columns.training[looked_at[block]]
-            against = np.asarray(columns.kernel_function(rows, self.rows), dtype=np.float64)
-            out[block] = solve_triangular(
-                self.triangle, against.T, lower=True, overwrite_b=True, check_finite=False
-            ).T
+
+        def fill(first: int, last: int) -> None:
+            for block in _blocks(first, last, _ROWS_OF_A_BLOCK):
+                rows = columns.training[looked_at[block]]
+                against = np.asarray(columns.kernel_function(rows, self.rows), dtype=np.float64)
+                out[block] = solve_triangular(
+                    self.triangle, against.T, lower=True, overwrite_b=True, check_finite=False
+                ).T
+
+        over_ranges(fill, -(-len(looked_at) // _ROWS_OF_A_BLOCK))
         return out
+
+
+def _blocks(first: int, last: int, n_rows: int) -> Iterator[slice]:
+    """The places of some blocks of rows, which are the same for any number of threads."""
+    return (slice(n_rows * block, n_rows * (block + 1)) for block in range(first, last))
 
 
 class _Factor(NamedTuple):
@@ -87,7 +98,8 @@ class Nystroem(Operator):
     An error of the size of the promise can be all there is of a small sum: rows in the tails need
     sums of another kind.
 
-    BLAS computes the products: the number of threads may change the last bits.
+    BLAS computes the products of blocks of rows, each in one thread: the number of threads does not
+    change the results.
 
     Costs O(n m d + n m^2) once and O(n m c) a product for m landmarks; O(n m) memory, and a
     refusal where that is too much.
@@ -121,6 +133,7 @@ class Nystroem(Operator):
 
     method = "nystroem"
 
+    @one_blas_thread()
     def __init__(self, columns: KernelColumns, *, rtol: float, memory: int | None = None) -> None:
         why = plain_refusal(columns, rtol)
         if why is not None:
@@ -137,6 +150,7 @@ class Nystroem(Operator):
         self._factor = found.coordinates
 
     @classmethod
+    @one_blas_thread()
     def offer(cls, problem: Problem) -> Candidate | str:
         """It looks at a sample of the rows; the operator itself looks at all of them."""
         columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
@@ -173,8 +187,26 @@ class Nystroem(Operator):
         """The number of landmarks."""
         return len(self.landmarks)
 
+    @one_blas_thread()
     def __matmul__(self, weights: Floats) -> Floats:
-        products: Floats = self._factor @ (self._factor.T @ weights.astype(np.float64, copy=False))
+        factor, weights = self._factor, weights.astype(np.float64, copy=False)
+        n_rows, n_columns = weights.shape
+        of_a_part = max(_ROWS_OF_A_BLOCK, -(-n_rows // _MOST_PARTS))
+        n_parts = -(-n_rows // of_a_part)
+        sums = np.empty((n_parts, self.rank, n_columns))
+        products = np.empty((n_rows, n_columns))
+
+        def add_up(first: int, last: int) -> None:
+            for i, part in enumerate(_blocks(first, last, of_a_part), first):
+                np.matmul(factor[part].T, weights[part], out=sums[i])
+
+        def multiply(first: int, last: int) -> None:
+            for part in _blocks(first, last, of_a_part):
+                np.matmul(factor[part], along, out=products[part])
+
+        over_ranges(add_up, n_parts)
+        along = sums.sum(axis=0)
+        over_ranges(multiply, n_parts)
         return products
 
     def complement(self, weights: Floats) -> Floats:
@@ -258,7 +290,7 @@ def memory_for(n_rows: int, rank: int) -> int:
 
 def _n_bytes(n_rows: int) -> tuple[int, int]:
     """Of what the landmarks leave of the rows and of their order; and of each landmark."""
-    return 32 * n_rows, 8 * (n_rows + 4 * _ROWS_OF_A_BLOCK)
+    return 32 * n_rows, 8 * (n_rows + 16 * _ROWS_OF_A_BLOCK + _MOST_PARTS)
 
 
 def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor | None:

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import DISTANCE_KERNELS, Stationary
 from typicality.operators import nufft
@@ -103,6 +104,7 @@ class _Sums(NamedTuple):
         return np.asarray(np.sum(self.weights * self.products, axis=0))
 
 
+@one_blas_thread()
 def reduced_set(
     columns: Columns,
     weights: Floats,

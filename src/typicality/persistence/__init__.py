@@ -23,9 +23,10 @@ import typicality
 from typicality._files import atomic_folder, sha256_of
 from typicality.exceptions import ModelFileError
 from typicality.persistence._objects import Writer, read_model
+from typicality.persistence._run import RECORD, LoadedRun, run_of
 from typicality.persistence._schema import ALLOWED, OF_SCIKIT_LEARN, SAVED_ESTIMATORS
 
-__all__ = ["MODEL_FILES", "load", "save", "trusted_types"]
+__all__ = ["MODEL_FILES", "LoadedRun", "load", "save", "trusted_types"]
 
 MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model holds
 
@@ -56,9 +57,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     ----------
     model : estimator of typicality, or Pipeline that ends with one
         The model, fitted or not. Pipelines may hold ColumnScaler and, of scikit-learn,
-        StandardScaler, RobustScaler, MinMaxScaler, QuantileTransformer, SimpleImputer,
-        MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and FunctionTransformer without a
-        function. Functions cannot be kept: neither kernels nor selectors of columns.
+        StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler, QuantileTransformer,
+        SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and
+        FunctionTransformer without a function. Functions cannot be kept: neither kernels nor
+        selectors of columns.
     path : path
         The folder to make.
     overwrite : bool, default=False
@@ -98,7 +100,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that :func:`save` kept in a folder.
+    """The model that :func:`save` kept in a folder, or that of a run of the command line.
 
     Nothing in the folder is executed, so a model of somebody else can do no more harm than to
     predict nonsense.
@@ -106,12 +108,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : path
-        The folder.
+        The folder of a model, or the one that `typicality cluster` or `typicality outliers` has
+        written.
 
     Returns
     -------
-    model : estimator or Pipeline
-        As it was saved.
+    model : estimator, Pipeline or LoadedRun
+        As it was saved. The model of a run is a :class:`~typicality.persistence.LoadedRun`, whose
+        `predict` takes the table of the run as it is.
 
     Raises
     ------
@@ -127,9 +131,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         if not path.is_dir():
             raise ModelFileError("there is no such folder")
-        document = _document(path / "model.json")
-        arrays = _arrays(path / "arrays.safetensors", document)
+        is_run = (path / RECORD).is_file() and (path / "model").is_dir()
+        folder = path / "model" if is_run else path
+        document = _document(folder / "model.json")
+        arrays = _arrays(folder / "arrays.safetensors", document)
         model = read_model(document.get("objects"), arrays)
+        model = run_of(model, path) if is_run else model
     except OSError:
         raise
     except Exception as error:

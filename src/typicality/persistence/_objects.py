@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
 from typicality.operators.base import LazyExpansion
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
@@ -55,7 +56,8 @@ _OTHER_KERNEL = "use a kernel by name or an object of typicality.kernels"
 _OTHER_FUNCTION = "name the columns in a list, or leave the function out"
 _UNKNOWN = (
     "which a model file does not hold; it holds estimators of typicality, ColumnScaler, pipelines, "
-    "and the transformers of scikit-learn that the documentation of typicality.save lists"
+    f"and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. Use one of these, or skops with "
+    "typicality.trusted_types"
 )
 # Of the state of an estimator: what a later fit needs and prediction does not.
 _LEFT_OUT = ("_skl_callbacks", "_metadata_request")

@@ -48,7 +48,8 @@ def _dataclasses_of(module: Any, *without: str) -> tuple[str, ...]:
 ALLOWED: dict[str, tuple[str, ...]] = {
     "BaseEstimator": (
         *(f"{info.module}.{info.name}" for info in TABLE.values()),
-        *_in("typicality.preprocessing", "ColumnScaler", "MixedColumns"),
+        "typicality.preprocessing.scaling.ColumnScaler",
+        "typicality.preprocessing.mixed.MixedColumns",
         *_scikit_learn.ATTRIBUTES,
     ),
     "Kernel": _dataclasses_of(kernels),

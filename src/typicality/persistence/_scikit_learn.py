@@ -47,6 +47,11 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "n_samples_seen_": int,
         **dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), _Floats),
     },
+    "sklearn.preprocessing.MaxAbsScaler": {
+        **_ANY,
+        "n_samples_seen_": int,
+        **dict.fromkeys(("scale_", "max_abs_"), _Floats),
+    },
     "sklearn.preprocessing.QuantileTransformer": {
         **_ANY,
         "n_quantiles_": Annotated[int, "q"],

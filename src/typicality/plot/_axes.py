@@ -4,10 +4,9 @@ from math import ceil, log10
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from typicality._typing import Doubles, Labels
-from typicality.fitted import FittedView, chosen_method, view
+from typicality.fitted import FittedView, last_step, prepared, view
 from typicality.plot._colours import cluster_colour, cluster_marker
 
 _SMALLEST, _LARGEST = 0.5, 25.0  # areas of markers, in square points
@@ -79,12 +78,6 @@ def check_values(values: Any, *, name: str) -> Doubles:
 # ---- estimators ----------------------------------------------------------------------------------
 
 
-def last_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
-    check_is_fitted(estimator)
-    return chosen_method(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
-
-
 def view_of(estimator: Any, X: Any) -> FittedView:
     """The view of rows by an estimator, or by a pipeline, which prepares them."""
     model = last_step(estimator)
@@ -94,11 +87,3 @@ def view_of(estimator: Any, X: Any) -> FittedView:
             "typicality."
         )
     return view(model, prepared(estimator, X))
-
-
-def prepared(estimator: Any, X: Any) -> Any:
-    """Rows as the last step of a pipeline sees them."""
-    for _, step in getattr(estimator, "steps", [])[:-1]:
-        if step not in (None, "passthrough"):
-            X = step.transform(X)
-    return X

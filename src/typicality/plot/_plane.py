@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 from typicality._arguments import check_whole
 from typicality._compat import feature_names
 from typicality._typing import Doubles
-from typicality.fitted import FittedView
-from typicality.plot._axes import last_step, view_of
+from typicality.fitted import FittedView, last_step
+from typicality.plot._axes import view_of
 
 _MARGIN = 0.08  # of the range of the data, on each side
 
@@ -61,8 +61,12 @@ def plane_through(
         "name": name,
     }
     n_others = rows.shape[1] - 2
-    others = "other feature" if n_others == 1 else f"{n_others} other features"
-    note = f"\ncontours: the {others} at the median" if n_others else ""
+    others = "other feature is" if n_others == 1 else f"{n_others} other features are"
+    note = (
+        f"\nContours are a slice: the {others} at the median there.\n"
+        "Rows with other values may lie outside the region of their cluster."
+    )
+    note = note if n_others else ""
     return parts, on_grid, of_rows, note
 
 

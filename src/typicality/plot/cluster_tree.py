@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._typing import Doubles, Places
-from typicality.fitted import view
+from typicality.fitted import last_step, view
 from typicality.levelsets.tree import AlphaTree
-from typicality.plot._axes import axes_for, last_step, written
+from typicality.plot._axes import axes_for, written
 from typicality.plot._colours import CONNECTOR, CUT, PLAIN, cluster_colour
 
 _MOST_BRANCHES = 40

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from typicality._arguments import check_same_length
 from typicality._words import counted
-from typicality.plot._axes import axes_for, check_values, last_step
+from typicality.fitted import last_step
+from typicality.plot._axes import axes_for, check_values
 from typicality.plot._colours import FIRST, SECOND
 from typicality.solve.picard import PicardResult
 

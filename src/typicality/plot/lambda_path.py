@@ -5,7 +5,8 @@ from typing import Any, Self
 import numpy as np
 
 from typicality._words import counted
-from typicality.plot._axes import axes_for, last_step
+from typicality.fitted import last_step
+from typicality.plot._axes import axes_for
 from typicality.plot._colours import FIRST, GUIDE, SECOND
 from typicality.solve.schedules import LambdaPath
 

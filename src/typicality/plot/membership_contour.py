@@ -9,8 +9,8 @@ from scipy.ndimage import gaussian_filter
 
 from typicality._typing import Doubles
 from typicality._words import counted
-from typicality.fitted import FittedView
-from typicality.plot._axes import axes_for, draw_rows, last_step, require_matplotlib
+from typicality.fitted import FittedView, last_step
+from typicality.plot._axes import axes_for, draw_rows, require_matplotlib
 from typicality.plot._colours import CUT, cluster_colour, shades
 from typicality.plot._plane import plane_through
 

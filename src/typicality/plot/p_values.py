@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from typicality._words import counted
+from typicality.fitted import last_step, prepared
 from typicality.metrics.discoveries import penalty, select_discoveries
-from typicality.plot._axes import axes_for, check_values, last_step, prepared, require_matplotlib
+from typicality.plot._axes import axes_for, check_values, require_matplotlib
 from typicality.plot._colours import CUT, FIRST, GUIDE
 
 

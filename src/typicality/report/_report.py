@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import narwhals
 from numpy.typing import ArrayLike
 
+from typicality._compat import feature_names
 from typicality._files import atomic_file
+from typicality.fitted import prepared
 from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
 
@@ -70,18 +73,20 @@ class Report:
 
         Parameters
         ----------
-        model : estimator
-            A fitted estimator of typicality.
+        model : estimator or Pipeline
+            A fitted estimator of typicality, or a fitted pipeline that ends in one.
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows. For :class:`~typicality.AlphaCutClustering` those it was fitted on, in their
-            order; for other estimators any.
+            order; for other estimators any. Of a pipeline the rows that go into its first step: the
+            page shows these, in their own units, where the steps keep the columns or change their
+            number; else the columns that the steps make.
         title : str, optional
             The title of the page.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
             The same features in the units the page should show, column by column, where X was
             scaled; missing values are allowed. X itself when left out. Needed where X is a matrix
             for pairs of rows (``kernel="precomputed"``, ``"dissimilarities"``), which has no
-            features to draw.
+            features to draw. Columns that hold no numbers become `cells`.
         cells : mapping of str to sequence, optional
             Further columns, of text, that are shown with a row.
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
@@ -102,6 +107,12 @@ class Report:
         -------
         Report
         """
+        if hasattr(model, "steps"):
+            model, X, display = _parts_of(model, X, display)
+        display, texts = _without_text(display)
+        cells = (
+            {**texts, **cells} if isinstance(cells, Mapping) else texts if cells is None else cells
+        )
         payload = build_payload(
             model,
             X,
@@ -145,3 +156,56 @@ class Report:
     def __repr__(self) -> str:
         size = len(self.html.encode("utf-8")) / 1e6
         return f"<Report {self.title!r}, {size:.1f} MB>"
+
+
+def _parts_of(pipeline: Any, X: Any, display: Any) -> tuple[Any, Any, Any]:
+    """The last step of a pipeline, the rows as it sees them, and what the page shows of them."""
+    rows = prepared(pipeline, X)
+    if display is None:
+        numbers, _ = _without_text(X)
+        width = 0 if numbers is None else _n_columns(numbers)
+        if width and (width != _n_columns(rows) or _keeps_columns(pipeline, X, numbers)):
+            display = X
+    return pipeline.steps[-1][1], rows, display
+
+
+def _n_columns(rows: Any) -> int:
+    return int(rows.shape[1]) if hasattr(rows, "shape") else len(rows[0])
+
+
+def _keeps_columns(pipeline: Any, X: Any, numbers: Any) -> bool:
+    """Whether the last step sees the columns of numbers, on whatever scale, in their order."""
+    made = feature_names(X)
+    for _, step in pipeline.steps[:-1]:
+        if step in (None, "passthrough"):
+            continue
+        try:
+            made = step.get_feature_names_out(made)
+        except (AttributeError, ValueError):  # the step does not tell
+            return False
+    names = feature_names(numbers)
+    known = [f"x{j}" for j in range(_n_columns(numbers))] if names is None else list(names)
+    # A ColumnTransformer puts the name of a step and two underscores before the name of a column.
+    return made is None or [str(name).split("__")[-1] for name in made] == [
+        str(name).split("__")[-1] for name in known
+    ]
+
+
+def _without_text(table: Any) -> tuple[Any, dict[str, list[str]]]:
+    """The columns of numbers of a frame, None where there is none; and its others, as text."""
+    frame = narwhals.from_native(table, pass_through=True)
+    if not hasattr(frame, "schema"):
+        return table, {}
+    numeric = [
+        name
+        for name, dtype in frame.schema.items()
+        if dtype.is_numeric() or dtype == narwhals.Boolean
+    ]
+    if len(numeric) == len(frame.columns):
+        return table, {}
+    texts = {
+        str(name): ["" if value is None or value != value else str(value) for value in frame[name]]
+        for name in frame.columns
+        if name not in numeric
+    }
+    return (frame.select(numeric).to_native() if numeric else None), texts

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import PCA
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats, Places
 from typicality.fitted import FittedView
 from typicality.geometry.typical_rows import robust_scale
@@ -119,14 +120,20 @@ def _principal_axes(features: FeatureTable, shown: Places) -> list[tuple[str, Fl
     are.
     """
     values = features.standardised
+    if features.mixed is not None and features.categories is not None:
+        # Categories as the model saw them; they are on one scale with standardised numbers.
+        categories = features.mixed[:, features.categories.n_numeric :]
+        values = np.column_stack([values, categories - categories.mean(axis=0)])
     n_rows, n_features = values.shape
     some = values[:: -(-n_rows // _FITTED_ROWS)].clip(-_FARTHEST, _FARTHEST)
     if n_features < 3 or not some.std(axis=0).any():
         return []
     solver = "randomized" if n_features > _WIDE and len(some) > _WIDE else "auto"
-    pca = PCA(2, svd_solver=solver, random_state=0).fit(some)
+    with one_blas_thread():
+        pca = PCA(2, svd_solver=solver, random_state=0).fit(some)
+        drawn = pca.transform(values[shown])
     names = [f"PCA {k + 1} ({100 * s:.0f} %)" for k, s in enumerate(pca.explained_variance_ratio_)]
-    return list(zip(names, pca.transform(values[shown]).T, strict=True))
+    return list(zip(names, drawn.T, strict=True))
 
 
 def _float_type(values: Floats) -> str:

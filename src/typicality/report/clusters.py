@@ -1,7 +1,8 @@
 """The table of clusters, and the branches of the cluster tree that a page shows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ _MOST_COMPARED = 100  # clusters whose medians are compared with those of other 
 PROFILE_LENGTH = 4  # features that describe a cluster
 _FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
+_APART = 0.2  # a category is that much commoner in a cluster than in the others
 _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 
@@ -30,6 +32,41 @@ _PROTOTYPE_WORDS = (
     "The distance to the nearest other prototype, where 1 is the usual distance of the rows of the "
     "cluster from their own, each feature in units of its spread; below 2 clusters overlap."
 )
+
+
+class Commonest(NamedTuple):
+    """The commonest category of a cluster, and how common it is there and in other clusters.
+
+    Parameters
+    ----------
+    column, category : str
+        The column and the category; empty where it is missing.
+    n_rows, of : int
+        How many rows of the cluster have it, and how many rows the cluster has.
+    elsewhere : float or None
+        The share of the rows of other clusters that have it; None where there are none.
+    """
+
+    column: str
+    category: str
+    n_rows: int
+    of: int
+    elsewhere: float | None
+
+
+def telling_categories(commonest: Sequence[Commonest]) -> list[str]:
+    """The commonest categories that set a cluster apart: "species: Gentoo in 119 of 119"."""
+    told = [
+        (each.n_rows / each.of - each.elsewhere, each)
+        for each in commonest
+        if each.elsewhere is not None
+    ]
+    told.sort(key=lambda pair: -pair[0])
+    return [
+        f"{each.column}: {each.category or '(empty)'} in {each.n_rows:,} of {each.of:,}"
+        for apart, each in told
+        if apart >= _APART
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +92,8 @@ class ClusterTable:
     elsewhere : array of shape (min(c, 1000), d)
         The medians of the rows of other clusters, for the features that set a cluster apart most;
         else NaN. With a single cluster, those of the unassigned rows.
+    commonest : list of lists of Commonest
+        The commonest category of each, column by column.
     """
 
     labels: Labels
@@ -66,6 +105,7 @@ class ClusterTable:
     deviations: Doubles
     medians: Doubles
     elsewhere: Doubles
+    commonest: list[list[Commonest]]
 
     @classmethod
     def of(cls, explained: Explanation) -> Self:
@@ -80,7 +120,7 @@ class ClusterTable:
         if len(listed) > 1 and view.tree is not None:
             separation = _heights_over_saddles(view.tree, view.tree.node_of[typical])
             words = _TREE_WORDS
-        elif len(listed) > 1 and centers is not None and centers.are_prototypes:
+        elif len(listed) > 1 and centers is not None and centers.are_prototypes and features.names:
             separation, words = centers.separation(listed), _PROTOTYPE_WORDS
         deviations = _deviations(view.labels, features)[described]
         return cls(
@@ -93,7 +133,27 @@ class ClusterTable:
             deviations=deviations,
             medians=_medians(view.labels, features.shown)[described],
             elsewhere=_medians_elsewhere(view.labels, features.shown, described, deviations),
+            commonest=_commonest(view.labels, features, described),
         )
+
+
+def _commonest(labels: Labels, features: FeatureTable, described: Places) -> list[list[Commonest]]:
+    found: list[list[Commonest]] = [[] for _ in described]
+    categories = features.categories
+    if categories is None:
+        return found
+    codes = categories.codes(features.rows)
+    for j, (name, values) in enumerate(zip(categories.names, categories.values, strict=True)):
+        known = (labels >= 0) & (codes[:, j] >= 0)
+        counts = np.zeros((labels.max(initial=-1) + 1, len(values)), np.intp)
+        np.add.at(counts, (labels[known], codes[known, j]), 1)
+        for k, label in enumerate(described):
+            own, others = counts[label], counts.sum(axis=0) - counts[label]
+            most, n_others = int(own.argmax()), int(others.sum())
+            elsewhere = float(others[most] / n_others) if n_others else None
+            size = int(np.count_nonzero(labels == label))
+            found[k].append(Commonest(name, values[most], int(own[most]), size, elsewhere))
+    return found
 
 
 def _deviations(labels: Labels, features: FeatureTable) -> Doubles:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals
 import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_array
 from typicality._cached import cached_property
 from typicality._compat import feature_names
 from typicality._typing import Doubles, Floats
+from typicality.geometry.categories import CategoryColumns
 from typicality.geometry.typical_rows import robust_scale
 
 
@@ -29,12 +29,23 @@ class FeatureTable:
         medians for missing values, and zero for a feature without any value.
     of_model : bool, default=True
         Whether `measured` is what the model saw.
+    categories : CategoryColumns, optional
+        The categories among the columns of `rows`, behind the features.
+    mixed : array of shape (n, D), optional
+        All columns that the model saw, where there are categories among them.
     """
 
     names: list[str]
     shown: Floats
     measured: Floats
     of_model: bool = True
+    categories: CategoryColumns | None = None
+    mixed: Floats | None = None
+
+    @property
+    def rows(self) -> Floats:
+        """All columns that can be compared: the features, and categories where there are some."""
+        return self.measured if self.mixed is None else self.mixed
 
     @classmethod
     def of(cls, model: Any, rows: Floats, display: Any) -> Self:
@@ -77,13 +88,6 @@ class FeatureTable:
 
 def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]:
     """Features as the user wants to see them, and their names; missing values are allowed."""
-    table = narwhals.from_native(display, pass_through=True)
-    for name, dtype in table.schema.items() if hasattr(table, "schema") else ():
-        if not (dtype.is_numeric() or dtype == narwhals.Boolean):
-            raise ValueError(
-                f"display has the column {str(name)!r}, which holds no numbers ({dtype}). Leave it "
-                "out, and pass it as cells, which takes text."
-            )
     names = feature_names(display)
     values = check_array(
         display,

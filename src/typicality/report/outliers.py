@@ -38,6 +38,8 @@ class Explanation:
         How far each is from where it should be, feature by feature, in units of a spread.
     words : str
         How deviations are measured.
+    shares : array of shape (m, k)
+        The share of similar rows that have the category of each, column by column.
     """
 
     view: FittedView
@@ -46,6 +48,7 @@ class Explanation:
     rows: Places
     deviations: Doubles
     words: str
+    shares: Doubles
 
     @classmethod
     def of(cls, view: FittedView, features: FeatureTable) -> Self:
@@ -53,7 +56,7 @@ class Explanation:
         centers = ClusterCenters.of(view, features) if view.kind == "prototypes" else None
         rows = _least_typical(view, np.arange(view.n_rows))
         found = deviations_of(view, features, centers, rows)
-        return cls(view, features, centers, rows, found.values, found.words)
+        return cls(view, features, centers, rows, found.values, found.words, found.shares)
 
     def among(self, shown: Places) -> Self:
         """Explain only rows that are shown."""
@@ -61,7 +64,9 @@ class Explanation:
             return self
         rows = _least_typical(self.view, shown)
         found = deviations_of(self.view, self.features, self.centers, rows)
-        return replace(self, rows=rows, deviations=found.values, words=found.words)
+        return replace(
+            self, rows=rows, deviations=found.values, words=found.words, shares=found.shares
+        )
 
 
 def _least_typical(view: FittedView, shown: Places) -> Places:
@@ -82,11 +87,14 @@ class Deviations(NamedTuple):
         What they are measured in, a spread of the feature.
     words : str
         How they are measured.
+    shares : array of shape (m, k)
+        The share of similar rows that have the category of each, column by column.
     """
 
     values: Doubles
     unit: Doubles
     words: str
+    shares: Doubles = np.empty((0, 0))
 
 
 def deviations_of(
@@ -98,7 +106,8 @@ def deviations_of(
     else:
         found = _from_centers(view, features, centers, rows)
     known = ~np.isnan(features.shown[rows])
-    return found._replace(values=np.where(known, found.values, 0.0))
+    shares = found.shares if features.categories is not None else np.empty((len(rows), 0))
+    return found._replace(values=np.where(known, found.values, 0.0), shares=shares)
 
 
 def _from_centers(
@@ -116,12 +125,17 @@ def _from_centers(
         f"Distance from the nearest {point}, in units of the spread of its cluster in that "
         "feature: beyond 3 or so a value is unusual there."
     )
-    return Deviations(away, spread, words)
+    found = Deviations(away, spread, words)
+    if features.categories is None:
+        return found
+    mixed = features.rows
+    shares = features.categories.shares_in(mixed, view.labels, mixed[rows], label)
+    return found._replace(shares=shares, words=f"{words} Of a category, how often it occurs there.")
 
 
 def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> Deviations:
     """Deviations from the nearest typical rows: of the fit, of clusters, or nine tenths of all."""
-    values, assigned = features.measured, view.labels >= 0
+    values, assigned = features.rows, view.labels >= 0
     if view.find_typical_rows is not None and features.of_model:
         typical = view.find_typical_rows()
     else:
@@ -131,7 +145,14 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
         f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
         "the spread of the feature over all rows."
     )
-    return Deviations(typical.deviations(values[rows]), typical.scale, words)
+    n_features = features.measured.shape[1]
+    deviations = typical.deviations(values[rows])[:, :n_features]
+    found = Deviations(deviations, typical.scale[:n_features], words)
+    if features.categories is None:
+        return found
+    shares = features.categories.shares(typical.rows, values[rows])
+    words = f"{words} Of a category, how many of the 30 nearest typical rows have it."
+    return found._replace(shares=shares, words=words)
 
 
 def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
@@ -176,7 +197,7 @@ class ClusterCenters:
         are_prototypes = features.of_model and view.centers is not None
         values, labels = features.measured, view.labels
         points = view.centers if are_prototypes else group_means(values, labels)
-        points = np.asarray(points, dtype=np.float64)
+        points = np.asarray(points, dtype=np.float64)[:, : values.shape[1]]
         somewhere = np.flatnonzero(labels >= 0)
         away = values[somewhere] - points[labels[somewhere]]
         groups = _groups(labels[somewhere], len(points), view.strength[somewhere])

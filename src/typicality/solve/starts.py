@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
-from threadpoolctl import threadpool_limits
 
+from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, P
 from typicality.rows import DistinctRows
@@ -41,7 +41,7 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
     """
     mean = np.average(data.rows.astype(np.float64), axis=0, weights=data.weight)
     centred = data.rows - mean  # its distances lose digits far from zero
-    with threadpool_limits(1, user_api="blas"):  # nor may they depend on threads
+    with one_blas_thread():  # nor may they depend on threads
         _, chosen = kmeans_plusplus(
             centred, n_clusters, sample_weight=data.weight, random_state=rng
         )

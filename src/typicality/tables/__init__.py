@@ -19,7 +19,14 @@ What was found out in this way is in ``assumed`` of the table.
 from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import MISSING
 from typicality.tables.opening import FORMATS, open_table
-from typicality.tables.reading import LeftOut, NumericTable, read_rows, rows_of
+from typicality.tables.reading import (
+    CategoryColumn,
+    LeftOut,
+    NumericTable,
+    categories_of,
+    read_rows,
+    rows_of,
+)
 from typicality.tables.writing import (
     append_columns,
     arrow_rows,
@@ -33,12 +40,14 @@ __all__ = [
     "FORMATS",
     "MISSING",
     "Block",
+    "CategoryColumn",
     "LeftOut",
     "NumericTable",
     "Place",
     "TableFile",
     "append_columns",
     "arrow_rows",
+    "categories_of",
     "csv_text",
     "free_names",
     "masked_columns",

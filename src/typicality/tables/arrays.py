@@ -1,10 +1,11 @@
 """Arrays of NumPy: npy and npz files."""
 
+import math
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,65 +16,118 @@ from typicality.exceptions import TableError
 from typicality.tables.arrow import Opened
 from typicality.tables.cells import shown
 
+_MOST_BY_COLUMNS = 2**27  # bytes in an archive, which are unpacked at once
+
+
+class _Header(NamedTuple):
+    """What the first bytes of an npy file say of the array after them."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype[Any]
+
 
 @contextmanager
 def open_array(path: Path, *, format: str, name: str) -> Iterator[Opened]:
     """An array of one or two dimensions in an npy file, or in an npz archive.
 
-    In an archive it is the array of the name X, or the only one of two dimensions; it is held in
-    memory whole, where an npy file is read block by block. Columns are called x1, x2 and so on.
+    In an archive it is the array of the name X, or the only one of two dimensions. Both are read
+    block by block by plain reads: a file that is cut meanwhile is an error, where memory that is
+    mapped to it would end the process. Columns are called x1, x2 and so on.
     """
-    array = _array(path, format, name)
-    names = [f"x{j}" for j in range(1, array.shape[1] + 1)]
-
-    def batches(rows: int) -> Iterator[tuple[Any, float]]:
-        for start in range(0, len(array), rows):
-            values = _for_arrow(np.asarray(array[start : start + rows]))
-            columns = [pa.array(np.ascontiguousarray(column)) for column in values.T]
-            batch = pa.RecordBatch.from_arrays(columns, names)
-            yield batch, (start + len(values)) / len(array)
-
-    yield pa.schema([(name, pa.float64()) for name in names]), batches
-
-
-def _array(path: Path, format: str, name: str) -> NDArray[Any]:
-    try:
-        with np.errstate(over="ignore"):  # a shape from the file may be beyond all numbers
+    with ExitStack() as stack:
+        with _explained(format, name), np.errstate(over="ignore"):  # a shape may be beyond numbers
+            stream: Any = stack.enter_context(open(path, "rb"))
             if format == "npz":
-                key = _key_of_table(path, name)
-                with np.load(path, allow_pickle=False) as archive:
-                    array: NDArray[Any] = archive[key]
-            else:
-                array = np.lib.format.open_memmap(path, mode="r")
+                archive = stack.enter_context(zipfile.ZipFile(stream))
+                stream = stack.enter_context(archive.open(f"{_key_of_table(archive, name)}.npy"))
+            header = _read_header(stream)
+            first = 0 if format == "npz" else stream.tell()
+        n_rows, n_columns = _size(header, name)
+        n_bytes = n_rows * n_columns * header.dtype.itemsize
+        by_columns = header.by_columns and n_columns > 1
+        if format == "npz" and by_columns and n_bytes > _MOST_BY_COLUMNS:
+            raise TableError(
+                f"{name} holds an array of {n_bytes:,} bytes column by column (in the order of "
+                "Fortran), which cannot be unpacked row by row. Save numpy.ascontiguousarray(X)."
+            )
+        if format == "npy" and first + n_bytes > path.stat().st_size:
+            raise _not_an_array(format, name)
+        names = [f"x{j}" for j in range(1, n_columns + 1)]
+
+        def read(n_values: int) -> NDArray[Any]:
+            with _explained(format, name):
+                data = stream.read(n_values * header.dtype.itemsize)
+                if len(data) < n_values * header.dtype.itemsize:
+                    raise ValueError("cut off")
+                return np.frombuffer(data, header.dtype)
+
+        def rows_at(start: int, stop: int) -> NDArray[Any]:
+            if not by_columns:
+                return read((stop - start) * n_columns).reshape(-1, n_columns)
+            block = np.empty((stop - start, n_columns), header.dtype)
+            for j in range(n_columns):
+                stream.seek(first + (j * n_rows + start) * header.dtype.itemsize)
+                block[:, j] = read(stop - start)
+            return block
+
+        def batches(rows: int) -> Iterator[tuple[Any, float]]:
+            whole = None
+            if format == "npz" and by_columns:
+                whole = read(n_rows * n_columns).reshape(n_columns, n_rows).T
+            for start in range(0, n_rows, rows):
+                stop = min(start + rows, n_rows)
+                values = _for_arrow(rows_at(start, stop) if whole is None else whole[start:stop])
+                columns = [pa.array(np.ascontiguousarray(column)) for column in values.T]
+                yield pa.RecordBatch.from_arrays(columns, names), stop / n_rows
+
+        yield pa.schema([(name, pa.float64()) for name in names]), batches
+
+
+@contextmanager
+def _explained(format: str, name: str) -> Iterator[None]:
+    """Errors of many kinds, from the parser, the archive, its compression, as one about a file."""
+    try:
+        yield
     except (OSError, TableError):
         raise
-    except Exception as error:  # of many kinds: from the parser, the archive, its compression
-        reason = (
-            "it holds objects, which are not numbers"
-            if "allow_pickle" in str(error) or "Python objects" in str(error)
-            else "it is cut off, or of another kind"
-        )
+    except Exception as error:
+        raise _not_an_array(format, name, error) from error
+
+
+def _not_an_array(format: str, name: str, error: Exception | None = None) -> TableError:
+    reason = (
+        "it holds objects, which are not numbers"
+        if "Python objects" in str(error)
+        else "it is cut off, or of another kind"
+    )
+    return TableError(
+        f"{name} is no {format} file of numbers: {reason}. Save an array of numbers with "
+        "numpy.save or numpy.savez, or name the format with format=."
+    )
+
+
+def _size(header: _Header, name: str) -> tuple[int, int]:
+    """The number of rows and of columns, where the array is a table of numbers."""
+    if header.dtype.kind not in "biuf":
         raise TableError(
-            f"{name} is no {format} file of numbers: {reason}. Save an array of numbers with "
-            "numpy.save or numpy.savez, or name the format with format=."
-        ) from error
-    if array.dtype.kind not in "biuf":
-        raise TableError(
-            f"{name} holds an array of type {array.dtype}, not of numbers. Save an array of "
+            f"{name} holds an array of type {header.dtype}, not of numbers. Save an array of "
             "numbers with numpy.save."
         )
-    if array.ndim not in (1, 2) or 0 in array.shape[1:]:
+    if len(header.shape) not in (1, 2) or 0 in header.shape[1:]:
         raise TableError(
-            f"{name} holds an array of shape {array.shape}. Save one with rows and columns."
+            f"{name} holds an array of shape {header.shape}. Save one with rows and columns."
         )
-    return array.reshape(-1, 1) if array.ndim == 1 else array
+    return header.shape[0], int(math.prod(header.shape[1:]))
 
 
-def _key_of_table(path: Path, name: str) -> str:
+def _key_of_table(archive: zipfile.ZipFile, name: str) -> str:
     """The array X, or the only one of two dimensions."""
-    with zipfile.ZipFile(path) as archive:
-        members = [member for member in archive.namelist() if member.endswith(".npy")]
-        shapes = {member[:-4]: _shape_of(archive, member) for member in members}
+    members = [member for member in archive.namelist() if member.endswith(".npy")]
+    shapes = {}
+    for member in members:
+        with archive.open(member) as stream:
+            shapes[member[:-4]] = _read_header(stream).shape
     tables = [key for key, shape in shapes.items() if len(shape) == 2]
     if "X" in shapes:
         return "X"
@@ -87,15 +141,16 @@ def _key_of_table(path: Path, name: str) -> str:
     )
 
 
-def _shape_of(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """The shape of an array in an archive, from its first bytes."""
-    with archive.open(name) as member:
-        is_old = np.lib.format.read_magic(member) == (1, 0)
-        read = (
-            np.lib.format.read_array_header_1_0 if is_old else np.lib.format.read_array_header_2_0
-        )
-        shape: tuple[int, ...] = read(member)[0]
-    return shape
+def _read_header(stream: IO[bytes]) -> _Header:
+    """The first bytes of an npy file; the stream stands after them."""
+    is_old = np.lib.format.read_magic(stream) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if is_old else np.lib.format.read_array_header_2_0
+    header = _Header(*read(stream))
+    if header.dtype.hasobject:
+        raise ValueError("Python objects")
+    if any(type(size) is not int or size < 0 for size in header.shape):
+        raise ValueError("not a shape")
+    return header
 
 
 def _for_arrow(values: NDArray[Any]) -> NDArray[Any]:

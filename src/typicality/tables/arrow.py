@@ -10,7 +10,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 from pyarrow import types
@@ -18,11 +20,12 @@ from pyarrow import types
 from typicality.exceptions import TableError
 from typicality.tables import base
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import is_numeric, shown
+from typicality.tables.cells import is_numeric, plain, shown
 from typicality.tables.lines import HashedFile, TextBlock, text_blocks
 from typicality.tables.sniffing import ARROW, named_columns, refuse_duplicates
 
 _MOST_ROWS = 2**16
+_BATCH_BYTES = 2**24  # of rows that are unpacked at once, as a parquet file counts them
 _DEEPEST = 100  # levels of nested values
 _JSON_ERROR = re.compile(r"JSON parse error: (?:Column\(/(.*)\) )?(.*?)\.? in row (\d+)", re.S)
 _JSON_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
@@ -68,11 +71,9 @@ class ArrowTable(TableFile):
                 whole.validate(full=True)  # what is wrong inside would else end the process
                 if not self._paths:
                     digest.update(whole.serialize())
-                for start in range(0, whole.num_rows, rows):
-                    batch = whole.slice(start, rows)
+                for batch in _pieces_of(whole, rows):
                     yield Block(self, first_row, batch)
                     first_row += batch.num_rows
-                    # Memory that is mapped to a file ends the process where the file was cut.
                     if [path.stat().st_size for path in self._paths] != sizes:
                         raise self.changed()
         for path in self._paths:
@@ -96,6 +97,41 @@ class ArrowTable(TableFile):
             ) from error
 
 
+def _pieces_of(batch: Any, rows: int) -> Iterator[Any]:
+    """A batch in pieces of so many rows at most, and of less text than a block has bytes.
+
+    A category counts as long as its text, which blocks are made of.
+    """
+    n_bytes = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        n_bytes += _text_bytes(column)
+    ends = np.cumsum(n_bytes)
+    start = 0
+    while start < batch.num_rows:
+        before = ends[start - 1] if start else 0
+        fitting = int(np.searchsorted(ends, before + base.BLOCK_BYTES, side="right"))
+        stop = max(start + 1, min(start + rows, fitting))
+        yield batch.slice(start, stop - start)
+        start = stop
+
+
+def _text_bytes(column: Any) -> Any:
+    """The bytes of each cell of a column of text; 0 for other columns."""
+    kind = column.type
+    if types.is_dictionary(kind) and _is_text(kind.value_type):
+        column = pc.binary_length(plain(column.dictionary)).take(column.indices)
+    elif _is_text(kind):
+        column = pc.binary_length(plain(column))
+    else:
+        return 0
+    return column.fill_null(0).to_numpy(zero_copy_only=False)
+
+
+def _is_text(kind: Any) -> bool:
+    kinds = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_kind(kind) for is_kind in kinds)
+
+
 def _counted(batches: Iterator[Any], n_rows: int) -> Iterator[tuple[Any, float]]:
     n_read = 0
     for batch in batches:
@@ -109,25 +145,36 @@ def _counted(batches: Iterator[Any], n_rows: int) -> Iterator[tuple[Any, float]]
 def open_parquet(path: Path) -> Iterator[Opened]:
     """A parquet file."""
     # With a buffer, or a whole group of rows would be loaded at once.
-    with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
-        n_rows = file.metadata.num_rows
-        yield (
-            file.schema_arrow,
-            lambda rows: _counted(file.iter_batches(batch_size=rows, use_threads=False), n_rows),
+    options: dict[str, Any] = {"buffer_size": 2**20, "pre_buffer": False}
+    with pq.ParquetFile(path, **options) as first:
+        schema, metadata = first.schema_arrow, first.metadata
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    largest = max((g.total_byte_size / max(g.num_rows, 1) for g in groups), default=0.0)
+    # Repeated texts stay categories until a block takes them: they may be long.
+    texts = [field.name for field in schema if _is_text(field.type)]
+
+    def batches(rows: int) -> Iterator[tuple[Any, float]]:
+        rows = max(1, min(rows, int(_BATCH_BYTES / max(largest, 1.0))))
+        yield from _counted(
+            file.iter_batches(batch_size=rows, use_threads=False), metadata.num_rows
         )
+
+    with pq.ParquetFile(path, read_dictionary=texts, **options) as file:
+        yield schema, batches
 
 
 @contextmanager
 def open_arrow(path: Path) -> Iterator[Opened]:
     """An arrow (IPC) or feather file, or a stream of arrow that was kept in a file."""
-    with pa.memory_map(str(path)) as mapped:
-        is_file = mapped.read(len(ARROW)) == ARROW
-        mapped.seek(0)
+    # Plain reads: memory that is mapped to a file ends the process where the file is cut.
+    with pa.OSFile(str(path)) as source:
+        is_file = source.read(len(ARROW)) == ARROW
+        source.seek(0)
         if not is_file:
-            stream = pa.ipc.open_stream(mapped)
+            stream = pa.ipc.open_stream(source)
             yield stream.schema, lambda _: ((batch, 1.0) for batch in stream)
             return
-        file = pa.ipc.open_file(mapped)
+        file = pa.ipc.open_file(source)
         n = file.num_record_batches
         yield file.schema, lambda _: ((file.get_batch(i), (i + 1) / n) for i in range(n))
 

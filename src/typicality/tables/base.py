@@ -150,6 +150,12 @@ class Block:
         what = "is not a finite number. Replace it by a finite one, or leave the cell empty."
         return self._bad_cell(row, name, what)
 
+    def not_in_order(self, row: int, name: str, order: Sequence[str]) -> TableError:
+        """An error about a category that has no rank."""
+        known = listed(map(shown, order))
+        what = f"is none of its ordered categories ({known}). Add it to them, or correct it."
+        return self._bad_cell(row, name, what)
+
     def too_large(self, row: int, name: str) -> TableError:
         """An error about a number whose squared distance to others overflows."""
         what = "is too large: squared distances overflow. Correct it, or remove the row."

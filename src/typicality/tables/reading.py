@@ -1,12 +1,14 @@
 """Which columns are numbers to work with, and why the others are not."""
 
+import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
@@ -16,6 +18,7 @@ from typicality.tables.base import Block, Place, TableFile
 from typicality.tables.cells import (
     ParsedColumn,
     decimal_mark,
+    is_missing,
     is_mostly_digits,
     look_of,
     shown,
@@ -36,6 +39,7 @@ _REMEDIES = {
     "them",
     "numbers with signs": ": choose it by name to use the numbers",
 }
+_CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
 _UNSURE = (
     "all its points may be decimal or between thousands, and other columns have decimal commas: "
     "say decimal='.' if these are decimal, or write numbers without points between thousands"
@@ -49,13 +53,39 @@ class LeftOut(NamedTuple):
     reason: str
 
 
+class CategoryColumn(NamedTuple):
+    """A column of categories.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    codes : array of shape (n,), int32
+        The category of each row, as a place in `values`; -1 where it is missing.
+    values : tuple of str
+        The categories, in the order in which they come.
+    first_missing : Place or None
+        The first missing one.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: tuple[str, ...]
+    first_missing: Place | None
+
+    @property
+    def n_missing(self) -> int:
+        """How many rows have none."""
+        return int(np.count_nonzero(self.codes < 0))
+
+
 class NumericTable(NamedTuple):
-    """The numbers of a table.
+    """The numbers of a table, and its categories where these were asked for.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        The numbers; NaN where they are missing.
+        The numbers; NaN where they are missing. Ordered categories are ranks, and come last.
     names : tuple of str
         The columns.
     left_out : tuple of LeftOut
@@ -71,6 +101,8 @@ class NumericTable(NamedTuple):
         columns with other separators of thousands only.
     n_with_digits : int
         How many of `left_out`, the first ones, hold mostly digits.
+    categories : tuple of CategoryColumn
+        The columns of categories.
     """
 
     X: Doubles
@@ -81,6 +113,21 @@ class NumericTable(NamedTuple):
     fingerprint: str
     signs: dict[str, str]
     n_with_digits: int
+    categories: tuple[CategoryColumn, ...] = ()
+
+
+def categories_of(block: Block, name: str, order: Sequence[str] | None = None) -> list[str]:
+    """The categories of the rows of a block as text, empty where one is missing.
+
+    Categories that are none of `order`, if that is given, are errors that name line and column.
+    """
+    _refuse_absent([name], block.names, block.source)
+    texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
+    known = None if order is None else {*order, ""}
+    for row, text in enumerate(texts if known is not None else ()):
+        if known is not None and text not in known:
+            raise block.not_in_order(row, name, order or ())
+    return texts
 
 
 def rows_of(
@@ -149,6 +196,10 @@ def read_rows(
     ignore: Sequence[str] = (),
     memory: int | None = None,
     max_missing: float | None = None,
+    categorical: str | Sequence[str] = (),
+    ordered: Mapping[str, Sequence[str]] | None = None,
+    of_a_row: Callable[[int], int] = lambda n_columns: 8 * n_columns,
+    check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
 ) -> NumericTable:
     """Read the columns of numbers of a table, whole, in one pass.
 
@@ -170,67 +221,144 @@ def read_rows(
     ignore : sequence of str, default=()
         Columns to leave out.
     memory : int, optional
-        The most bytes of numbers; half of the memory of the machine when left out. What would
+        The most bytes of all rows; half of the memory of the machine when left out. What would
         take more is refused as soon as that can be told, not when the memory is full.
     max_missing : float, optional
         The largest share of missing values; columns with more are left out, unless they are named
         in `columns`.
+    categorical : "auto" or sequence of str, default=()
+        Columns of categories, which are read in one more pass; "auto" for all columns of text and
+        truth values.
+    ordered : mapping of str to sequence of str, optional
+        Columns of ordered categories, from the lowest to the highest, which become ranks 0, 1, ...
+    of_a_row : callable, optional
+        The bytes of a row with so many columns, with all that is kept of it; those of its numbers
+        when left out.
+    check_size : callable, optional
+        Called with the number of rows, as far as it is known, and of columns; may raise.
 
     Returns
     -------
     NumericTable
         The numbers, what was left out, and where numbers are missing.
     """
-    _refuse_absent([*(columns or ()), *ignore], table.names, table.name)
+    orders, is_auto = dict(ordered or {}), categorical == "auto"
+    named = [name for name in (() if is_auto else categorical) if name not in orders]
+    as_text = {*named, *orders}
+    _refuse_absent([*(columns or ()), *ignore, *as_text], table.names, table.name)
     candidates = table.names if columns is None else columns
-    wanted = [name for name in candidates if name not in set(ignore)]
-    if not wanted:
+    wanted = [name for name in candidates if name not in {*ignore, *as_text}]
+    named = [name for name in named if name not in set(ignore)]
+    if not wanted and not as_text:
         raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
     limit = _default_memory() if memory is None else memory
     is_chosen = columns is not None
-    judged, n_rows = _judge(table, wanted, is_chosen=is_chosen, memory=limit)
+
+    def refuse(n_rows: int, n_columns: int) -> None:
+        check_size(n_rows, n_columns)
+        _refuse_beyond(limit, of_a_row, table.name, n_rows, n_columns)
+
+    judging: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "refuse": refuse}
+    judged, n_rows = _judge(table, wanted, **judging)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
     if table.decimal != before:
-        judged, n_rows = _judge(table, wanted, is_chosen=is_chosen, memory=limit)
-    reasons: dict[str, str | None] = {}
-    for column in judged:
-        if is_chosen and column.text is not None:
-            raise column.text
-        if is_chosen and column.name in unsure:
-            raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
-        reason = None if is_chosen else column.reason(max_missing)
-        reasons[column.name] = _UNSURE if column.name in unsure else reason
-    chosen = [column for column in judged if reasons[column.name] is None]
+        judged, n_rows = _judge(table, wanted, **judging)
+    text = [column.name for column in judged if is_auto and column.holds_categories]
+    named += text
+    reasons = {
+        column.name: _reason(table, column, unsure, is_chosen=is_chosen, max_missing=max_missing)
+        for column in judged
+        if column.name not in text
+    }
+    chosen = [column for column in judged if reasons.get(column.name, "") is None]
     with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
     left_out.sort(key=lambda column: column.name not in with_digits)
-    if not chosen:
+    if not chosen and not named and not orders:
         raise _nothing_left(table, left_out)
     for column in chosen:
         if column.endless is not None:
             raise column.endless
         if column.signs:
             _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
-    missing = [column.first_missing for column in chosen if column.first_missing]
+    categories = _read_categories(table, [*orders, *named], orders)
+    ranks, categories = categories[: len(orders)], categories[len(orders) :]
+    used: list[Any] = [*chosen, *ranks]
+    missing = [column.first_missing for column in used if column.first_missing]
+    X = _stacked(chosen, n_rows)
+    if ranks:
+        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
     assert table.fingerprint is not None
     return NumericTable(
-        X=_stacked(chosen, n_rows),
-        names=tuple(column.name for column in chosen),
+        X=X,
+        names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
-        n_missing=np.array([column.n_missing for column in chosen], dtype=np.intp),
+        n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
         first_missing=min(missing, key=lambda place: place.row, default=None),
         fingerprint=table.fingerprint,
         signs={column.name: max(column.signs) for column in chosen if column.signs},
         n_with_digits=sum(column.name in with_digits for column in left_out),
+        categories=tuple(categories),
     )
 
 
+def _reason(
+    table: TableFile,
+    column: "_Column",
+    unsure: set[str],
+    *,
+    is_chosen: bool,
+    max_missing: float | None,
+) -> str | None:
+    """Why a column is no column of numbers to work with; an error where it was chosen by name."""
+    if is_chosen and column.text is not None:
+        raise column.text
+    if is_chosen and column.name in unsure:
+        raise TableError(f"{table.name}, column {shown(column.name)}: {_UNSURE}.")
+    if column.name in unsure:
+        return _UNSURE
+    return None if is_chosen else column.reason(max_missing)
+
+
+def _read_categories(
+    table: TableFile, names: Sequence[str], orders: Mapping[str, Sequence[str]]
+) -> list[CategoryColumn]:
+    """Columns of text in one more pass, as codes."""
+    places: list[dict[str, int]] = [{"": -1} for _ in names]
+    pieces: list[list[NDArray[np.int32]]] = [[] for _ in names]
+    first: list[Place | None] = [None for _ in names]
+    for block in table.blocks() if names else ():
+        for j, name in enumerate(names):
+            place = places[j]
+            texts = categories_of(block, name, orders.get(name))
+            codes = np.array([place.setdefault(t, len(place) - 1) for t in texts], dtype=np.int32)
+            pieces[j].append(codes)
+            if first[j] is None and (codes < 0).any():
+                row = int((codes < 0).argmax())
+                first[j] = Place(block.first_row + row, block.line_of(row), name)
+    return [
+        CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
+        for j, name in enumerate(names)
+    ]
+
+
+def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
+    """The ranks of ordered categories; NaN where one is missing."""
+    rank = [float(order.index(value)) for value in column.values]
+    return np.array([*rank, np.nan])[column.codes]
+
+
 def _judge(
-    table: TableFile, names: Sequence[str], *, is_chosen: bool, memory: int
+    table: TableFile,
+    names: Sequence[str],
+    *,
+    is_chosen: bool,
+    allow_text: bool,
+    refuse: Callable[[int, int], None],
 ) -> tuple[list["_Column"], int]:
     """What is known of columns after one pass over the rows, and how many rows there are."""
     judged = [_Column(name, is_chosen=is_chosen) for name in names]
@@ -240,11 +368,12 @@ def _judge(
         for column, parsed in found:
             if column.is_candidate:  # still: blocks are parsed ahead
                 column.see(block, parsed)
-            if is_chosen and column.text is not None and not column.has_commas:
+            refused = is_chosen and not (allow_text or column.has_commas)
+            if refused and column.text is not None:
                 raise column.text
         n_rows += block.n_rows
         n_numeric = sum(column.n_strangers == 0 for column in judged)
-        _refuse_beyond(memory, int(n_rows / block.fraction_read), n_numeric, table.name)
+        refuse(int(n_rows / block.fraction_read), n_numeric)
     for column in judged:
         if is_chosen and column.text is None and column.n_missing == column.n_seen:
             raise TableError(
@@ -280,7 +409,7 @@ def _settle_decimals(table: TableFile, judged: Sequence["_Column"]) -> set[str]:
 def _stacked(columns: Sequence["_Column"], n_rows: int) -> Doubles:
     """The numbers of columns side by side; the columns give theirs away."""
     X = np.empty((n_rows, len(columns)))
-    end = n_rows
+    end = n_rows if columns else 0
     while end:  # from the last block to the first, each freed: there is never a second copy of all
         block_rows = np.stack([column.pieces.pop() for column in columns], axis=1)
         X[end - len(block_rows) : end] = block_rows
@@ -303,19 +432,19 @@ def _default_memory() -> int:
         return 4 * 2**30
 
 
-def _refuse_beyond(memory: int, n_rows: int, n_columns: int, name: str) -> None:
-    """An error where all rows will take more memory than there may be."""
-    n_bytes = 8 * n_rows * n_columns
+def _refuse_beyond(
+    memory: int, of_a_row: Callable[[int], int], name: str, n_rows: int, n_columns: int
+) -> None:
+    """An error where all rows will take more memory than there may be; it says how much."""
+    n_bytes = n_rows * of_a_row(n_columns)
     if n_bytes > memory:
+        enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
         raise TableError(
             f"{name} is too large to be held in memory: about {n_rows:,} rows of {n_columns:,} "
-            f"columns of numbers take {_in_bytes(n_bytes)}, and {_in_bytes(memory)} are allowed. "
-            "Choose columns with columns=, or allow more with memory=."
+            f"columns of numbers and what is kept of them take {enough:,.2f} GB, and "
+            f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow as much "
+            "with memory=."
         )
-
-
-def _in_bytes(number: int) -> str:
-    return f"{number / 1e9:,.1f} GB" if number >= 1e9 else f"{number / 1e6:,.1f} MB"
 
 
 def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
@@ -378,6 +507,11 @@ class _Column:
     def has_digits(self) -> bool:
         """Whether it has text, and most of it is digits, or most other cells are numbers."""
         return self._is_in_digits or (self.n_strangers > 0 and self.is_candidate)
+
+    @property
+    def holds_categories(self) -> bool:
+        """Whether it has text that is no number, date or time."""
+        return self.n_strangers > 0 and not self.is_candidate and self._look in _CATEGORIES
 
     def see(self, block: Block, parsed: ParsedColumn) -> None:
         """Take in one more block."""

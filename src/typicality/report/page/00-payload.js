@@ -43,6 +43,7 @@ function readPayload() {
       explained: decode(raw.outliers.explained), // null: every row shown
       axis: decode(raw.outliers.axis),
       tenths: decode(raw.outliers.tenths),
+      categories: raw.outliers.categories,
     },
   };
 }

@@ -160,11 +160,12 @@ function unassignedRow(columns) {
 // ---- what sets a cluster apart, in words ---------------------------------------------------------
 
 function profileWords(label) {
-  const profile = state.level === null ? fitted.get(label)?.profile : table.profiles.get(label);
+  const known = state.level === null ? fitted.get(label) : undefined;
+  const profile = state.level === null ? known?.profile : table.profiles.get(label);
   if (!profile) return "";
-  const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING);
-  if (!telling.length) return "No single column stands out.";
-  return telling.map((item) => `${data.axes[item.axis].name} ${againstWords(item)}`).join(", ");
+  const telling = profile.filter(({ deviations }) => Math.abs(deviations) >= TELLING)
+    .map((item) => `${data.axes[item.axis].name} ${againstWords(item)}`);
+  return [...telling, ...(known?.categories ?? [])].join(", ") || "No single column stands out.";
 }
 
 // In the units of the file: medians for the clusters of the fit, means once the level has moved.

@@ -73,8 +73,9 @@ function reasonsOf(row) {
   if (place === undefined) return plain(`Reasons are on this page for the ${grouped.format(placeExplained.size)} least typical rows only.`);
   const telling = [0, 1, 2].map((k) => 3 * place + k)
     .filter((at) => axis[at] >= 0 && Math.abs(tenths[at]) >= 10 * TELLING);
-  if (!telling.length) return plain("No single column stands out.");
-  return telling.map((at) => {
+  const categories = (data.outliers.categories[place] ?? []).map((text) => element("li", { className: "plain", text }));
+  if (!telling.length && !categories.length) return plain("No single column stands out.");
+  const numbers = telling.map((at) => {
     const deviations = tenths[at] / 10;
     const bar = element("span", { className: deviations < 0 ? "bar low" : "bar", "aria-hidden": "true" });
     // Roots: one wild value must not flatten all the others.
@@ -88,6 +89,7 @@ function reasonsOf(row) {
       ],
     });
   });
+  return [...categories, ...numbers];
 }
 
 // The row is marked in the scatter, which comes into sight.

@@ -1,276 +1,24 @@
-"""Columns on a common scale, and missing values filled in, before rows are compared.
+"""Numbers and categories as rows of numbers."""
 
-Distances add up differences of columns, so a column in grams counts a million times more than
-the same one in kilograms (squared). :class:`ColumnScaler` takes the units away.
-:class:`MixedColumns` lets categories take part.
-"""
-
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import narwhals
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
-from typicality._quantiles import robust_spread
-from typicality._typing import Doubles, Floats
+from typicality._typing import Doubles
 from typicality.exceptions import FeatureWarning, warn
-from typicality.geometry.checks import check_rows, differ, refuse_dates, rounding_of
-from typicality.rows import row_blocks
+from typicality.geometry.categories import CategoryColumns
+from typicality.geometry.checks import refuse_dates
+from typicality.preprocessing.scaling import ColumnScaler
 
-__all__ = ["ColumnScaler", "MixedColumns"]
-
-
-_SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _MOST_CATEGORIES = 30
 _MISMATCH = 0.5  # of columns that a dictionary does not name
-_SKEWED, _LESS_SKEWED = 0.5, 0.2
-_SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
-
-
-class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Scale each column by its median and quartiles, and fill in what is missing.
-
-    A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
-    the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
-    the standard deviation. Where 40 % of a column or more is its median, quartiles say nothing of
-    the other values, and the scale is at least D sqrt(p): D is the median distance of the other
-    values from the median, p is their share, at least .01. A typical other value then has z =
-    1 / sqrt(p), at most 10. A constant column is centred and keeps the scale 1.
-
-    Robust is the default because this library looks for rows that belong nowhere. A few of them
-    far away inflate mean and standard deviation at will, which squeezes all other rows together
-    in that column and hides just those outliers; median and quartiles stay where they are until a
-    quarter of the rows is gone.
-
-    Parameters
-    ----------
-    scale : {"robust", "standard", "none"}, default="robust"
-        Median and IQR / 1.349; mean and standard deviation; or 0 and 1, which leaves the columns
-        as they are.
-    missing : {"error", "median"}, default="error"
-        What to do with NaN: refuse it, or put the median of the column, as it was in `fit`, in its
-        place.
-    log : {"none", "auto", "all"}, default="none"
-        Which columns are replaced by sign(x) log(1 + abs(x) / u) before they are scaled, so that
-        ratios count instead of differences: none; those that are skewed and less so afterwards;
-        or all. The unit u is the value that 5 % of the sizes abs(x) stay below, zeros left out.
-        A column is skewed if its skewness (q + p - 2 m) / (q - p) is beyond .5 either way: m is
-        the median, 5 % of the values are below p and 5 % above q. The logarithm must take away .2.
-
-    Attributes
-    ----------
-    log_unit_ : array of shape (n_features_in_,)
-        The unit u of each column; 0 where there is no logarithm.
-    center_ : array of shape (n_features_in_,)
-        What is subtracted, after the logarithm.
-    scale_ : array of shape (n_features_in_,)
-        What differences are divided by; never zero.
-    fill_ : array of shape (n_features_in_,)
-        The medians, which stand in for missing values if `missing` says so.
-    n_features_in_ : int
-        How many columns there were.
-    feature_names_in_ : array of str
-        Their names, where they have some.
-
-    Notes
-    -----
-    float32 stays float32; differences are formed in double precision. Quantiles interpolate
-    linearly, as those of NumPy do. Values, or quartiles, that differ by ten units in the last place
-    or less are taken for equal.
-
-    Examples
-    --------
-    >>> from typicality.preprocessing import ColumnScaler
-    >>> ColumnScaler().fit_transform([[1.0], [2.0], [3.0], [4.0], [100.0]]).round(2).ravel()
-    array([-1.35, -0.67,  0.  ,  0.67, 65.43])
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scale": [StrOptions({"robust", "standard", "none"})],
-        "missing": [StrOptions({"error", "median"})],
-        "log": [StrOptions({"none", "auto", "all"})],
-    }
-
-    log_unit_: Annotated[Doubles, "d"]
-    center_: Annotated[Doubles, "d"]
-    scale_: Annotated[Doubles, "d"]
-    fill_: Annotated[Doubles, "d"]
-    n_features_in_: Annotated[int, "d"]
-    feature_names_in_: Annotated[NDArray[np.object_], "d"]
-
-    def __init__(self, *, scale: str = "robust", missing: str = "error", log: str = "none") -> None:
-        self.scale = scale
-        self.missing = missing
-        self.log = log
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "median"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Find the centre and the scale of each column.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-            There for the conventions of scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        rows = check_rows(
-            self, X, training=True, at_least=1, allow_missing=self.missing == "median"
-        )
-        moments = [self._moments(column, j) for j, column in enumerate(rows.T)]
-        found = np.array(moments, dtype=np.float64).T.copy()
-        self.log_unit_, self.fill_, self.center_, self.scale_ = found
-        return self
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Rows on the scale of `fit`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            The values z.
-        """
-        check_is_fitted(self)
-        rows = check_rows(
-            self, X, training=False, at_least=1, allow_missing=self.missing == "median"
-        )
-        scaled = np.empty_like(rows)
-        with np.errstate(over="ignore"):
-            for block in row_blocks(len(rows)):
-                some = rows[block].astype(np.float64)
-                some = np.where(np.isnan(some), self.fill_, some)
-                some = _signed_log(some, self.log_unit_)
-                scaled[block] = (some - self.center_) / self.scale_
-        overflown = np.argwhere(np.isinf(scaled))
-        if len(overflown):
-            row, j = overflown[0]
-            raise ValueError(
-                f"X has a value in row {row} (counted from 0) that is too large for {scaled.dtype} "
-                f"on the scale of {self._label(j)}, {self.scale_[j]:.1e}. Remove the row, or drop "
-                "the column."
-            )
-        return scaled
-
-    def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Rows back on their own scale; what was missing stays filled in.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows as `transform` gives them.
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-            The values x.
-        """
-        check_is_fitted(self)
-        rows = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if rows.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {rows.shape[1]} columns, but the scaler was fitted on "
-                f"{self.n_features_in_}. Pass the same columns, in the same order."
-            )
-        back = rows * self.scale_ + self.center_
-        logs = self.log_unit_ > 0
-        back[:, logs] = np.sign(back[:, logs]) * np.expm1(np.abs(back[:, logs]))
-        back[:, logs] *= self.log_unit_[logs]
-        return np.asarray(back, dtype=rows.dtype)
-
-    def _moments(self, column: Floats, j: int) -> tuple[float, float, float, float]:
-        """The unit of the logarithm, the median, the centre and the scale of a column."""
-        present = column[~np.isnan(column)]
-        if not len(present):
-            raise ValueError(
-                f"{self._label(j)} of X misses all its values: there is no median to fill in. "
-                "Drop the column."
-            )
-        values = present.astype(np.float64)
-        with np.errstate(over="ignore"):
-            median = float(np.median(values))
-            unit = _log_unit(values, self.log)
-            values = _signed_log(values, np.float64(unit))
-            center = float(_signed_log(np.float64(median), np.float64(unit)))
-            if self.scale == "none":
-                return unit, median, 0.0, 1.0
-            if not differ(values.min(), values.max(), column.dtype):
-                return unit, median, center, 1.0
-            mean, deviation = _mean_and_deviation(values)
-            scale = deviation
-            if self.scale == "robust":
-                scale = robust_spread(values, rounding_of(column.dtype)) or deviation
-        if not np.isfinite(scale):
-            raise ValueError(
-                f"{self._label(j)} of X has values too far apart for float64: from "
-                f"{values.min():.1e} to {values.max():.1e}. Divide the column by a large number."
-            )
-        return unit, median, mean if self.scale == "standard" else center, scale
-
-    def _label(self, j: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return f"Column {j}" if names is None else f"Column {str(names[j])!r}"
-
-
-def _signed_log(values: Any, unit: Any) -> Doubles:
-    """sign(x) log(1 + abs(x) / unit) where the unit is above zero, else x."""
-    ratios = np.abs(values) / np.where(unit > 0, unit, 1.0)
-    return np.asarray(np.where(unit > 0, np.sign(values) * np.log1p(ratios), values))
-
-
-def _log_unit(values: Doubles, log: str) -> float:
-    """The unit in which the logarithm of a column is taken; 0 for none."""
-    sizes = np.abs(values[values != 0])
-    if log == "none" or not len(sizes):
-        return 0.0
-    unit = max(float(np.quantile(sizes, 0.05)), _SMALLEST_UNIT)
-    if log == "auto":
-        before = abs(_skewness(values))
-        after = abs(_skewness(_signed_log(values, np.float64(unit))))
-        return unit if before > _SKEWED and after < before - _LESS_SKEWED else 0.0
-    return unit
-
-
-def skewed_columns(X: Floats) -> NDArray[np.bool_]:
-    """Which columns ``log="auto"`` replaces by logarithms; missing values are left out."""
-    present = (column[~np.isnan(column)].astype(np.float64) for column in X.T)
-    return np.array([len(values) > 0 and _log_unit(values, "auto") > 0 for values in present])
-
-
-def _skewness(values: Doubles) -> float:
-    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    return float((high + low - 2.0 * median) / (high - low)) if high > low else 0.0
-
-
-def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
-    """In units of the largest value, so that squares neither overflow nor vanish."""
-    unit = float(np.abs(values).max())
-    mean = float(np.mean(values / unit))
-    far = values / unit - mean
-    widest = float(np.abs(far).max())
-    deviation = widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
-    return mean * unit, max(deviation, _SMALLEST)
-
-
-# ---- numbers and categories ----------------------------------------------------------------------
 
 
 class MixedColumns(TransformerMixin, BaseEstimator):
@@ -280,8 +28,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     becomes as many columns as it has categories: a row has h in that of its category and 0 in the
     others, so two rows that differ have the squared distance :math:`2 h^2` there. A category that
     was not there in `fit` gets the point with that distance from all of them,
-    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (ordered
-    categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
+    :math:`h (1 - \sqrt{1 + c}) / c` in each of the c columns. Ordered categories (`ordered`,
+    ordered categoricals of pandas, enums of polars) count as numbers: their ranks 0, 1, ...
 
     `mismatch` says how much less alike two rows are that differ in a category. For a kernel use
     :class:`typicality.kernels.Mixed`, which brings these columns to the width of the kernel; then
@@ -295,6 +43,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     categorical : "auto" or list of str or int, default="auto"
         The columns of categories, by name or position. "auto" takes those that hold text, True and
         False, or values of a categorical type. All other columns must hold numbers.
+    ordered : dict of str to list, optional
+        The categories of ordered columns by the name of the column, from the lowest to the highest.
+        Other values are refused.
     mismatch : float in (0, 1), dict or "balanced", default=0.5
         The factor :math:`\lambda` of a kernel for rows that differ in the column,
         :math:`h = \sqrt{-\ln \lambda}`; in a dictionary, that of each column by name, and 0.5 for
@@ -309,6 +60,9 @@ class MixedColumns(TransformerMixin, BaseEstimator):
     missing : {"error", "median"}, default="error"
         What to do with missing values: refuse them, or put the median in place of a missing number
         and take a missing category for a category of its own. Empty text is missing, too.
+    log : {"none", "auto", "all"}, default="none"
+        Which columns of numbers are replaced by logarithms, as in :class:`ColumnScaler`; never
+        ranks.
 
     Attributes
     ----------
@@ -348,10 +102,12 @@ class MixedColumns(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical": [StrOptions({"auto"}), "array-like"],
+        "ordered": [dict, None],
         "mismatch": [StrOptions({"balanced"}), Interval(Real, 0, 1, closed="neither"), dict],
         "max_categories": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
         "scale": ColumnScaler._parameter_constraints["scale"],
         "missing": ColumnScaler._parameter_constraints["missing"],
+        "log": ColumnScaler._parameter_constraints["log"],
     }
 
     n_features_in_: Annotated[int, "_columns"]
@@ -367,16 +123,20 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self,
         *,
         categorical: Any = "auto",
+        ordered: Mapping[str, Sequence[Any]] | None = None,
         mismatch: float | str | dict[str, float] = 0.5,
         max_categories: int | str = "auto",
         scale: str = "robust",
         missing: str = "error",
+        log: str = "none",
     ) -> None:
         self.categorical = categorical
+        self.ordered = ordered
         self.mismatch = mismatch
         self.max_categories = max_categories
         self.scale = scale
         self.missing = missing
+        self.log = log
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -400,7 +160,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        table = self._read(X, training=True)
+        table = self._with_orders(self._read(X, training=True))
         kinds, categories, left_out = [], [], {}
         for column, kind in zip(table, self._kinds(table), strict=True):
             known: list[str] = []
@@ -408,7 +168,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 known = [str(name) for name in column.order or ()]
             elif kind == "category":
                 known = sorted({*self._texts(column)})
-                reason = self._reason_to_leave_out(len(known), len(column.values))
+                n_rows = len(column.values)
+                reason = reason_to_leave_out(len(known), n_rows, self.max_categories)
                 if reason is not None:
                     kind, known, left_out[column.name] = "left out", [], reason
             kinds.append(kind)
@@ -429,7 +190,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self.n_numeric_ = numbers.shape[1]
         self.scaler_ = None
         if self.n_numeric_:
-            self.scaler_ = ColumnScaler(scale=self.scale, missing=self.missing).fit(numbers)
+            self.scaler_ = self._fit_scaler(numbers)
         heights = [
             self._height(column)
             for column, kind in zip(table, kinds, strict=True)
@@ -482,6 +243,14 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             made += [f"{name}={category}" for category in known if kind == "category"]
         return np.asarray(made, dtype=object)
 
+    @property
+    def _layout(self) -> CategoryColumns:
+        """Where the columns of categories are in the rows."""
+        columns = zip(self.feature_names_in_, self.kinds_, self.categories_, strict=True)
+        chosen = [(name, tuple(known)) for name, kind, known in columns if kind == "category"]
+        names, values = tuple(str(name) for name, _ in chosen), tuple(v for _, v in chosen)
+        return CategoryColumns(self.n_numeric_, names, values)
+
     def _read(self, X: Any, *, training: bool) -> "list[_Column]":
         """The columns of X, checked as far as all columns are."""
         refuse_dates(X)
@@ -497,6 +266,38 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         if not columns or not len(columns[0].values):
             raise ValueError(f"X has shape {X.shape}. Pass at least one row (0 sample(s) found).")
         return columns
+
+    def _with_orders(self, table: "list[_Column]") -> "list[_Column]":
+        """The columns, those of `ordered` as ranks."""
+        orders, names = self.ordered or {}, [column.name for column in table]
+        for name, order in orders.items():
+            if name not in names:
+                raise ValueError(
+                    f"ordered names {name!r}, which is no column of X. The columns are "
+                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+                )
+            if isinstance(order, str) or len({*map(_as_text, order)}) != len(order) > 0:
+                raise ValueError(
+                    f"ordered[{name!r}] must list different categories, from the lowest to the "
+                    f"highest, got {order!r}."
+                )
+        return [
+            column._replace(kind="rank", order=tuple(map(_as_text, orders[column.name])))
+            if column.name in orders
+            else column
+            for column in table
+        ]
+
+    def _fit_scaler(self, numbers: Doubles) -> ColumnScaler:
+        """The scaler of the numbers; ranks are never replaced by logarithms."""
+        settings: dict[str, Any] = {"scale": self.scale, "missing": self.missing}
+        scaler: ColumnScaler = ColumnScaler(**settings, log=self.log).fit(numbers)
+        ranks = [kind == "rank" for kind in self.kinds_ if kind in ("number", "rank")]
+        if self.log != "none" and any(ranks):
+            plain = ColumnScaler(**settings).fit(numbers)
+            for name in ("log_unit_", "center_", "scale_"):
+                setattr(scaler, name, np.where(ranks, getattr(plain, name), getattr(scaler, name)))
+        return scaler
 
     def _kinds(self, table: "list[_Column]") -> list[str]:
         if isinstance(self.categorical, str):
@@ -520,15 +321,6 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 )
             kinds.append(kind)
         return kinds
-
-    def _reason_to_leave_out(self, n_categories: int, n_rows: int) -> str | None:
-        if n_categories == 1:
-            return "all its values are equal"
-        automatic = isinstance(self.max_categories, str)
-        limit = min(_MOST_CATEGORIES, n_rows / 10) if automatic else float(self.max_categories)
-        if n_categories <= limit:
-            return None
-        return f"it has {n_categories:,} categories in {n_rows:,} rows, more than {limit:g}"
 
     def _height(self, column: "_Column") -> float:
         if self.mismatch == "balanced":
@@ -564,6 +356,19 @@ class MixedColumns(TransformerMixin, BaseEstimator):
                 _refuse_missing(np.isnan(values), column.name)
             numbers.append(values)
         return np.column_stack(numbers) if numbers else np.empty((len(table[0].values), 0))
+
+
+def reason_to_leave_out(n_categories: int, n_rows: int, at_most: int | str) -> str | None:
+    """Why a column of categories is not used, in words; None where it is.
+
+    `at_most` is `max_categories` of :class:`MixedColumns`.
+    """
+    if n_categories == 1:
+        return "all its values are equal"
+    limit = min(_MOST_CATEGORIES, n_rows / 10) if isinstance(at_most, str) else float(at_most)
+    if n_categories <= limit:
+        return None
+    return f"it has {n_categories:,} categories in {n_rows:,} rows, more than {limit:g}"
 
 
 class _Column(NamedTuple):

@@ -1,0 +1,68 @@
+"""Checks of the parameters of an alpha-cut."""
+
+from typing import Any
+
+from typicality.cluster._spaces import check_kernel
+from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
+
+
+def check_cut_parameters(estimator: Any) -> None:
+    """Parameters of an alpha-cut that must fit together."""
+    _check_one_cut(estimator.alpha, estimator.rejection_rate)
+    kernel, is_local = estimator.kernel, estimator._is_local
+    if not is_local:
+        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
+    if not is_local and estimator.metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
+            "sigma, weights and labelling at their defaults; use kernel='local' to give alpha."
+        )
+    if isinstance(kernel, Mixed) and estimator.metric != "euclidean":
+        raise ValueError(
+            f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
+            "metric='euclidean'."
+        )
+    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
+    if estimator.at_least > 1 and not (is_local and is_chosen):
+        raise ValueError(
+            f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
+            "sigma, alpha, rejection_rate, weights and labelling at their defaults."
+        )
+    if is_local and estimator.labelling == "complete":
+        raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
+    if is_local and estimator.weights == "typicality":
+        raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _check_kernel_of_distance(kernel: Any) -> None:
+    """Alpha-cuts are of a density: the kernel must be a function of a distance."""
+    check_kernel(kernel)
+    if isinstance(kernel, Mixed):
+        return
+    named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
+    if not (named or isinstance(kernel, Stationary)):
+        raise ValueError(
+            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
+            "typicality a density whose level sets are clusters. Use 'local', 'gaussian', "
+            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
+        )
+    known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
+    if not known:
+        raise ValueError(
+            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
+            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
+            "'cityblock')."
+        )
+
+
+def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
+    """Either a level or a rate."""
+    if rejection_rate is not None and alpha != "auto":
+        raise ValueError(
+            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
+            "one of them."
+        )

@@ -1,0 +1,146 @@
+"""The model of a run of the command line, which takes a table as it is."""
+
+import json
+from collections.abc import Callable
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import narwhals
+import numpy as np
+
+from typicality._typing import Doubles
+from typicality.exceptions import ModelFileError
+from typicality.tables import open_table, rows_of
+
+RECORD = "run.json"
+_LARGEST_RECORD = 2**26  # bytes
+_MISSING = ("error", "drop", "median")
+
+
+class LoadedRun:
+    """The model of a folder that `typicality cluster` or `typicality outliers` has written.
+
+    Its methods take the whole table of the run, or new rows with the same columns, as a frame of
+    pandas, polars or any other library that hands out Arrow. Columns are found by their names, so
+    there may be others; cells are read and missing values are treated as in the run. Arrays must
+    have the columns of the model, in its order.
+
+    Where the run left out rows with missing values (``--missing drop``), such rows get the label
+    -1, or 0 from a detector, whose flags are 1 and -1; typicalities, memberships, scores and
+    p-values are NaN for them.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        The steps "columns" and "model".
+    missing : {"error", "drop", "median"}
+        How the run treated missing values.
+    signs : dict of str to str
+        The columns whose numbers are written like $7,440, with their signs.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the columns that the model uses.
+    model : estimator
+        The fitted estimator, which takes scaled rows.
+    """
+
+    def __init__(self, pipeline: Any, missing: str, signs: dict[str, str]) -> None:
+        self.pipeline, self.missing, self.signs = pipeline, missing, signs
+        self.columns = [str(name) for name in pipeline["columns"].feature_names_in_]
+        self.model = pipeline["model"]
+        self._scaler = copy(pipeline["columns"])
+        del self._scaler.feature_names_in_  # rows are arrays, their columns taken by name
+
+    def __repr__(self) -> str:
+        return f"LoadedRun({self.model!r}, columns={self.columns}, missing={self.missing!r})"
+
+    def predict(self, X: Any) -> Any:
+        """The cluster of each row, -1 for unassigned rows; of a detector 1, and -1 for outliers.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            The table of the run, or new rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,), int
+        """
+        left_out = 0 if hasattr(self.model, "decision_function") else -1
+        return self._judge(X, self.model.predict, left_out)
+
+    def predict_typicality(self, X: Any) -> Any:
+        """The typicality of each row, of models that have one; X as in `predict`."""
+        return self._judge(X, self.model.predict_typicality, np.nan)
+
+    def predict_memberships(self, X: Any) -> Any:
+        """The membership of each row in each cluster, of clusterings; X as in `predict`."""
+        return self._judge(X, self.model.predict_memberships, np.nan)
+
+    def score_samples(self, X: Any) -> Any:
+        """The score of each row, of a detector; X as in `predict`."""
+        return self._judge(X, self.model.score_samples, np.nan)
+
+    def p_values(self, X: Any) -> Any:
+        """The p-value of each row as a new row, of a detector; X as in `predict`."""
+        return self._judge(X, self.model.p_values, np.nan)
+
+    def _judge(self, X: Any, method: Callable[[Any], Any], left_out: float) -> Any:
+        """What a method of the model says of the rows that take part; a value for the others."""
+        rows = self._rows(X)
+        drop = self.missing == "drop"
+        kept = np.asarray(~np.isnan(rows).any(axis=1) | (not drop))
+        # Without a row to judge there are columns all the same: those of any row.
+        some = rows[kept] if kept.any() else np.asarray(self._scaler.fill_[None])
+        found = np.asarray(method(self._scaler.transform(some)))[: int(kept.sum())]
+        if kept.all():
+            return found
+        result = np.full((len(rows), *found.shape[1:]), left_out, dtype=found.dtype)
+        result[kept] = found
+        return result
+
+    def _rows(self, X: Any) -> Doubles:
+        """The columns of the model, as the run read them."""
+        if not hasattr(narwhals.from_native(X, pass_through=True), "schema"):
+            rows = np.asarray(X, dtype=np.float64)
+            if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+                raise ValueError(
+                    f"X has shape {rows.shape}, and the model needs {len(self.columns)} columns, "
+                    f"{', '.join(self.columns)}. Pass a frame with these columns, or an array of "
+                    "them in this order."
+                )
+        else:
+            with open_table(X) as table:
+                blocks = [rows_of(each, self.columns, signs=self.signs) for each in table.blocks()]
+            rows = np.concatenate([np.empty((0, len(self.columns))), *blocks])
+        if self.missing == "error" and np.isnan(rows).any():
+            row, column = np.argwhere(np.isnan(rows))[0]
+            raise ValueError(
+                f"X misses the value of column {self.columns[column]!r} in row {row} (counted from "
+                "0), and the run had no missing values. Drop or fill in such rows, or make the run "
+                "with --missing drop or --missing median."
+            )
+        return rows
+
+
+def run_of(pipeline: Any, folder: Path) -> LoadedRun:
+    """The run in a folder, whose model was read."""
+    steps = getattr(pipeline, "named_steps", {})
+    if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
+        raise ModelFileError("the model does not know the columns of a file")
+    path = folder / RECORD
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
+            raise ModelFileError(f"{RECORD} is no plain file, or larger than that of any run")
+        record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        data = record["data"]
+        missing, signs = data["missing"], data.get("signs") or {}
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        raise ModelFileError(f"{RECORD} is no record of a run") from error
+    texts = isinstance(signs, dict) and all(isinstance(sign, str) for sign in signs.values())
+    if missing not in _MISSING or not texts:
+        raise ModelFileError(f"{RECORD} is no record of a run")
+    return LoadedRun(pipeline, missing, signs)

@@ -1,0 +1,114 @@
+"""Large files: a model of a sample of the rows, which judges all of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import typicality
+from typicality import fitted
+from typicality.cli.rows import draw_sample
+
+N_ROWS, N_FITTED = 4_000, 800
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Normal rows, with words in a column that takes no part."""
+    path = tmp_path_factory.mktemp("many") / "many.csv"
+    rows = np.random.default_rng(5).normal(size=(N_ROWS, 2))
+    lines = [f"{x:.6f},{y:.6f},row {i}" for i, (x, y) in enumerate(rows)]
+    path.write_text("\n".join(["x,y,name", *lines, ""]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sampled(many, run):
+    folder = many.parent / "outliers"
+    done = run("outliers", many, "--rate", 0.1, "--max-rows", N_FITTED, "--output", folder)
+    assert done.exit_code == 0
+    return done, folder
+
+
+def test_outliers_of_a_sample_score_all_rows_as_the_model_does(sampled, many, run, read_csv):
+    done, folder = sampled
+    assert f"{N_FITTED} of the 4,000 rows" in " ".join(done.stdout.split())
+    rows = read_csv(folder / "outliers.csv")
+    assert len(rows) == N_ROWS
+    scored = many.parent / "scored.csv"
+    assert run("score", folder, many, "--output", scored).exit_code == 0
+    for before, after in zip(rows, read_csv(scored), strict=True):
+        assert before["outlier"] == after["outlier"]
+        assert float(before["score"]) == pytest.approx(float(after["score"]), rel=1e-8)
+
+
+def test_promise_on_false_alarms_holds_for_rows_of_the_sample_and_for_others(sampled, read_csv):
+    _, folder = sampled
+    rows = read_csv(folder / "outliers.csv")
+    flagged = np.array([int(row["outlier"]) for row in rows])
+    p_values = np.array([float(row["p_value"]) for row in rows])
+    inside = np.zeros(N_ROWS, bool)
+    inside[draw_sample(N_ROWS, N_FITTED, seed=0)] = True
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    low, high = record["results"]["false_alarm_interval"]
+    assert record["results"]["sample"] == {"n_rows": N_FITTED}
+    assert low <= flagged[~inside].mean() <= high
+    assert flagged[inside].mean() == pytest.approx(0.1, abs=2 / N_FITTED)
+    # Rows of the fit are ranked among themselves; others are new rows, with conformal p-values.
+    assert sorted(p_values[inside]) == pytest.approx(np.arange(1, N_FITTED + 1) / N_FITTED)
+    for rate in (0.05, 0.1, 0.2, 0.5):
+        assert np.mean(p_values[~inside] <= rate) == pytest.approx(rate, abs=0.03)
+    assert p_values[~inside].min() == pytest.approx(1 / (N_FITTED + 1))
+
+
+def test_sample_is_the_same_for_the_same_seed_and_in_order():
+    first, again = (draw_sample(1000, 50, seed=3) for _ in range(2))
+    assert first.tolist() == again.tolist() == sorted(set(first.tolist()))
+    assert first.tolist() != draw_sample(1000, 50, seed=4).tolist()
+    assert draw_sample(50, 50, seed=3) is None
+    assert draw_sample(50, None, seed=3) is None
+
+
+@pytest.mark.parametrize("method", ["alpha-cut", "auto", "sequential"])
+def test_clusters_of_a_sample_label_all_rows_and_the_page_can_be_made_again(
+    groups, run, read_csv, tmp_path, method
+):
+    folder = tmp_path / "out"
+    options = ["--method", method, "--max-rows", 45, "--output", folder]
+    assert run("cluster", groups, *options).exit_code == 0
+    labels = np.array([int(row["label"]) for row in read_csv(folder / "labels.csv")])
+    assert len(set(labels[:40])) == len(set(labels[40:65])) == 1
+    assert labels[0] != labels[40]
+    page = tmp_path / "again.html"
+    assert run("report", folder, "--output", page).exit_code == 0
+    assert page.read_bytes() == (folder / "report.html").read_bytes()
+    assert run("explain", folder, groups, "--line", 67).exit_code == 0
+
+
+def test_reference_may_be_a_sample_too(many, run, tmp_path, read_csv):
+    (tmp_path / "new.csv").write_text("x,y\n0,0\n9,9\n", encoding="utf-8")
+    options = ["--reference", many, "--max-rows", N_FITTED, "--output", tmp_path / "out"]
+    done = run("outliers", tmp_path / "new.csv", *options)
+    assert "4,000 reference rows" in " ".join(done.stdout.split())
+    rows = read_csv(tmp_path / "out" / "outliers.csv")
+    assert [row["outlier"] for row in rows] == ["0", "1"]
+    assert float(rows[1]["p_value"]) == pytest.approx(1 / (N_FITTED + 1), rel=1e-4)
+
+
+def test_rows_are_judged_block_by_block(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    model = typicality.OneClusterPCM().fit(X[:300])
+    whole = fitted.view(model, X, sample=np.arange(300))
+    monkeypatch.setattr(fitted, "_ROWS_AT_ONCE", 64)
+    seen, sizes = [], []
+    predict = typicality.OneClusterPCM.predict_typicality
+    monkeypatch.setattr(
+        typicality.OneClusterPCM,
+        "predict_typicality",
+        lambda self, rows: sizes.append(len(rows)) or predict(self, rows),
+    )
+    blocks = fitted.view(model, X, sample=np.arange(300), progress=seen.append)
+    assert max(sizes) == 64
+    assert seen == [*range(64, 500, 64), 500]
+    for name in ("labels", "strength", "p_values", "memberships"):
+        assert (getattr(whole, name) == getattr(blocks, name)).all()

@@ -1,0 +1,40 @@
+"""Typicalities and memberships as features of the estimators of a density."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from typicality import AlphaCutClustering, OneClusterPCM
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    return np.repeat([[0.0, 0.0], [8.0, 8.0]], 50, axis=0) + rng.normal(size=(100, 2))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("estimator", "method", "names"),
+    [
+        (OneClusterPCM(), "predict_typicality", ["typicality"]),
+        (AlphaCutClustering(), "predict_memberships", ["membership_0", "membership_1"]),
+    ],
+    ids=["OneClusterPCM", "AlphaCutClustering"],
+)
+def test_transform_gives_named_typicalities(rows, estimator, method, names, library):
+    model = clone(estimator).fit(rows)
+    plain = model.transform(rows[:7])
+    assert_array_equal(plain.reshape(7, -1), getattr(model, method)(rows[:7]).reshape(7, -1))
+    frame = model.set_output(transform=library).transform(rows[:7])
+    assert list(frame.columns) == names == list(model.get_feature_names_out())
+    assert_array_equal(frame.to_numpy(), plain)
+
+
+def test_typicality_can_be_a_feature_of_a_classifier(rows):
+    pipeline = make_pipeline(AlphaCutClustering(), LogisticRegression())
+    truth = np.repeat([0, 1], 50)
+    assert pipeline.fit(rows, truth).score(rows, truth) == 1.0

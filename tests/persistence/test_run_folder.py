@@ -1,0 +1,107 @@
+"""The folder of a run, loaded in Python: it takes the table of the run as it is."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import typicality
+from typicality.cli import main
+from typicality.exceptions import ModelFileError, TableError
+
+READERS = {"pandas": pd.read_csv, "polars": pl.read_csv}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Two groups with a text column between the numbers, and two missing cells."""
+    rng = np.random.default_rng(1)
+    rows = np.repeat([[0.0, 0.0], [9.0, 900.0]], 30, axis=0) + rng.normal(size=(60, 2)) * [1, 100]
+    lines = [f"{x:.5f},item {i},{y:.5f}" for i, (x, y) in enumerate(rows)]
+    lines[4], lines[40] = ",item 4,12.5", "9.5,item 40,"
+    path = tmp_path_factory.mktemp("run") / "rows.csv"
+    path.write_text("\n".join(["size,name,income", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def run_on(file, command, *options):
+    folder = file.parent / "-".join([command, *options])
+    if not folder.exists():
+        words = [command, str(file), "--output", str(folder), *options]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_clusters_of_the_whole_frame_are_those_of_the_run(file, read, missing):
+    folder = run_on(file, "cluster", "--missing", missing)
+    labels = pd.read_csv(folder / "labels.csv")["label"]
+    run = typicality.load(folder)
+    assert run.columns == ["size", "income"]
+    assert_array_equal(run.predict(read(file)), labels.fillna(-1))
+    assert labels.isna().sum() == (2 if missing == "drop" else 0)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_scores_of_the_whole_frame_are_those_of_the_run(file, read):
+    folder = run_on(file, "outliers", "--missing", "drop")
+    found = pd.read_csv(folder / "outliers.csv")
+    run, frame = typicality.load(folder), read(file)
+    assert_allclose(run.score_samples(frame), found["score"], rtol=1e-7)
+    assert_allclose(run.predict_typicality(frame), found["typicality"], rtol=1e-7)
+    assert_array_equal(run.predict(frame), (1 - 2 * found["outlier"]).fillna(0))
+    assert_array_equal(np.isnan(run.p_values(frame)), found["score"].isna())
+
+
+def test_memberships_and_arrays(file):
+    folder = run_on(file, "cluster", "--missing", "median", "--method", "fcm", "--clusters", "2")
+    run, frame = typicality.load(folder), pd.read_csv(file)
+    memberships = run.predict_memberships(frame[["income", "name", "size"]])
+    assert_allclose(memberships.sum(axis=1), 1.0)
+    assert_array_equal(run.predict(frame[["size", "income"]].to_numpy()), run.predict(frame))
+    with pytest.raises(ValueError, match="needs 2 columns, size, income"):
+        run.predict(np.zeros((3, 5)))
+    with pytest.raises(AttributeError):
+        run.score_samples(frame)
+
+
+def test_rows_that_all_miss_values_are_left_out(file):
+    run = typicality.load(run_on(file, "cluster", "--missing", "drop"))
+    frame = pd.DataFrame({"size": [np.nan], "income": [1.0]})
+    assert run.predict(frame).tolist() == [-1]
+
+
+def test_missing_columns_and_values_are_named(file, tmp_path):
+    frame = pd.read_csv(file)
+    complete = tmp_path / "complete.csv"
+    frame.dropna().to_csv(complete, index=False)
+    run = typicality.load(run_on(complete, "cluster"))
+    with pytest.raises(TableError, match="income"):
+        run.predict(frame[["size", "name"]])
+    with pytest.raises(ValueError, match="'size' in row 4"):
+        run.predict(frame)
+
+
+def test_model_in_the_folder_is_the_pipeline(file):
+    folder = run_on(file, "cluster", "--missing", "median")
+    assert list(typicality.load(folder / "model").named_steps) == ["columns", "model"]
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no json", '{"data": {"missing": "guess"}}'])
+def test_broken_record_is_refused(file, tmp_path, text):
+    folder = tmp_path / "broken"
+    shutil.copytree(run_on(file, "cluster", "--missing", "median"), folder)
+    (folder / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelFileError, match=r"run\.json"):
+        typicality.load(folder)
+    data = {"data": {"missing": "median", "signs": {"size": 3}}}
+    (folder / "run.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=r"run\.json"):
+        typicality.load(folder)

@@ -1,0 +1,147 @@
+"""The number of threads changes no bit: of models, of predictions, of the files of a run."""
+
+import hashlib
+import json
+from functools import partial
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from test_properties import PUBLIC, estimator_for, numbers
+from typicality import AlphaCutClustering, EntropyCMeans, FuzzyCMeans, OneClusterPCM, save
+from typicality._threads import one_blas_thread
+from typicality.cli import main
+from typicality.kernels import Gaussian
+from typicality.operators.columns import KernelColumns
+from typicality.operators.nufft import Nufft
+from typicality.operators.nystroem import Nystroem
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+JOBS = (1, 2, 4)
+
+
+def hashes_of(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def assert_same_models(build, X, folder):
+    """Models are saved to the same bytes, and predict the same bits, for any number of threads."""
+    found = []
+    for n_jobs in JOBS:
+        with threadpool_limits(n_jobs):
+            model = build().fit(X)
+            save(model, folder / str(n_jobs))
+            found.append((hashes_of(folder / str(n_jobs)), numbers(model, X).tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
+MODELS = {
+    **{name: (partial(estimator_for, name, 2), 3000, 3) for name in PUBLIC},
+    # Here the quickest operator was another one with two threads than with one.
+    "alpha-cut, few rows": (partial(AlphaCutClustering, sigma=0.5), 2500, 4),
+    "landmarks": (partial(OneClusterPCM, algorithm="nystroem", sigma=3.0), 6000, 5),
+    "landmarks, fuzzy": (
+        partial(FuzzyCMeans, 2, kernel="gaussian", algorithm="nystroem", sigma=4.0, random_state=0),
+        6000,
+        5,
+    ),
+    "Fourier series": (partial(OneClusterPCM, algorithm="nufft"), 30_000, 2),
+    "blocks": (partial(EntropyCMeans, 2, kernel="polynomial", random_state=0), 1500, 6),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_are_the_same_for_any_number_of_threads(name, rng, tmp_path):
+    build, n_rows, n_features = MODELS[name]
+    X = rng.normal(size=(n_rows, n_features)) + 6.0 * rng.integers(2, size=n_rows)[:, None]
+    assert_same_models(build, X, tmp_path)
+
+
+def assert_same_products(build, rng):
+    weights, found = rng.uniform(size=(8000, 3)), []
+    for n_jobs in JOBS:
+        with threadpool_limits(n_jobs):
+            found.append((build() @ weights).tobytes())
+    assert found[0] == found[1] == found[2]
+
+
+def test_products_through_landmarks_are_the_same_for_any_number_of_threads(rng):
+    columns = KernelColumns(Gaussian(10.0), rng.normal(size=(8000, 6)))
+    assert_same_products(partial(Nystroem, columns, rtol=1e-6), rng)
+
+
+def test_products_through_a_large_grid_are_the_same_for_any_number_of_threads(rng):
+    columns = KernelColumns(Gaussian(0.2), rng.normal(size=(8000, 3)))
+    build = partial(Nufft, columns, rtol=1e-6)
+    assert not build().pieces.at_once  # finufft would use all threads here
+    assert_same_products(build, rng)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["cluster", "--method", "auto"],
+        ["cluster", "--method", "fcm", "-k", "2"],
+        ["cluster", "--method", "alpha-cut", "--param", "algorithm=auto", "--sigma", "0.5"],
+        ["outliers"],
+    ],
+    ids=lambda command: " ".join(command[:3]),
+)
+def test_files_of_a_run_are_the_same_for_any_jobs(command, rng, tmp_path):
+    file = tmp_path / "rows.csv"
+    X = rng.normal(size=(2500, 4)) + 8.0 * rng.integers(2, size=2500)[:, None]
+    np.savetxt(file, X, delimiter=",", header="a,b,c,d", comments="")
+    hashes, records = [], []
+    for n_jobs in JOBS:
+        folder = tmp_path / "results"  # its name is in the command
+        done = CliRunner().invoke(
+            main, [*command, str(file), "-o", str(folder), "--jobs", str(n_jobs), "--force"]
+        )
+        assert done.exit_code == 0, done.output
+        files = hashes_of(folder)
+        del files["run.json"]
+        hashes.append(files)
+        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        assert record.pop("machine") == {"jobs": n_jobs, "memory": None}
+        del record["seconds"]
+        records.append(record)
+    assert "model/model.json" in hashes[0]
+    assert "report.html" in hashes[0]
+    assert hashes[0] == hashes[1] == hashes[2]
+    assert records[0] == records[1] == records[2]
+
+
+def blas_threads():
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_limit_of_blas_lasts_until_the_last_user_is_done():
+    both_in, first_out = Barrier(2), Barrier(2)
+    seen = []
+
+    def first():
+        with one_blas_thread():
+            both_in.wait()
+        first_out.wait()
+
+    with threadpool_limits(2, "blas"):
+        before = blas_threads()
+        thread = Thread(target=first)
+        thread.start()
+        with one_blas_thread():
+            both_in.wait()
+            first_out.wait()
+            seen.append(blas_threads())
+        thread.join()
+        assert seen == [{1}]
+        assert blas_threads() == before == {2}
