@@ -47,6 +47,9 @@ def test_quantile_counts_weights_as_copies(rng, kind, rate, scale):
 def test_quantile_of_minus_infinity_is_minus_infinity():
     values = np.array([-np.inf, -np.inf, -1.0, 0.0])
     assert quantile(rows_of(values), first_column, 0.2) == -np.inf
+    ends = Histogram.of(values, None).lower_ends
+    assert ends[0] == -np.inf
+    assert (ends[1:] <= values[2:]).all()
 
 
 def test_quantile_continues_a_histogram(rng):

@@ -29,6 +29,7 @@ Coefficients = NDArray[Any]
 _ROWS_OF_A_BLOCK = 2**17  # for which the memory of a transform is estimated
 _SAMPLE = 16384  # rows among which the first landmarks are chosen
 _FINER_RTOLS = 1e-11, 1e-10, 1e-9  # promises that small sums are worth
+_MANY_MODES = 2**19  # 8 MiB for each prototype
 _DIGITS = 3  # of residuals, in units of the promise: BLAS does not give all of them twice
 
 
@@ -146,7 +147,9 @@ class FourierBasis:
     def finer(self, rows: Rows) -> "FourierBasis":
         for rtol in _FINER_RTOLS:
             found = FourierBasis.of(self.kernel, rows, rtol, 1)
-            if isinstance(found, FourierBasis) and found.grid.n_modes <= max(rows.n_rows, 2**16):
+            if isinstance(found, FourierBasis) and found.grid.n_modes <= max(
+                rows.n_rows, _MANY_MODES
+            ):
                 return found
         return self
 
@@ -260,8 +263,8 @@ class LandmarkBasis:
 
 
 def _landmark_sums(kernel: Any, landmarks: Floats, rows: Floats, weights: Floats) -> Doubles:
-    sums: Doubles = exact_expansion(KernelColumns(kernel, rows), weights).at(landmarks).T
-    return np.ascontiguousarray(sums)
+    sums = exact_expansion(KernelColumns(kernel, rows), weights).at(landmarks)
+    return np.ascontiguousarray(sums.T, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,8 @@ class Histogram:
     @property
     def lower_ends(self) -> Doubles:
         """The smallest value that each bin can hold."""
-        return _values_of(self.keys << np.uint64(64 - self.n_bits))
+        ends = _values_of(self.keys << np.uint64(64 - self.n_bits))
+        return np.where(np.isnan(ends), -np.inf, ends)  # nothing else is in the bin of -inf
 
     @property
     def unit(self) -> float:
