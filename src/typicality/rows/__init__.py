@@ -10,7 +10,7 @@ from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
 from typicality.rows.histogram import Histogram, histogram, quantile
-from typicality.rows.opening import as_rows, is_blockwise
+from typicality.rows.opening import as_rows, is_blockwise, is_dask
 
 __all__ = [
     "LARGEST_SAMPLE",
@@ -27,6 +27,7 @@ __all__ = [
     "count_distinct_rows",
     "histogram",
     "is_blockwise",
+    "is_dask",
     "open_rows",
     "quantile",
     "row_blocks",
