@@ -414,6 +414,8 @@ class BlockSpace:
         following = self.prototypes_of(found.sums, np.where(reached, found.mass, 1.0))
         following.coefficients[~reached] = prototypes.coefficients[~reached]  # it stays
         moves = self.basis.sqnorms(following.coefficients - prototypes.coefficients)
+        if self.total_variance == 0:  # one point: moves are rounding
+            moves = np.zeros_like(moves)
         sweep = Sweep(
             prototypes=following,
             objective=found.objective,

@@ -29,6 +29,8 @@ Coefficients = NDArray[Any]
 _ROWS_OF_A_BLOCK = 2**17  # for which the memory of a transform is estimated
 _SAMPLE = 16384  # rows among which the first landmarks are chosen
 _FINER_RTOLS = 1e-11, 1e-10, 1e-9  # promises that small sums are worth
+_FINER_RESIDUALS = 1e-10, 1e-9, 1e-8  # whose roots are promises everywhere
+_MANY_LANDMARKS = 2048
 _MANY_MODES = 2**19  # 8 MiB for each prototype
 _DIGITS = 3  # of residuals, in units of the promise: BLAS does not give all of them twice
 
@@ -200,8 +202,10 @@ class LandmarkBasis:
     method: ClassVar[str] = "nystroem"
 
     @classmethod
-    def of(cls, kernel: Kernel, rows: Rows, rtol: float) -> "LandmarkBasis | str":
-        """The basis, or in one clause why there is none.
+    def of(
+        cls, kernel: Kernel, rows: Rows, rtol: float, most: int | None = None
+    ) -> "LandmarkBasis | str":
+        """The basis with at most so many landmarks, or in one clause why there is none.
 
         Landmarks are chosen among a sample; a fold looks for rows that break the promise, and these
         are added, until none does.
@@ -211,9 +215,10 @@ class LandmarkBasis:
         why = nystroem.plain_refusal(columns, rtol)
         if why is not None:
             return why
+        most = nystroem.LARGEST_RANK if most is None else most
         found = nystroem.landmarks_of(columns, rtol)
         for _ in range(nystroem.MOST_ROUNDS):
-            if found is None or found.rank > nystroem.LARGEST_RANK:
+            if found is None or found.rank > most:
                 break
             worst = rows.fold(partial(_Uncovered.of, kernel, found, rtol))
             if worst.largest + nystroem.rounding_of(found.rank) <= rtol:
@@ -222,8 +227,8 @@ class LandmarkBasis:
             candidates = KernelColumns(kernel, np.concatenate([found.rows, worst.rows]))
             found = nystroem.pivoted(candidates, rtol)
         return (
-            f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than "
-            f"{nystroem.LARGEST_RANK:,} landmarks, or nearly every row"
+            f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than {most:,} "
+            "landmarks, or nearly every row"
         )
 
     @property
@@ -249,6 +254,10 @@ class LandmarkBasis:
         return ReducedSet(columns, weights, np.ones(len(coefficients)), everywhere)
 
     def finer(self, rows: Rows) -> "LandmarkBasis":
+        for rtol in _FINER_RESIDUALS:
+            found = LandmarkBasis.of(self.kernel, rows, rtol, _MANY_LANDMARKS)
+            if rtol < self.rtol and isinstance(found, LandmarkBasis):
+                return found
         return self
 
     def plan(self, n_rows: int, n_columns: int) -> Plan:
