@@ -29,11 +29,7 @@ def solve_one_cluster(
     Implements :cite:`filippone2010`, table I; for uniform weights, the end of its section IV-D.
     """
     gamma, total_variance = estimator.gamma, space.total_variance
-    eta = gamma * total_variance
-    if eta <= 0:
-        if not space.n_clipped(space.mean):  # there is a warning about clipped distances
-            warn_about_constant_rows()
-        eta = 1.0  # all distances are zero: every typicality is one whatever eta is
+    eta = first_spread(estimator, space)
     ones = np.broadcast_to(1.0, (len(space.X), 1))  # takes no memory
     state = WatchedState(space.mean, Possibilistic1996(np.array([eta])), ones)
     if weights == "uniform":  # the kernel density estimate
@@ -48,6 +44,16 @@ def solve_one_cluster(
     result = callbacks.run(step, state)
     require_finite(result)
     return result
+
+
+def first_spread(estimator: Any, space: Any) -> float:
+    """The spread at the mean of all rows; 1 with a warning where all rows are one point."""
+    eta: float = estimator.gamma * space.total_variance
+    if eta > 0:
+        return eta
+    if not space.n_clipped(space.mean):  # there is a warning about clipped distances
+        warn_about_constant_rows()
+    return 1.0  # all distances are zero: every typicality is one whatever eta is
 
 
 def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
@@ -79,5 +85,5 @@ def warn_about_density(
     on_sphere = space.columns.on_sphere and space.total_variance > 0
     if on_sphere and not by_rule and not too_narrow:
         rule: Any = state.rule
-        log_typicality = state.prototypes.training_sqdist / rule.eta[0]
+        log_typicality = space.some_sqdist(state.prototypes) / rule.eta[0]
         warn_about_equal_typicalities(log_typicality, estimator.gamma, space.neighbours)

@@ -4,13 +4,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from typicality._typing import Doubles
+from typicality.cluster._estimator import by_blocks
 from typicality.cluster._warnings import warn_about_few_reference_rows, warn_about_local_p_values
 from typicality.geometry.calibration import Calibration
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut
 from typicality.kernels import LocalGaussian
 from typicality.metrics.discoveries import select_discoveries
+from typicality.rows import is_blockwise
 
 _FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
 TIED = 1e-12  # of the threshold: scores that differ by less are the same
@@ -71,6 +74,19 @@ class WithPValues:
         """
         if method not in ("loo", "full"):
             raise ValueError(f"method must be 'loo' or 'full', got {method!r}.")
+        if is_blockwise(X):
+            if method == "full":
+                raise ValueError(
+                    "method='full' compares each row with all training rows and takes arrays "
+                    "only. Use method='loo'."
+                )
+            check_is_fitted(self)
+            self._reference()  # once, and not for each block
+        p_values: Doubles = self._p_values(X, method, diag=diag)
+        return p_values
+
+    @by_blocks
+    def _p_values(self: Any, X: ArrayLike, method: str, *, diag: ArrayLike | None) -> Doubles:
         rows = self._read(X, diag)
         calibration: Calibration = self._reference()
         few = calibration.of_fit and calibration.n_rows < _FEWEST_FOR_LOCAL

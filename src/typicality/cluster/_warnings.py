@@ -21,7 +21,7 @@ from typicality.exceptions import (
     IndefiniteKernelWarning,
     warn,
 )
-from typicality.geometry import Geometry, KernelPrototypes, KernelSpace
+from typicality.geometry import KERNEL_SPACES, Geometry
 from typicality.geometry.base import Outcome, Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
@@ -170,7 +170,7 @@ def warn_about_kernel(
     space: Any, prototypes: Any, kernel: Any, *, narrow: bool = True, instead: str = _LINEAR
 ) -> bool:
     """A kernel that is no scalar product, too wide, or too narrow; whether it is too narrow."""
-    if not isinstance(space, KernelSpace):
+    if not isinstance(space, KERNEL_SPACES):
         return False
     if space.lost_share > _LOST_SHARE:
         warn(
@@ -201,7 +201,7 @@ def warn_about_kernel(
     return too_narrow
 
 
-def warn_about_indefinite(space: KernelSpace, prototypes: KernelPrototypes, kernel: Any) -> None:
+def warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
     """A kernel that is no scalar product: count what was clipped."""
     share = space.negative_share
     n_clipped = space.n_clipped(prototypes)
@@ -448,7 +448,7 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     if largest >= m:
         return "Use fewer clusters, a smaller m, or other features."
     better = 1 + (largest - 1) / 2
-    if not isinstance(space, KernelSpace):
+    if not isinstance(space, KERNEL_SPACES):
         return (
             f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} "
             f"prototypes near the centre of these data fall onto it. Try m={better:.3g}."

@@ -15,6 +15,7 @@ from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
+from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
 from typicality.cluster._cut_checks import check_cut_parameters
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
@@ -22,7 +23,7 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
 from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
@@ -36,14 +37,13 @@ from typicality.cluster._warnings import (
 from typicality.geometry.rows import GivenDistances, NearestRows, RememberedNearest
 from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
-from typicality.levelsets.local import LocalLandscape, ScaleTree
+from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
 from typicality.levelsets.scales import choose_clusters, cut_at_choice
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
-from typicality.plan import Plan
-from typicality.rows import DistinctRows, content_hash
+from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
 
@@ -201,14 +201,14 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     _assign: Annotated[str, Literal["core", "typical", "all"]]
     _min_cluster_size: int
     tree_: AlphaTree
-    labels_: Annotated[Labels, "N"]
-    typicality_: Annotated[Floats, "N"]
-    memberships_: Annotated[Floats, "N _clusters"]
+    labels_: Annotated[Labels, "_rows"]  # which are more than N if the tree is that of a sample
+    typicality_: Annotated[Floats, "_rows"]
+    memberships_: Annotated[Floats, "_rows _clusters"]
     medoids_: Annotated[Floats, "_clusters d"]
-    medoid_indices_: Annotated[Places, "_clusters", Index("N")]
+    medoid_indices_: Annotated[Places, "_clusters", Index()]
     evidence_: float | None
     agreement_: float | None
-    weights_: Annotated[Floats, "N"]
+    weights_: Annotated[Floats, "_rows"]
     eta_: float
     n_clusters_: int
     alpha_: float | Annotated[Doubles, "_clusters"]
@@ -289,6 +289,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         check_cut_parameters(self)
         return self._fit(X, sample_weight)
 
+    @by_blocks
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows below the cut.
 
@@ -309,6 +310,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
 
+    @by_blocks
     def predict_memberships(self, X: ArrayLike) -> Floats:
         r"""How well each row is connected to each cluster, from 0 to 1.
 
@@ -333,8 +335,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         """
         rows = self._read(X)
         memberships: Floats = self._regions.memberships(self._cut, rows)
-        return memberships.astype(self.typicality_.dtype, copy=False)
+        return memberships.astype(self.medoids_.dtype, copy=False)
 
+    @by_blocks
     def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, by the formula of the paper.
 
@@ -352,10 +355,11 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         """
         rows = self._read(X)
         typicality: Floats = self._regions.typicality_of(rows)
-        return typicality.astype(self.typicality_.dtype, copy=False)
+        return typicality.astype(self.medoids_.dtype, copy=False)
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        return self.predict_memberships(X)
+        memberships: Floats = self.predict_memberships(X)
+        return memberships
 
     def _soft_names(self) -> list[str]:
         return [f"membership_{k}" for k in range(self.n_clusters_)]
@@ -365,7 +369,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels, typicality = self._regions.labels_and_typicality(
             self._read(X), self._cut, assign=self._assign
         )
-        return labels, typicality.astype(self.typicality_.dtype, copy=False)
+        return labels, typicality.astype(self.medoids_.dtype, copy=False)
 
     def labels_at(self, alpha: float) -> Labels:
         """The cluster of each training row when the typicality is cut at alpha; no new fit.
@@ -383,6 +387,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels : array of shape (n_samples,), int32
         """
         check_is_fitted(self)
+        check_has_rows(self)
         cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
         return labels
@@ -394,7 +399,10 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        if isinstance(rows, Rows):
+            learn_cut_of_sample(self, rows, callbacks)
+            return
         copies = None
         if weight is not None:
             copies = weight.astype(np.float64) / unit_of_weight(weight)
@@ -488,7 +496,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            plan_=_plan(tree, len(nodes.rows)),
+            plan_=tree.plan(len(nodes.rows)),
         )
 
         def warn(weight: Any) -> None:
@@ -587,11 +595,3 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         else:
             alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
         return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
-
-
-def _plan(tree: ScaleTree, n_rows: int) -> Plan:
-    m, k = len(tree.heights), tree.kernel.n_neighbors
-    sample = "" if m == n_rows else f" of a sample of {m:,} rows"
-    how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
-    reason = f"{how}{sample}, which the scales chose together."
-    return Plan("local", 16 * m * (2 * k + 1), reason)

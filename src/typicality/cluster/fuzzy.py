@@ -22,7 +22,7 @@ from typicality.cluster._warnings import (
     warn_about_kernel,
     warn_about_partition,
 )
-from typicality.geometry import Geometry, KernelSpace
+from typicality.geometry import KERNEL_SPACES, Geometry
 from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
@@ -226,7 +226,7 @@ def fuzzifier(m: float | str, space: Geometry[Any]) -> float:
     n, d = space.n_distinct_rows, space.dimension
     power = -0.0406 * math.log(n) - 0.1134
     automatic: float = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d**power
-    if isinstance(space, KernelSpace):
+    if isinstance(space, KERNEL_SPACES):
         largest = largest_fuzzifier(space)
         if largest > 1:  # it is 1 where all rows are one point
             automatic = min(automatic, 1 + (largest - 1) / 2)

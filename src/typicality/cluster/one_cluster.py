@@ -20,7 +20,8 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._density_by_blocks import learn_by_blocks
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
 from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
@@ -45,6 +46,7 @@ from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import smallest_spread
 from typicality.operators import KernelColumns
+from typicality.rows import Rows
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 _FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
@@ -257,6 +259,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         """
         return self._fit(X, sample_weight)
 
+    @by_blocks
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The typicality of each row, by the formula of the paper.
 
@@ -281,6 +284,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
         return typicality
 
+    @by_blocks
     def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
@@ -306,6 +310,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 
+    @by_blocks
     def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         """The score minus `offset_`: negative for outliers.
 
@@ -323,6 +328,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
         return decisions
 
+    @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
         """+1 for rows that are typical, -1 for outliers.
 
@@ -367,7 +373,8 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         return reasons_for(self, rows, self._typical_rows())
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        return self.predict_typicality(X)[:, None]
+        typicality: Floats = self.predict_typicality(X)
+        return typicality[:, None]
 
     def _soft_names(self) -> list[str]:
         return ["typicality"]
@@ -418,7 +425,10 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         calibration = self._reference().thinned()
         return self._without("typicality_", "weights_", _left_out=density, _calibration=calibration)
 
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        if isinstance(rows, Rows):
+            learn_by_blocks(self, rows, callbacks, self._rate)
+            return
         held_out = None
         if self.calibration == "split":
             weight, held_out = self._split(rows, weight)
@@ -448,6 +458,10 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             warn_about_vanished_spread(np.array([self.eta_]), smallest)
         else:
             warn_about_lonely_row(self.weights_, space.mean.weights[:, 0])
+
+    @property
+    def _rate(self) -> float:
+        return _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
 
     def _split(self, rows: Floats, weight: Floats | None) -> tuple[Floats, Doubles]:
         """The copies of rows for the fit, and those for thresholds and p-values."""
@@ -481,7 +495,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             total_variance=space.total_variance,
             rtol=space.tolerance.tails,
         )
-        rate = _NOMINAL_RATE if self.contamination == "auto" else float(self.contamination)
+        rate = self._rate
         if held_out is None:
             copies = scores.known.copies
             products = state.prototypes.products[:, 0]

@@ -5,6 +5,7 @@ prototypes from points or from weights. Prototypes answer for any rows, old or n
 """
 
 from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Prototypes, Sweep
+from typicality.geometry.block_space import BlockSpace
 from typicality.geometry.input_space import Centroids, InputSpace, Moments
 from typicality.geometry.kernel_space import (
     ExpandedPrototypes,
@@ -14,7 +15,11 @@ from typicality.geometry.kernel_space import (
 )
 from typicality.rows import Features
 
+KERNEL_SPACES = KernelSpace, BlockSpace
+
 __all__ = [
+    "KERNEL_SPACES",
+    "BlockSpace",
     "Centroids",
     "ExpandedPrototypes",
     "Features",

@@ -84,30 +84,31 @@ class ExpandedPrototypes:
         return self
 
     def sqdist(self, X: Floats) -> Floats:
-        return self._sqdist(X).astype(self.dtype)
+        return self.exact_sqdist(X).astype(self.dtype)
 
-    def _sqdist(self, X: Floats) -> Doubles:
+    def exact_sqdist(self, X: Floats) -> Doubles:
+        """Squared distances that are not rounded to the type of the data."""
         return sqdist_from_products(self.sums.complement_at(X), self.energy)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        memberships: Floats = rule.memberships(self._sqdist(X)).astype(self.dtype)
+        memberships: Floats = rule.memberships(self.exact_sqdist(X)).astype(self.dtype)
         return memberships
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        preferred: NDArray[np.int32] = labels(rule, self._sqdist(X)).astype(np.int32)
+        preferred: NDArray[np.int32] = labels(rule, self.exact_sqdist(X)).astype(np.int32)
         return preferred
 
     def labels_and_memberships(
         self, rule: MembershipRule, X: Floats
     ) -> tuple[NDArray[np.int32], Floats]:
-        sqdist = self._sqdist(X)
+        sqdist = self.exact_sqdist(X)
         memberships: Floats = rule.memberships(sqdist).astype(self.dtype)
         return labels(rule, sqdist).astype(np.int32), memberships
 
     def objective(
         self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
     ) -> float:
-        sqdist = self._sqdist(X)
+        sqdist = self.exact_sqdist(X)
         values = rule.objective(rule.memberships(sqdist), sqdist)
         return float(values.sum() if sample_weight is None else values @ sample_weight)
 
@@ -415,6 +416,10 @@ class KernelSpace:
         """How much of the variance may be rounding, where distances are differences of kernels."""
         rounding = self.columns.distance_error
         return rounding / self.total_variance if self.total_variance > 0 else 0.0
+
+    def some_sqdist(self, prototypes: KernelPrototypes) -> Doubles:
+        """Squared distances of all rows to the prototypes; elsewhere those of a sample."""
+        return prototypes.training_sqdist
 
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
         """How many squared distances to the prototypes came out negative, beyond rounding."""

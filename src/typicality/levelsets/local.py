@@ -15,6 +15,7 @@ from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
 from typicality.levelsets.tree import Cut
+from typicality.plan import Plan
 
 SearchAmong = Callable[[Places], Any]
 
@@ -160,6 +161,14 @@ class ScaleTree:
         sizes, means = np.empty((2, *self.pairs.shape))
         merge_sides(self.pairs, self.heights, self.sample.counts, peaks, sizes, means)
         return Sides(peaks, sizes, means)
+
+    def plan(self, n_rows: int) -> Plan:
+        """How the tree was computed, of so many distinct rows."""
+        m, k = len(self.heights), self.kernel.n_neighbors
+        sample = "" if m == n_rows else f" of a sample of {m:,} rows"
+        how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
+        reason = f"{how}{sample}, which the scales chose together."
+        return Plan("local", 16 * m * (2 * k + 1), reason)
 
 
 def grow_trees(

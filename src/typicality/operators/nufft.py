@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -222,6 +222,12 @@ class _Pieces:
         return cls(n_rows, max(1, min(in_memory, int(_IN_TURN * affordable))), False, method, 0)
 
     @classmethod
+    def of_a_block(cls, grid: FourierGrid, n_rows: int) -> Self:
+        """Pieces of a block, each for one thread: the threads of finufft change last bits."""
+        pieces = cls.of(grid, n_rows)
+        return pieces if pieces.at_once else replace(pieces, n_pieces=1, at_once=True)
+
+    @classmethod
     def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
         """Pieces of points, which are independent: as many as there are threads, or more."""
         # The modes alone decide how finufft is called, else a point would follow its batch.
@@ -295,9 +301,12 @@ class _Transforms:
         step = 2 * max(1, _BYTES_OF_MODES // (slots * self.grid.n_bytes))
         for first in range(0, n_columns, step):
             batch = slice(first, min(first + step, n_columns))
-            yield batch, self._modes(weights[:, batch], scale[batch])
+            modes = self.sums(weights[:, batch], scale[batch])
+            self.grid.weigh(modes)
+            yield batch, modes
 
-    def _modes(self, weights: Floats, scale: Floats) -> Complex:
+    def sums(self, weights: Floats, scale: Floats) -> Complex:
+        """Sums of waves over the rows, two columns of weights each as real and imaginary part."""
         n_pairs, slots = -(-weights.shape[1] // 2), self.pieces.n_slots
         partial = np.zeros((slots, n_pairs, *self.grid.shape), complex)
 
@@ -308,9 +317,8 @@ class _Transforms:
                 partial[piece % slots, pair] += plan.execute(strengths)
 
         self._run(1, add)
-        modes: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
-        self.grid.weigh(modes)
-        return modes
+        sums: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
+        return sums
 
     def evaluate(self, modes: Complex, scale: Floats, sums: Floats) -> None:
         """The values of a Fourier series at the rows."""
@@ -403,6 +411,37 @@ class FourierExpansion:
             _fill(plan, self.modes, self.scale, sums, reached)
 
 
+def wave_sums(grid: FourierGrid, rows: Floats, weights: Floats) -> Complex:
+    r"""Sums of waves, :math:`\sum_r w_{rk} e^{-i \omega \cdot x_r}`, shape (c, \*grid.shape).
+
+    Those of two blocks of rows add up. They have the same bits for any number of threads.
+    """
+    pieces = _Pieces.of_a_block(grid, len(rows))
+    in_cache = pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
+    order = None if in_cache else _cell_order(grid, rows)
+    transforms = _Transforms(grid, pieces, rows, order, keep=False)
+    scale = _column_sums(weights)
+    sums = np.empty((weights.shape[1], *grid.shape), complex)
+    for first in range(0, weights.shape[1], 2):
+        pair = slice(first, first + 2)
+        (packed,) = transforms.sums(weights[:, pair], scale[pair])
+        # Weights are real: the sums of a wave and of the opposite one are conjugate.
+        opposite = np.conj(np.flip(packed))
+        parts = 0.5 * (packed + opposite), -0.5j * (packed - opposite)
+        for column, part in zip(range(first, len(sums))[:2], parts, strict=False):
+            sums[column] = scale[column] * part
+    return sums
+
+
+def expansion_of_waves(grid: FourierGrid, sums: Complex) -> FourierExpansion:
+    """Gaussian sums at any points, from sums of waves over rows whose weights sum to one."""
+    modes = sums[0::2].astype(complex)
+    modes[: len(sums) // 2] += 1j * sums[1::2]
+    grid.weigh(modes)
+    ones = np.ones(len(sums))
+    return FourierExpansion(grid, modes, ones, ones)
+
+
 def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
     n_features = rows.shape[1]
@@ -412,6 +451,7 @@ def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
     for axis in range(n_features):
         place = (rows[:, axis] - grid.low[axis]) * ((n_cells - 1) / width[axis])
         cell *= np.uint16(n_cells)
+        np.clip(place, 0.0, n_cells - 1.0, out=place)  # rows without weight may be outside
         cell += place.astype(np.uint16)
     order = np.argsort(cell, kind="stable")
     return order.astype(np.int32) if len(rows) < 2**31 else order
@@ -453,8 +493,13 @@ def _box(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
+    return roomy_grid(kernel, *_box(rows), rtol)
+
+
+def roomy_grid(kernel: Gaussian, low: Floats, high: Floats, rtol: float) -> FourierGrid:
+    """The grid for rows in a box and for points as far outside of it as the kernel reaches."""
     reach = kernel.support_radius(min(rtol, LARGEST_RTOL))
-    return FourierGrid.of(kernel, *_box(rows), rtol, reach=reach)
+    return FourierGrid.of(kernel, low, high, rtol, reach=reach)
 
 
 def _keeps_plans(pieces: _Pieces) -> bool:
@@ -476,6 +521,16 @@ def _memory(grid: FourierGrid, n_rows: int) -> int:
     return int(4 * n_rows + max(18 * n_rows, modes + at_once * (fine + of_a_piece)))
 
 
+def too_fine(grid: FourierGrid) -> str | None:
+    """Why double precision does not keep the promise of a grid, in one clause; None if it does."""
+    if grid.rounding <= grid.rtol / 4:
+        return None
+    return (
+        f"rtol={grid.rtol:.1g} is below the rounding of Fourier sums over "
+        f"{float(grid.period.max() / grid.sigma):.1g} widths of the kernel"
+    )
+
+
 def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -> str | None:
     """Why these sums cannot be computed this way, in one clause; None where they can.
 
@@ -494,11 +549,9 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
     if reason is not None:
         return reason
     grid = _roomy_grid(kernel, rows, rtol)
-    if grid.rounding > rtol / 4:
-        return (
-            f"rtol={rtol:.1g} is below the rounding of Fourier sums over "
-            f"{float(grid.period.max() / grid.sigma):.1g} widths of the kernel"
-        )
+    reason = too_fine(grid)
+    if reason is not None:
+        return reason
     allowed = memory_limit(memory)
     needed = _memory(grid, len(rows))
     if needed > allowed:

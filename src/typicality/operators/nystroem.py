@@ -27,9 +27,9 @@ SMALLEST_PROMISE = 1e-12  # rounding of a thousand columns comes to a tenth of i
 LARGEST_RANK = 4096  # the factor of 4096 landmarks takes seconds
 _STAGES = (2048, 16384)  # rows looked at before all are: most landmarks are found in a sample
 _ESTIMATE = 1024  # rows; the rank of these, of a half and of a quarter predicts that of all
-_NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
-_MOST_ROUNDS = 16  # of looking for rows that break the promise
-_MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
+NEW_CANDIDATES = 1024  # rows a round adds to the landmarks to choose from
+MOST_ROUNDS = 16  # of looking for rows that break the promise
+MARGIN = 0.5  # of the promise at the landmarks; rows between them are a little worse
 _HOPELESS = 0.8  # of a sample; if so large a share are landmarks, most other rows are too
 _ROWS_OF_A_BLOCK = 256
 _MOST_PARTS = 64  # of a product: sums over the rows of each are added in their order
@@ -135,7 +135,7 @@ class Nystroem(Operator):
 
     @one_blas_thread()
     def __init__(self, columns: KernelColumns, *, rtol: float, memory: int | None = None) -> None:
-        why = _plain_refusal(columns, rtol)
+        why = plain_refusal(columns, rtol)
         if why is not None:
             raise ValueError(_cannot(rtol, why))
         room = _Room.of(columns.n_training, memory)
@@ -146,7 +146,7 @@ class Nystroem(Operator):
         self.columns = columns
         self.landmarks = found.landmarks.index
         self.residual = found.residual
-        self.rtol = max(0.0, float(found.residual.max())) + _rounding(self.rank)
+        self.rtol = max(0.0, float(found.residual.max())) + rounding_of(self.rank)
         self._factor = found.coordinates
 
     @classmethod
@@ -156,7 +156,7 @@ class Nystroem(Operator):
         columns, rtol, memory = problem.columns, problem.tolerance.absolute, problem.memory
         on_sphere = isinstance(columns, KernelColumns) and columns.on_sphere
         why = problem.no_approximation if on_sphere else None
-        why = why or _plain_refusal(columns, rtol)
+        why = why or plain_refusal(columns, rtol)
         if why is not None:
             return why
         n_rows, n_features = problem.rows.shape
@@ -238,9 +238,9 @@ def estimated_rank(columns: KernelColumns, rtol: float) -> int:
     """
     n_rows = columns.n_training
     sample = evenly_spaced(n_rows, _ESTIMATE)
-    rank = float(_pivoted(columns, sample, _MARGIN * rtol).rank)
+    rank = float(_pivoted(columns, sample, MARGIN * rtol).rank)
     if len(sample) < n_rows:
-        before = [_pivoted(columns, sample[::step], _MARGIN * rtol).rank for step in (4, 2)]
+        before = [_pivoted(columns, sample[::step], MARGIN * rtol).rank for step in (4, 2)]
         earlier, power = np.diff(np.log2([*before, rank]))
         shrinking = min(1.0, power / earlier) if earlier > 0 else 1.0
         n_doublings = int(np.log2(n_rows / len(sample))) + 1
@@ -275,7 +275,7 @@ class _Room(NamedTuple):
     def of(cls, n_rows: int, memory: int | None) -> Self:
         limit = memory_limit(memory)
         pivoted = math.isqrt(limit // _BYTES_OF_A_PAIR)
-        candidates = min(_NEW_CANDIDATES, pivoted // 2)
+        candidates = min(NEW_CANDIDATES, pivoted // 2)
         of_rows, of_a_landmark = _n_bytes(n_rows)
         fits = (limit - of_rows) // of_a_landmark
         rank = max(0, min(n_rows, LARGEST_RANK, fits, pivoted - candidates))
@@ -298,7 +298,7 @@ def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor
     n_rows = columns.n_training
     sizes = [*(size for size in _STAGES if size < n_rows), n_rows]
     sample = evenly_spaced(n_rows, min(sizes[0], 2 * room.candidates))
-    landmarks = _pivoted(columns, sample, _MARGIN * rtol)
+    landmarks = _pivoted(columns, sample, MARGIN * rtol)
     if landmarks.rank > _HOPELESS * len(sample) and _HOPELESS * n_rows > room.rank:
         return None
     for size in sizes:
@@ -309,6 +309,27 @@ def _find_landmarks(columns: KernelColumns, rtol: float, room: _Room) -> _Factor
     return factor
 
 
+def landmarks_of(columns: KernelColumns, rtol: float) -> _Landmarks | None:
+    """Landmarks that keep the promise for the training rows; None where that takes too many."""
+    found = _find_landmarks(columns, rtol, _Room.of(columns.n_training, None))
+    return None if found is None else found.landmarks
+
+
+def pivoted(candidates: KernelColumns, rtol: float) -> _Landmarks:
+    """Landmarks among the training rows, which keep half of the promise for these."""
+    return _pivoted(candidates, np.arange(candidates.n_training), MARGIN * rtol)
+
+
+def residuals(columns: KernelColumns, landmarks: _Landmarks) -> Doubles:
+    """Squared distances of the mapped training rows from the span of landmarks."""
+    residual = np.empty(columns.n_training)
+    for start in range(0, len(residual), _ROWS_OF_A_BLOCK):
+        some = np.arange(start, min(start + _ROWS_OF_A_BLOCK, len(residual)))
+        coordinates = landmarks.coordinates(columns, some)
+        residual[some] = 1.0 - np.einsum("ij,ij->i", coordinates, coordinates)
+    return residual
+
+
 def _covering(
     columns: KernelColumns, landmarks: _Landmarks, looked_at: Places, rtol: float, room: _Room
 ) -> _Factor | None:
@@ -317,18 +338,18 @@ def _covering(
     Rows that break the promise become candidates, and pivoting restarts with the landmarks and
     these: in the order of falling pivots rounding errors do not grow.
     """
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         if landmarks.rank > room.rank:
             return None
         coordinates = landmarks.coordinates(columns, looked_at)
         residual = np.asarray(1.0 - np.einsum("ij,ij->i", coordinates, coordinates))
-        if residual.max() + _rounding(landmarks.rank) <= rtol:
+        if residual.max() + rounding_of(landmarks.rank) <= rtol:
             return _Factor(landmarks, coordinates, residual)
         del coordinates  # the next ones need the room
-        worst = np.argsort(-residual, kind="stable")[: np.sum(residual > _MARGIN * rtol)]
+        worst = np.argsort(-residual, kind="stable")[: np.sum(residual > MARGIN * rtol)]
         added = looked_at[worst[evenly_spaced(len(worst), room.candidates)]]
         candidates = np.concatenate([landmarks.index, added])
-        landmarks = _pivoted(columns, candidates, _MARGIN * rtol)
+        landmarks = _pivoted(columns, candidates, MARGIN * rtol)
     return None
 
 
@@ -342,7 +363,7 @@ def _pivoted(columns: KernelColumns, candidates: Places, tolerance: float) -> _L
     return _Landmarks(candidates[chosen], rows[chosen], np.tril(triangle[:rank, :rank]))
 
 
-def _rounding(rank: int) -> float:
+def rounding_of(rank: int) -> float:
     """How far an entry of the product of the factors may be off by rounding alone.
 
     Complete pivoting keeps it at a few units of the last place; the root is that of a sum of as
@@ -351,7 +372,7 @@ def _rounding(rank: int) -> float:
     return 4.0 * float(np.finfo(np.float64).eps) * (16.0 + float(np.sqrt(rank)))
 
 
-def _plain_refusal(columns: Columns, rtol: float) -> str | None:
+def plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         return f"landmarks are for kernels of a distance ({', '.join(DISTANCE_KERNELS)})"

@@ -35,6 +35,7 @@ from typicality.persistence._schema import (
     parameters_of,
 )
 from typicality.persistence._scikit_learn import NOT_SAVED
+from typicality.rows import is_dask
 
 _DEEPEST = 8  # lists in lists of a parameter
 # Objects in objects. Code that walks a model, as `repr` does, visits shared ones again each time.
@@ -98,7 +99,12 @@ class Writer:
         name = type(model).__name__
         parameters = model.get_params(deep=False)
         state = {key: value for key, value in vars(model).items() if key not in _LEFT_OUT}
-        attributes = {key: value for key, value in state.items() if key not in parameters}
+        # Dask arrays are values of training rows, which are where the rows are.
+        attributes = {
+            key: value
+            for key, value in state.items()
+            if key not in parameters and not is_dask(value)
+        }
         known = attributes_of(name)
         unknown = next((key for key in attributes if key not in known), None)
         if unknown is not None:

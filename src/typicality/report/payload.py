@@ -350,6 +350,11 @@ def _check_reportable(model: Any) -> None:
 
 def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
     """The rows that a tree was grown from; some of them are looked at."""
+    if not hasattr(model, "weights_"):
+        raise ValueError(
+            "The model was fitted on rows that are read block by block, and its tree knows a "
+            "sample of them. For a report, fit the model to an array of rows, e.g. to a sample."
+        )
     if not _are_training_rows(model, X):
         raise ValueError(
             f"X has {n_rows} rows and is not what the model was fitted on "

@@ -9,7 +9,8 @@ from typicality.rows.base import Block, Rows, TreeSum, count_distinct_rows, row_
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
-from typicality.rows.opening import as_rows, is_blockwise
+from typicality.rows.histogram import Histogram, histogram, quantile
+from typicality.rows.opening import as_rows, is_blockwise, is_dask
 
 __all__ = [
     "LARGEST_SAMPLE",
@@ -18,12 +19,16 @@ __all__ = [
     "DistinctRows",
     "Features",
     "FileRows",
+    "Histogram",
     "Rows",
     "TreeSum",
     "as_rows",
     "content_hash",
     "count_distinct_rows",
+    "histogram",
     "is_blockwise",
+    "is_dask",
     "open_rows",
+    "quantile",
     "row_blocks",
 ]

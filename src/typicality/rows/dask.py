@@ -56,7 +56,7 @@ class DaskRows(Rows):
         return total[0]
 
     def map(self, function: Callable[[Block], Any]) -> Any:
-        example = np.asarray(function(Block(np.zeros((1, self.n_features), self.dtype), None, 0)))
+        example = np.asarray(function(Block(np.ones((1, self.n_features), self.dtype), None, 0)))
         shape = example.shape[1:]
         arrays = [
             _dask.array.from_delayed(result, (length, *shape), example.dtype)

@@ -104,3 +104,53 @@ class ByMemberships:
         following, _, objective = self.step(state)
         residual = float(change.sum() if weight is None else change @ weight)
         return WatchedState(following.prototypes, following.rule, memberships), residual, objective
+
+
+@dataclass(frozen=True, eq=False)
+class FollowedState(ClusterState[Any]):
+    """A state with the one that its prototypes were made from; None at the mean of all rows.
+
+    Parameters
+    ----------
+    mass : float
+        The sum of the weights that made the prototype.
+    """
+
+    mass: float
+    before: ClusterState[Any] | None = None
+
+
+@dataclass(frozen=True)
+class ByChange:
+    r"""A step of one cluster of rows that are read block by block, and its residual, in one pass.
+
+    The residual is the change of the memberships, or a bound of the change of the weights that
+    exceeds it by a factor of 2 at the most: with mass m,
+
+    .. math:: \sum_h \Big| \frac{u_h}{m} - \frac{u_h'}{m'} \Big| \le
+        \frac{1}{m} \sum_h |u_h - u_h'| + \Big| \frac{m'}{m} - 1 \Big|.
+
+    Parameters
+    ----------
+    geometry : BlockSpace
+        The space of the rows.
+    spread : SpreadUpdate
+        How the spread follows.
+    by_weights : bool
+        Whether the residual is that of the weights.
+    """
+
+    geometry: Any
+    spread: SpreadUpdate
+    by_weights: bool
+
+    def __call__(self, state: FollowedState) -> tuple[FollowedState, float, float]:
+        before = None if state.before is None else (state.before.rule, state.before.prototypes)
+        sweep, change = self.geometry.compared_sweep(state.rule, state.prototypes, before)
+        rule, prototypes = self.spread.update(state.rule, sweep)
+        mass = float(sweep.mass[0])
+        residual = change
+        if self.by_weights and mass > 0:
+            residual = change / mass + abs(state.mass / mass - 1.0)
+        made_by = ClusterState(state.prototypes, state.rule)
+        return FollowedState(prototypes, rule, mass, made_by), residual, sweep.objective

@@ -1,0 +1,202 @@
+"""OneClusterPCM on rows that are read block by block: thresholds and p-values from folds."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from typicality._typing import Doubles
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._density import density_attributes, first_spread, warn_about_density
+from typicality.cluster._p_values import TIED
+from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
+from typicality.cluster._warnings import (
+    require_finite,
+    warn_about_features,
+    warn_about_vanished_spread,
+)
+from typicality.geometry.block_space import BlockPrototypes, BlockSpace
+from typicality.geometry.calibration import Calibration, false_alarm_interval
+from typicality.geometry.kernel_space import ExpandedPrototypes
+from typicality.geometry.scores import CompressedScores
+from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1996
+from typicality.membership.spread import smallest_spread, spread_update
+from typicality.operators.bases import Basis
+from typicality.rows import Block, Rows, histogram, quantile
+from typicality.solve.picard import PicardResult, Status
+from typicality.solve.step import ByChange, FollowedState
+
+_WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
+
+
+def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: float) -> None:
+    """Set all fitted attributes of an OneClusterPCM but `weights_`, which has no place to be."""
+    if estimator.calibration == "split":
+        raise ValueError(
+            "calibration='split' draws half of the rows at random and needs all rows in memory. "
+            "Use calibration='leave-one-out'."
+        )
+    opened = open_space(
+        estimator.kernel,
+        estimator.sigma,
+        rows,
+        None,
+        novelty=estimator.novelty,
+        explicit=False,
+        sums=SumOptions.of(estimator),
+    )
+    space: Any = opened.space
+    if space.total_variance > 0:
+        warn_about_features(opened, estimator)
+    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate))
+    result = _solve(estimator, space, callbacks)
+    state: Any = result.state
+    estimator._set(
+        **_for_prediction(state, opened, rate),
+        **density_attributes(opened, result),
+    )
+    mean, rule = estimator._left_out.mean, state.rule
+    estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])
+    warn_about_density(estimator, space, result)
+    if estimator.eta_update == "each_step":
+        smallest = smallest_spread(space.total_variance)
+        warn_about_vanished_spread(np.array([estimator.eta_]), smallest)
+
+
+def _solve(estimator: Any, space: BlockSpace, callbacks: FitCallbacks) -> PicardResult[Any]:
+    """Iterate from the mean of all rows; with uniform weights that mean is the result."""
+    variance = space.total_variance
+    rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
+    state = FollowedState(space.mean, rule, space.total_weight)
+    if estimator.weights == "uniform":
+        objective, _ = space.objective_and_mass(rule, space.mean)
+        return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
+    update = spread_update(estimator.eta_update, gamma=estimator.gamma, total_variance=variance)
+    step = ByChange(space, update, estimator.criterion == "weights")
+    result = callbacks.run(step, state)
+    require_finite(result)
+    return result
+
+
+def _for_prediction(state: Any, opened: OpenSpace, rate: float) -> dict[str, Any]:
+    """All that prediction needs, in five passes or six."""
+    space: Any = opened.space
+    rows: Rows = space.rows
+    made_by = None if state.before is None else (state.before.rule, state.before.prototypes)
+    mean = _refined(space, made_by)
+    left_out = _LeftOut.of(rows, mean, made_by, state.mass)
+    counted = histogram(rows, left_out.lower_bounds)
+    offset = quantile(rows, left_out.scores, rate)
+    copies = counted.weight / counted.unit
+    return {
+        "_rule": state.rule,
+        "_reader": opened.reader,
+        "_left_out": CompressedScores(mean.for_prediction()),
+        "_calibration": Calibration(counted.lower_ends, copies, True),
+        "eta_": float(state.rule.eta[0]),
+        # A row on the threshold is typical, however its score was rounded.
+        "offset_": offset - TIED * max(1.0, abs(offset)),
+        "false_alarm_interval_": false_alarm_interval(rate, copies),
+    }
+
+
+def _refined(
+    space: BlockSpace, made_by: tuple[MembershipRule, BlockPrototypes] | None
+) -> BlockPrototypes:
+    """The mean with the same weights in a basis with a finer promise: scores are small sums."""
+    basis: Basis = space.basis.finer(space.rows)
+    fine = BlockSpace(space.kernel, space.rows, basis)
+    if made_by is None:
+        return space.mean if basis is space.basis else fine.mean
+    pull = _Pull.of(made_by)
+    return fine.means(lambda block: pull(block)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class _Pull:
+    """The weight of rows in the mean before it is divided by their sum; 1 for uniform weights."""
+
+    rule: MembershipRule | None
+    prototypes: ExpandedPrototypes | None
+
+    @classmethod
+    def of(cls, made_by: tuple[MembershipRule, BlockPrototypes] | None) -> "_Pull":
+        if made_by is None:
+            return cls(None, None)
+        return cls(made_by[0], made_by[1].for_prediction())
+
+    def __call__(self, block: Block) -> Doubles:
+        if self.rule is None or self.prototypes is None:
+            return np.ones(len(block.X))
+        pull: Doubles = self.rule.weights(
+            self.rule.memberships(self.prototypes.exact_sqdist(block.X))
+        )
+        return pull[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    r"""Scores of the training rows, each without one copy of itself.
+
+    .. math:: s(x_h) = \frac{\sum_r w_r K(x_h, x_r) - w}{1 - w}
+
+    with w the weight of one copy of the row, as in
+    :class:`~typicality.geometry.scores.LeaveOneOut`. Sums below the promise count as the promise.
+
+    Parameters
+    ----------
+    mean : ExpandedPrototypes
+        The mean.
+    rtol : float
+        The promise of its sums at the training rows.
+    pull : _Pull
+        The weights of rows.
+    unit : float
+        The weight of one copy of a row whose pull is 1.
+    """
+
+    mean: ExpandedPrototypes
+    rtol: float
+    pull: _Pull
+    unit: float
+
+    @classmethod
+    def of(cls, rows: Rows, mean: BlockPrototypes, made_by: Any, mass: float) -> "_LeftOut":
+        largest = 1.0
+        if rows.weighted:
+            largest = rows.fold(_Largest.of).weight
+        unit = min(1.0, largest) / mass
+        return cls(mean.for_prediction(), mean.basis.rtol, _Pull.of(made_by), unit)
+
+    def scores(self, block: Block) -> Doubles:
+        """As `score_samples` gives them, without one copy of a row."""
+        sums, own = self._sums(block)
+        # Where nothing would be left, nothing is left out.
+        own[own >= _WHOLE_WEIGHT] = 0.0
+        promise = self.mean.sums.rtol
+        return np.asarray(np.log(np.maximum(sums - own, promise)) - np.log1p(-own))
+
+    def lower_bounds(self, block: Block) -> Doubles:
+        """Of the logarithms of sums over the other rows, which p-values compare with."""
+        sums, own = self._sums(block)
+        with np.errstate(divide="ignore"):  # a sum that may be nothing
+            return np.asarray(np.log(np.maximum(sums - own - self.rtol, 0.0)))
+
+    def _sums(self, block: Block) -> tuple[Doubles, Doubles]:
+        sums = np.asarray(self.mean.sums.at(block.X)[:, 0], dtype=np.float64)
+        return sums, np.minimum(self.unit * self.pull(block), 1.0)
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """The largest weight; the larger one is the sum of two."""
+
+    weight: float
+
+    @classmethod
+    def of(cls, block: Block) -> "_Largest":
+        return cls(1.0 if block.weight is None else float(block.weight.max()))
+
+    def __add__(self, other: "_Largest") -> "_Largest":
+        return max(self, other, key=lambda one: one.weight)

@@ -1,0 +1,148 @@
+"""Exact quantiles of a number for each row, by histograms that refine; no number is gathered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._typing import Doubles
+from typicality.rows.base import Block, Rows
+
+Keys = NDArray[np.uint64]
+ValueOfBlock = Callable[[Block], Doubles]
+
+_BITS = 24  # of 64: sign, exponent and twelve binary digits of a number
+_SIGN = np.uint64(1 << 63)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How much weight the values in each bin have; histograms of two sets of rows add up.
+
+    A bin holds the values that begin with the same bits, so its width is relative to the value.
+
+    Parameters
+    ----------
+    keys : array of shape (m,), uint64
+        The first bits of the values of each bin that is not empty, in rising order of the values.
+    weight : array of shape (m,), float64
+        The weight in each bin; the number of values where rows have no weights.
+    n_bits : int
+        How many of the 64 bits of a value make a key.
+    n_values : int
+        The number of values of positive weight.
+    """
+
+    keys: Keys
+    weight: Doubles
+    n_bits: int
+    n_values: int
+
+    @classmethod
+    def of(
+        cls,
+        values: Doubles,
+        weight: NDArray[np.floating] | None,
+        n_bits: int = _BITS,
+        *,
+        within: "tuple[Keys, int] | None" = None,
+    ) -> Self:
+        """Count values; only those in some bins of a coarser histogram, where these are given."""
+        keys = _ordered_bits(values)
+        counted = np.ones(len(keys), bool) if weight is None else weight > 0
+        if within is not None:
+            bins, coarse = within
+            counted &= np.isin(keys >> np.uint64(64 - coarse), bins)
+        weights = None if weight is None else weight[counted].astype(np.float64)
+        found, place = np.unique(keys[counted] >> np.uint64(64 - n_bits), return_inverse=True)
+        total = np.bincount(place, weights, minlength=len(found)).astype(np.float64)
+        return cls(found, total, n_bits, int(np.count_nonzero(counted)))
+
+    def __add__(self, other: Self) -> Self:
+        keys = np.union1d(self.keys, other.keys)
+        weight = np.zeros(len(keys))
+        for one in (self, other):
+            weight[np.searchsorted(keys, one.keys)] += one.weight
+        return type(self)(keys, weight, self.n_bits, self.n_values + other.n_values)
+
+    @property
+    def lower_ends(self) -> Doubles:
+        """The smallest value that each bin can hold."""
+        ends = _values_of(self.keys << np.uint64(64 - self.n_bits))
+        return np.where(np.isnan(ends), -np.inf, ends)  # nothing else is in the bin of -inf
+
+    @property
+    def unit(self) -> float:
+        """What counts as one row: 1, or the mean of the positive weights where that is less."""
+        return min(1.0, float(self.weight.sum()) / max(self.n_values, 1))
+
+
+def histogram(rows: Rows, value_of_block: ValueOfBlock) -> Histogram:
+    """The histogram of a number for each row, in bins of a relative width of 1 / 4096. One fold."""
+    return rows.fold(lambda block: Histogram.of(value_of_block(block), block.weight))
+
+
+def quantile(
+    rows: Rows, value_of_block: ValueOfBlock, rate: float, *, counted: Histogram | None = None
+) -> float:
+    """The exact quantile of a number for each row, as `weighted_quantile` has it.
+
+    The value at position (n + 1) rate lies in one bin of a histogram, or between two. Only the
+    values in these bins are counted in the next fold, in bins that are 2^24 times as fine. Three
+    folds find the value to the last bit, in memory that does not depend on the number of rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows; those of weight zero take no part.
+    value_of_block : callable
+        `value_of_block(block)` returns a number for each row of a block, none of them NaN.
+    rate : float
+        Between 0 and 1.
+    counted : Histogram, optional
+        What :func:`histogram` returned for these values: it spares a fold.
+    """
+    found = histogram(rows, value_of_block) if counted is None else counted
+    unit, total = found.unit, float(found.weight.sum()) / found.unit
+    position = min(max(rate * (total + 1.0) - 1.0, 0.0), max(total - 1.0, 0.0))
+    ends = [np.floor(position), np.ceil(position)]
+    below = 0.0  # the weight below the bins that are looked at
+    while True:
+        upto = below + found.weight.cumsum()
+        reached = upto / unit * (1.0 - 1e-12)  # a sum of fractions may end above a whole number
+        at = np.minimum(np.searchsorted(reached, ends, side="right"), len(upto) - 1)
+        if found.n_bits == 64:
+            break
+        # Both bins, or the one: no value lies between them, so weights go on from the first.
+        below = float(upto[at[0]] - found.weight[at[0]])
+        count = _Finer(value_of_block, found.keys[np.unique(at)], found.n_bits)
+        found = rows.fold(count)
+    low, high = _values_of(found.keys[at])
+    share = position - ends[0]
+    return float(low + share * (high - low)) if share > 0 and low < high else float(low)
+
+
+@dataclass(frozen=True, eq=False)
+class _Finer:
+    """Counts the values of a block that lie in some bins, in bins that are finer."""
+
+    value_of_block: ValueOfBlock
+    keys: Keys
+    n_bits: int
+
+    def __call__(self, block: Block) -> Histogram:
+        values = self.value_of_block(block)
+        n_bits = min(64, self.n_bits + _BITS)
+        return Histogram.of(values, block.weight, n_bits, within=(self.keys, self.n_bits))
+
+
+def _ordered_bits(values: Doubles) -> Keys:
+    """Whole numbers in the order of the values."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _values_of(keys: Keys) -> Doubles:
+    return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
