@@ -28,6 +28,7 @@ LAYERS = [
         "_estimators",
         "_files",
         "_quantiles",
+        "_tensors",
         "_words",
         "datasets",
         "plan",

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._tensors import tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
@@ -22,7 +23,7 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, like_rows
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, check_kernel, open_space
 from typicality.cluster._warnings import (
@@ -288,6 +289,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         _check_parameters(self)
         return self._fit(X, sample_weight)
 
+    @like_rows
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows below the cut.
 
@@ -308,6 +310,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
 
+    @like_rows
     def predict_memberships(self, X: ArrayLike) -> Floats:
         r"""How well each row is connected to each cluster, from 0 to 1.
 
@@ -334,6 +337,7 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         memberships: Floats = self._regions.memberships(self._cut, rows)
         return memberships.astype(self.typicality_.dtype, copy=False)
 
+    @like_rows
     def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, by the formula of the paper.
 
@@ -378,7 +382,8 @@ class AlphaCutClustering(CallbackSupportMixin, ClusterMixin, KernelEstimator):
         check_is_fitted(self)
         cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
-        return labels
+        home = self._home
+        return labels if home is None else tensor_of(labels, home)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,7 +20,7 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, like_rows
 from typicality.cluster._readers import Coordinates
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
@@ -260,6 +260,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         """
         return self._fit(X, sample_weight)
 
+    @like_rows
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The typicality of each row, by the formula of the paper.
 
@@ -284,6 +285,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
         return typicality
 
+    @like_rows
     def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
 
@@ -309,6 +311,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 
+    @like_rows
     def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         """The score minus `offset_`: negative for outliers.
 
@@ -326,6 +329,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
         return decisions
 
+    @like_rows
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
         """+1 for rows that are typical, -1 for outliers.
 
@@ -342,6 +346,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         """
         return np.where(self.decision_function(X, diag=diag) < 0, -1, 1)
 
+    @like_rows
     def p_values(
         self, X: ArrayLike, method: str = "loo", *, diag: ArrayLike | None = None
     ) -> Doubles:
@@ -439,6 +444,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
             self._calibration = Calibration(scores.reference(), scores.known.copies, True)
         return self._calibration
 
+    @like_rows
     def outliers_at(
         self,
         X: ArrayLike,
@@ -474,6 +480,7 @@ class OneClusterPCM(CallbackSupportMixin, OutlierMixin, KernelEstimator):
         """
         return self._discoveries(self.p_values(X, diag=diag), fdr, method)
 
+    @like_rows
     def explain(self, X: ArrayLike) -> Reasons:
         """In which features rows are unusual, and by how much.
 
