@@ -100,9 +100,9 @@ def test_model_must_not_see_its_tensor_change(rows):
 @pytest.mark.parametrize("method", ["predict", "score_samples", "p_values"])
 def test_predicting_with_another_kind_of_rows_is_refused(method, rows):
     X = torch.as_tensor(rows)
-    with pytest.raises(ValueError, match="array.*tensor on cpu"):
+    with pytest.raises(ValueError, match=r"array.*tensor on cpu"):
         getattr(OneClusterPCM().fit(X), method)(rows)
-    with pytest.raises(ValueError, match="tensor on cpu.*array"):
+    with pytest.raises(ValueError, match=r"tensor on cpu.*array"):
         getattr(OneClusterPCM().fit(rows), method)(X)
 
 

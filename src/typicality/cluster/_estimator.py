@@ -132,7 +132,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         home = device_of(X)
         X, sample_weight = array_of(X), array_of(sample_weight)
         if home not in (None, "cpu"):
-            vars(model)["_device"] = home  # where sums are computed
+            model.__dict__["_device"] = home  # where sums are computed
         weight = None
         if is_blockwise(X):
             rows: Any = check_blocks(
@@ -144,7 +144,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         callbacks = FitCallbacks(self, model, X, sample_weight)
         with np.errstate(under="ignore"):  # whatever the user has set: to vanish is no error
             model._learn(rows, weight, callbacks)
-        vars(model).pop("_device", None)
+        model.__dict__.pop("_device", None)
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
         if home is not None:  # what users see lives where X lives

@@ -45,7 +45,9 @@ class Layout(NamedTuple):
     double : bool
         Whether in double precision; else in single precision.
     block : int
-        Rows and columns of a tile.
+        Rows of a tile.
+    columns : int
+        Columns of a tile.
     warps : int
         Warps of a program.
     """
@@ -53,17 +55,18 @@ class Layout(NamedTuple):
     mode: int
     double: bool
     block: int
+    columns: int
     warps: int
 
     @classmethod
     def of(cls, n_features: int, *, double: bool) -> "Layout":
         if double:
-            return cls(DIRECT, True, 64, 4)
+            return cls(DIRECT, True, 64, 64, 4)
         if n_features <= _PACKED_FEATURES:
-            return cls(PACKED, False, 64, 2)
+            return cls(PACKED, False, 64, 64, 1)
         if n_features <= _SPLIT_FEATURES:
-            return cls(SPLIT, False, 128, 4)
-        return cls(DIRECT, False, 64, 2)
+            return cls(SPLIT, False, 128, 128, 4)
+        return cls(DIRECT, False, 64, 64, 2)
 
 
 class _Rows(NamedTuple):
@@ -93,16 +96,16 @@ def _arranged(points: "Tensor", layout: Layout) -> _Rows:
         return _Rows(z, z, z, z, z, z, d, length)
     high, low = _halves(padded, 2)
     negative = -0.5 * (high.double() + low.double()).square().sum(dim=1, keepdim=True)
-    norms, ones = _halves(negative, 3), [torch.ones_like(high[:, :1])] * 3
     if layout.mode == PACKED:
+        norms, ones = _halves(negative, 3), [torch.ones_like(high[:, :1])] * 3
         width = _power_of_two(max(3 * d + 6, 16))
         a = _side_by_side([high, high, low, *norms, *ones], width)
         b = _side_by_side([high, low, high, *ones, *norms], width)
         return _Rows(a, a, a, b, b, b, width, length)
     width = _power_of_two(max(d, 16))
     high, low = _side_by_side([high], width), _side_by_side([low], width)
-    a_norm, b_norm = (_side_by_side(two, 16) for two in ([*norms, *ones], [*ones, *norms]))
-    return _Rows(high, low, a_norm, high, low, b_norm, width, length)
+    norm = -negative[:, 0].float()
+    return _Rows(high, low, norm, high, low, norm, width, length)
 
 
 def _halves(values: "Tensor", n_parts: int) -> list["Tensor"]:
@@ -121,13 +124,16 @@ def _side_by_side(parts: list["Tensor"], width: int) -> "Tensor":
     return torch.nn.functional.pad(together, (0, width - together.shape[1])).contiguous()
 
 
-def _relative_error(reach: "Tensor", sums: "Tensor", layout: Layout, n_features: int) -> "Tensor":
+def _relative_error(
+    reach: "Tensor", sums: "Tensor", largest: "Tensor", layout: Layout, n_features: int
+) -> "Tensor":
     r"""A bound for the rounding error of sums of positive terms, relative to the sums.
 
     Rows at a distance r from the middle have neighbours within r + 1.5, as a rule. Their scalar
-    products are off by a few units of (r + 1.5)^2, more with more features; differences by a few
-    units of r sqrt(E), where the exponents that matter are up to E = 3 - log2(sum). The constants
-    are twice the largest that were measured, or more.
+    products are off by A (r + 1.5)^2 units, more with more features. A is 14 for a single term; the
+    errors of the terms average out to 2, and a sum s has at least s / w terms, where w is the
+    largest weight. Differences are off by r sqrt(E) units, where the exponents that matter are up
+    to E = 3 - log2(s). The constants are the largest that were measured, and a margin.
     """
     if layout.double:
         return 1e-14 * (4.0 + _exponents(sums)) * (1.0 + reach)
@@ -135,7 +141,8 @@ def _relative_error(reach: "Tensor", sums: "Tensor", layout: Layout, n_features:
         exponent = _exponents(sums)
         off = (2.0 * exponent).sqrt() * reach + 0.5 * (n_features + 6) * exponent
     else:
-        off = 2.5 * (1.0 + n_features / 32) * (reach + 1.5).square()
+        few = (sums / largest).clamp(min=1.0).rsqrt()
+        off = (2.0 + 12.0 * few) * (1.0 + n_features / 32) * (reach + 1.5).square()
     return _UNIT * (math.log(2.0) * off + 8.0)
 
 
@@ -174,7 +181,7 @@ class GaussianRows:
         layout = Layout.of(self.n_features, double=double)
         if layout.mode == DIRECT:
             return layout
-        return Layout(DIRECT, False, 64, 2) if self._farthest > _FARTHEST else layout
+        return Layout(DIRECT, False, 64, 64, 2) if self._farthest > _FARTHEST else layout
 
     @cached_property
     def _farthest(self) -> float:
@@ -202,7 +209,7 @@ class GaussianRows:
             sum_pairs[n_blocks, n_parts](
                 rows.a, rows.a_low, rows.a_norm, rows.b, rows.b_low, rows.b_norm,
                 _padded(some, rows.length, layout), sums, rows.length, n_blocks, _FIXED_POINT,
-                MODE=layout.mode, D=rows.width, B=layout.block,
+                MODE=layout.mode, D=rows.width, B=layout.block, BN=layout.columns,
                 C=c, CP=_power_of_two(c), STEPS=_STEPS, num_warps=layout.warps,
             )  # fmt: skip
             out[:, first : first + c] = sums[:, :n].T.double() / _FIXED_POINT
@@ -236,8 +243,8 @@ class GaussianRows:
             points.a, points.a_low, points.a_norm, points.length,
             rows.b, rows.b_low, rows.b_norm, _padded(weights, rows.length, layout),
             rows.length, sums,
-            MODE=layout.mode, D=rows.width, BM=layout.block, BN=layout.block,
-            C=c, CP=_power_of_two(c), STEPS=_ROWS_OF_A_RANGE // layout.block,
+            MODE=layout.mode, D=rows.width, BM=layout.block, BN=layout.columns,
+            C=c, CP=_power_of_two(c), STEPS=_ROWS_OF_A_RANGE // layout.columns,
             num_warps=layout.warps,
         )  # fmt: skip
         total = sums[0].clone()
@@ -271,7 +278,8 @@ class GaussianRows:
             far = (reach > _FARTHEST) & (layout.mode != DIRECT)
             sums = self.at(torch.where(far, 0.0, points), columns, layout)
         size = sums[:, c:] if signed else sums
-        relative = _relative_error(reach, size, layout, self.n_features)
+        largest = unit.abs().amax(dim=0).clamp(min=1e-300)
+        relative = _relative_error(reach, size, largest, layout, self.n_features)
         doubtful = relative * size > rtol
         if points is not None:
             doubtful |= far | ((relative > _RELATIVE) & (size > _UNDERFLOW))

@@ -143,31 +143,59 @@ class TorchSums:
     def _gather(self, points: Floats, *, complement: bool) -> Doubles:
         import torch
 
-        step = block_rows(self.columns.n_training, self.device)
-        out = np.empty((len(points), self.weights.shape[1]))
-        log: Any = log_profile(self.columns.kernel_function)
-        block = torch.zeros((self._rows.shape[0], step), dtype=torch.float64, device=self.device)
-        for start in range(0, len(points), step):
-            some = points[start : start + step]
-            block[:, : len(some)] = on_device(some.T, self.device)
-            values = log(self._distances(block))
-            values = values.expm1_().neg_() if complement else values.exp_()
-            sums = [(values * column).sum(dim=1) for column in self._weights]
-            out[start : start + step] = torch.stack(sums, dim=1)[: len(some)].cpu().numpy()
-        return out
+        def sums(log_kernel: "Tensor") -> "Tensor":
+            values = log_kernel.expm1_().neg_() if complement else log_kernel.exp_()
+            return torch.stack([(values * w).sum(dim=1) for w in self._weights], dim=1)
 
-    def _distances(self, points: "Tensor") -> "Tensor":
-        """Distances by the metric of the kernel, from differences: none loses digits."""
-        total = points.new_zeros((points.shape[1], self._rows.shape[1]))
-        absolute = self.columns.kernel_function.metric == "cityblock"
-        for point, row in zip(points, self._rows, strict=True):
-            difference = point[:, None] - row
-            total += difference.abs_() if absolute else difference.square_()
-        return total
+        return over_blocks(sums, points, self._rows, self.columns.kernel_function)
+
+
+def over_blocks(
+    function: "Callable[[Tensor], Tensor]", points: Floats, rows: "Tensor", kernel: Any
+) -> Doubles:
+    """A function of the logarithms of kernel values, shape (k, n), for k points at a time.
+
+    The function may change its argument. All blocks have the same shape: torch may add up a row in
+    another order where there are fewer.
+
+    Parameters
+    ----------
+    function : callable
+        Returns one row for each point.
+    points : array of shape (m, d)
+        The points.
+    rows : Tensor of shape (d, n), float64
+        The training rows, feature by feature, on the device.
+    kernel : Kernel
+        A kernel with a `log_profile` here.
+    """
+    import torch
+
+    d, n = rows.shape
+    device = str(rows.device)
+    step = block_rows(n, device)
+    log: Any = log_profile(kernel)
+    block = torch.zeros((d, step), dtype=torch.float64, device=device)
+    results = []
+    for start in range(0, max(len(points), 1), step):
+        some = points[start : start + step]
+        block[:, : len(some)] = on_device(some.T, device)
+        values = function(log(distances(block, rows, kernel.metric)))
+        results.append(values[: len(some)].cpu().numpy())
+    return np.concatenate(results)
+
+
+def distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
+    """Distances by the metric of a kernel, from differences, so that none loses digits."""
+    total = points.new_zeros((points.shape[1], rows.shape[1]))
+    for point, row in zip(points, rows, strict=True):
+        difference = point[:, None] - row
+        total += difference.abs_() if metric == "cityblock" else difference.square_()
+    return total
 
 
 def on_device(array: Floats, device: str) -> "Tensor":
-    """An array of NumPy as a tensor of float64."""
+    """An array of NumPy as a tensor of float64; on a CPU it may share the memory."""
     import torch
 
     return torch.as_tensor(np.ascontiguousarray(array)).to(device).double()

@@ -9,24 +9,35 @@ fixed point, because whole numbers add up to the same bits in any order.
 import triton
 import triton.language as tl
 
-DIRECT, PACKED, SPLIT = 0, 1, 2  # how exponents are computed
-_DIRECT, _SPLIT = tl.constexpr(DIRECT), tl.constexpr(SPLIT)
+_DIRECT, _PACKED, _SPLIT = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 _ONE_INSTRUCTION = tl.constexpr(not triton.knobs.runtime.interpret)
 _LOG_2 = tl.constexpr(0.6931471805599453)
 
 
 @triton.jit
+def _loaded(a, a_low, a_norm, i, MODE: tl.constexpr, D: tl.constexpr):
+    """What a program keeps of its rows `i`: high parts, low parts and norms."""
+    if MODE == _DIRECT:
+        return i, i, i
+    k = tl.arange(0, D)
+    high = tl.load(a + i[:, None] * D + k[None, :])
+    if MODE == _PACKED:
+        return high, high, i
+    return high, tl.load(a_low + i[:, None] * D + k[None, :]), tl.load(a_norm + i)
+
+
+@triton.jit
 def _kernel_values(
-    a, a_low, a_norm, a_length, i,
+    a, a_length, i, high, low, norm,
     b, b_low, b_norm, b_length, j,
     MODE: tl.constexpr, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
 ):  # fmt: skip
     """Kernel values of rows `i` of `a` with rows `j` of `b`.
 
     DIRECT: arrays of shape (D, length); differences are squared one by one.
-    PACKED and SPLIT: arrays of shape (length, D) in half precision. Tensor cores compute exponents
-    from the high and low parts of rows and of their norms: side by side, by one product, or apart,
-    by four.
+    PACKED and SPLIT: arrays of shape (length, D) in half precision. Tensor cores multiply the high
+    and the low parts of rows. They lie side by side, with those of the norms, and one product gives
+    the exponents; or apart, and three products give the scalar products.
     """
     if MODE == _DIRECT:
         sqdist = tl.zeros((BM, BN), a.dtype.element_ty)
@@ -43,17 +54,14 @@ def _kernel_values(
         exponents = -sqdist
     else:
         k = tl.arange(0, D)
-        rows = tl.load(a + i[:, None] * D + k[None, :])
         columns = tl.load(b + j[None, :] * D + k[:, None])
-        if MODE == _SPLIT:
-            n = tl.arange(0, 16)
-            exponents = tl.dot(tl.load(a_low + i[:, None] * D + k[None, :]), columns)
-            exponents = tl.dot(rows, tl.load(b_low + j[None, :] * D + k[:, None]), exponents)
-            norms = tl.load(a_norm + i[:, None] * 16 + n[None, :])
-            exponents = tl.dot(norms, tl.load(b_norm + j[None, :] * 16 + n[:, None]), exponents)
-            exponents = tl.dot(rows, columns, exponents)
+        if MODE == _PACKED:
+            exponents = tl.dot(high, columns)
         else:
-            exponents = tl.dot(rows, columns)
+            exponents = tl.dot(low, columns)
+            exponents = tl.dot(high, tl.load(b_low + j[None, :] * D + k[:, None]), exponents)
+            exponents = tl.dot(high, columns, exponents)
+            exponents = exponents - (norm[:, None] + tl.load(b_norm + j)[None, :])
     if exponents.dtype == tl.float64:
         values = tl.exp(exponents * _LOG_2)
     elif _ONE_INSTRUCTION:
@@ -68,7 +76,7 @@ def _kernel_values(
 @triton.jit
 def sum_pairs(
     a, a_low, a_norm, b, b_low, b_norm, weights, sums, length, n_blocks, scale,
-    MODE: tl.constexpr, D: tl.constexpr, B: tl.constexpr,
+    MODE: tl.constexpr, D: tl.constexpr, B: tl.constexpr, BN: tl.constexpr,
     C: tl.constexpr, CP: tl.constexpr, STEPS: tl.constexpr,
 ):  # fmt: skip
     """Sums over all pairs of rows, each pair once, added to `sums` of shape (C, length).
@@ -77,6 +85,7 @@ def sum_pairs(
     """
     block = tl.program_id(0)
     i = block * B + tl.arange(0, B)
+    high, low, norm = _loaded(a, a_low, a_norm, i, MODE, D)
     c_all = tl.arange(0, CP)
     total = tl.zeros((B, CP), tl.float64)
     half = n_blocks // 2
@@ -85,17 +94,18 @@ def sum_pairs(
     last = tl.where(n_blocks == 1, 1, last)
     first = tl.program_id(1) * STEPS
     for step in range(first, tl.minimum(first + STEPS, last)):
-        j = ((block + step) % n_blocks) * B + tl.arange(0, B)
-        values = _kernel_values(
-            a, a_low, a_norm, length, i, b, b_low, b_norm, length, j, MODE, D, B, B
-        )
-        for c in tl.static_range(C):
-            of_rows = tl.sum(values * tl.load(weights + c * length + j)[None, :], axis=1)
-            total += tl.where(c_all[None, :] == c, of_rows.to(tl.float64)[:, None], 0.0)
-            of_columns = tl.sum(values * tl.load(weights + c * length + i)[:, None], axis=0)
-            fixed = (of_columns.to(tl.float64) * scale).to(tl.int64)
-            fixed = tl.where(step > 0, fixed, 0)  # the block with itself is whole already
-            tl.atomic_add(sums + c * length + j, fixed, sem="relaxed")
+        for part in tl.static_range(B // BN):
+            j = ((block + step) % n_blocks) * B + part * BN + tl.arange(0, BN)
+            values = _kernel_values(
+                a, length, i, high, low, norm, b, b_low, b_norm, length, j, MODE, D, B, BN
+            )
+            for c in tl.static_range(C):
+                of_rows = tl.sum(values * tl.load(weights + c * length + j)[None, :], axis=1)
+                total += tl.where(c_all[None, :] == c, of_rows.to(tl.float64)[:, None], 0.0)
+                of_columns = tl.sum(values * tl.load(weights + c * length + i)[:, None], axis=0)
+                fixed = (of_columns.to(tl.float64) * scale).to(tl.int64)
+                fixed = tl.where(step > 0, fixed, 0)  # the block with itself is whole already
+                tl.atomic_add(sums + c * length + j, fixed, sem="relaxed")
     fixed = (total * scale).to(tl.int64)
     places = sums + c_all[None, :] * length + i[:, None]
     tl.atomic_add(places, fixed, mask=(c_all[None, :] < C) & (i[:, None] >= 0), sem="relaxed")
@@ -112,13 +122,14 @@ def sum_at(
     A point gets the same bits whatever other points there are.
     """
     i = tl.program_id(0) * BM + tl.arange(0, BM)
+    high, low, norm = _loaded(a, a_low, a_norm, i, MODE, D)
     c_all = tl.arange(0, CP)
     total = tl.zeros((BM, CP), tl.float64)
     first = tl.program_id(1) * STEPS
     for step in range(first, tl.minimum(first + STEPS, b_length // BN)):
         j = step * BN + tl.arange(0, BN)
         values = _kernel_values(
-            a, a_low, a_norm, a_length, i, b, b_low, b_norm, b_length, j, MODE, D, BM, BN
+            a, a_length, i, high, low, norm, b, b_low, b_norm, b_length, j, MODE, D, BM, BN
         )
         for c in tl.static_range(C):
             of_rows = tl.sum(values * tl.load(weights + c * b_length + j)[None, :], axis=1)
