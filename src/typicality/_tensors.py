@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["array_of", "device_of", "is_tensor", "tensor_of"]
+__all__ = ["array_namespace", "array_of", "device_of", "is_tensor", "tensor_of"]
 
 
 def is_tensor(X: Any) -> bool:
@@ -41,3 +41,12 @@ def tensor_of(values: Any, device: str) -> Any:
     if values.dtype == np.float64 and device.startswith("mps"):
         values = values.astype(np.float32)
     return torch.tensor(values, device=device)
+
+
+def array_namespace(array: Any) -> Any:
+    """The functions of the array-API standard for a tensor, or for an array of another library."""
+    try:
+        from array_api_compat import array_namespace
+    except ImportError:  # the copy that scikit-learn has
+        from sklearn.externals.array_api_compat import array_namespace
+    return array_namespace(array)

@@ -37,7 +37,7 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
-from typicality.rows import DistinctRows, Rows
+from typicality.rows import DistinctRows, Rows, TensorRows
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
@@ -169,7 +169,9 @@ def open_space(
             f"kernel={kernel!r} needs all rows in memory. Use kernel='linear', or a sample of the "
             "rows."
         )
-    input_space = InputSpace(rows, sample_weight)
+    on_device = sums.device is not None and not isinstance(rows, Rows)
+    given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
+    input_space = InputSpace(given, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     coordinates = Coordinates(features.mean.astype(rows.dtype))

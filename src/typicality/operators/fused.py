@@ -31,7 +31,7 @@ _FARTHEST = 300.0  # from the middle, in units of the exponent: beyond, norms le
 _MOST_DOUBTFUL = 0.25  # share of rows; if more are summed again, double precision is quicker
 _POINTS_AT_A_TIME = 2**16
 _ROWS_OF_A_RANGE = 2**14  # sums at points are cut into ranges of so many rows
-_SECONDS = {"single": (2.5e-13, 8e-15), "double": (1.7e-12, 1.4e-13)}  # of a pair; a coordinate
+_SECONDS = {"single": (1.8e-13, 7e-15), "double": (1.7e-12, 1.4e-13)}  # of a pair; a coordinate
 _STEPS = 64  # tiles of a program, for sums over pairs
 
 
@@ -65,7 +65,9 @@ class Layout(NamedTuple):
         if n_features <= _PACKED_FEATURES:
             return cls(PACKED, False, 64, 64, 1)
         if n_features <= _SPLIT_FEATURES:
-            return cls(SPLIT, False, 128, 128, 4)
+            return (
+                cls(SPLIT, False, 128, 128, 4) if n_features <= 32 else cls(SPLIT, False, 64, 64, 2)
+            )
         return cls(DIRECT, False, 64, 64, 2)
 
 

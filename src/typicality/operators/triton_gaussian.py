@@ -18,12 +18,15 @@ _LOG_2 = tl.constexpr(0.6931471805599453)
 def _loaded(a, a_low, a_norm, i, MODE: tl.constexpr, D: tl.constexpr):
     """What a program keeps of its rows `i`: high parts, low parts and norms."""
     if MODE == _DIRECT:
-        return i, i, i
-    k = tl.arange(0, D)
-    high = tl.load(a + i[:, None] * D + k[None, :])
-    if MODE == _PACKED:
-        return high, high, i
-    return high, tl.load(a_low + i[:, None] * D + k[None, :]), tl.load(a_norm + i)
+        high, low, norm = i, i, i
+    else:
+        places = i[:, None] * D + tl.arange(0, D)[None, :]
+        high = tl.load(a + places)
+        if MODE == _PACKED:
+            low, norm = high, i
+        else:
+            low, norm = tl.load(a_low + places), tl.load(a_norm + i)
+    return high, low, norm
 
 
 @triton.jit

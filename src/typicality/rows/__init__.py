@@ -1,4 +1,4 @@
-"""Where the rows are: an array, a file larger than memory, a Dask collection.
+"""Where the rows are: an array, a file larger than memory, a Dask collection, a tensor.
 
 Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
@@ -10,6 +10,7 @@ from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
 from typicality.rows.opening import as_rows, is_blockwise
+from typicality.rows.tensor import TensorRows
 
 __all__ = [
     "LARGEST_SAMPLE",
@@ -19,6 +20,7 @@ __all__ = [
     "Features",
     "FileRows",
     "Rows",
+    "TensorRows",
     "TreeSum",
     "as_rows",
     "content_hash",
