@@ -1,6 +1,8 @@
 """Tensors of torch at the border of the library: how they enter, and how results leave."""
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -45,8 +47,6 @@ def tensor_of(values: Any, device: str) -> Any:
 
 def array_namespace(array: Any) -> Any:
     """The functions of the array-API standard for a tensor, or for an array of another library."""
-    try:
-        from array_api_compat import array_namespace
-    except ImportError:  # the copy that scikit-learn has
-        from sklearn.externals.array_api_compat import array_namespace
-    return array_namespace(array)
+    installed = find_spec("array_api_compat") is not None
+    name = "array_api_compat" if installed else "sklearn.externals.array_api_compat"
+    return import_module(name).array_namespace(array)

@@ -27,10 +27,8 @@ class Sums(NamedTuple):
     objective: float
 
 
-def sum_tensor(
-    rule: MembershipRule, X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Doubles
-) -> Sums:
-    """Sums over the rows of a tensor at prototypes `origin + offsets`.
+def sum_tensor(rule: MembershipRule, X: Any, weight: Any, origin: Floats, offsets: Doubles) -> Sums:
+    """Sums over the rows of a tensor, with a tensor of weights or none, at prototypes `origin + offsets`.
 
     Fuzzy c-means with m = 2 has a fused kernel on a GPU, in single precision. Other rules are
     computed by their array form in blocks, with distances and sums in double precision.
