@@ -16,7 +16,7 @@ from typicality._compat import Interval, fit_context
 from typicality._typing import Floats, Labels
 from typicality._words import counted, enumerated
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._estimator import Estimator
+from typicality.cluster._estimator import Estimator, like_rows
 from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
@@ -136,6 +136,7 @@ class AutoClustering(ClusterMixin, Estimator):
         """
         return self._fit(X)
 
+    @like_rows
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows that belong nowhere.
 
@@ -152,6 +153,7 @@ class AutoClustering(ClusterMixin, Estimator):
         labels: Labels = self.estimator_.predict(X)
         return labels
 
+    @like_rows
     def predict_memberships(self, X: ArrayLike) -> Floats:
         """How far each row belongs to each cluster.
 
