@@ -90,10 +90,10 @@ def show_products(n: int, report: Report) -> None:
         rows.append(
             [
                 str(d),
-                f"{milliseconds(lambda op=operator: op @ weights):.0f}",
+                f"{milliseconds(lambda op=operator, w=weights: op @ w):.0f}",
                 f"{error:.1e}",
-                f"{milliseconds(lambda op=double: op @ weights, 1):.0f}",
-                f"{milliseconds(lambda op=eager: op @ weights[:few], 1):.0f}",
+                f"{milliseconds(lambda op=double, w=weights: op @ w, 1):.0f}",
+                f"{milliseconds(lambda op=eager, w=weights[:few]: op @ w, 1):.0f}",
             ]
         )
     heads = ["d", "fused, ms", "largest error", "fused, double, ms"]
