@@ -133,10 +133,12 @@ def test_names_tell_rows_apart(run, tmp_path, heading, cells, named):
 
 
 @pytest.mark.parametrize(
-    ("heading", "first", "named"), [("YEAR", 1950, "row, YEAR"), ("id", 1, "\nrow ")]
+    ("heading", "first", "named"),
+    [("YEAR", 1950, "row, YEAR"), ("YEAR", 1950.0, "line 41  1989 "), ("id", 1, "\nrow ")],
 )
 def test_years_name_rows_that_have_no_other_name(run, tmp_path, heading, first, named):
-    lines = [f"{i % 7},{i * i % 11},{['no', 'yes'][i % 2]},{first + i}" for i in range(40)]
+    lines = [f"{i % 7},{i * i % 11},{['no', 'yes'][i % 2]},{first + i}" for i in range(39)]
+    lines.append(f"90,5,yes,{first + 39}")
     path = tmp_path / "rows.csv"
     path.write_text("\n".join([f"a,b,paid,{heading}", *lines]) + "\n", encoding="utf-8")
     assert named in run("outliers", path, "--no-report", "-o", tmp_path / "out").stdout

@@ -70,4 +70,7 @@ def test_false_discoveries_are_told_as_they_were_asked_for(rows):
     features = FeatureTable(["x", "y"], new, new)
     explained = explain(model, new, features, new=True, fdr=0.2)
     assert view(model, new, fdr=0.2).fdr == 0.2
-    assert "At most 20 % of the flagged rows" in build_payload(model, explanation=explained)["certainty"]
+    assert (
+        "At most 20 % of the flagged rows"
+        in build_payload(model, explanation=explained)["certainty"]
+    )
