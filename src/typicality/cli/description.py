@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from typicality._typing import Doubles, Labels
+from typicality._words import YEARS
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
-from typicality.cli.rows import YEARS, FileRows
+from typicality.cli.rows import FileRows
 from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
