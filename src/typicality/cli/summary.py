@@ -108,9 +108,12 @@ def _hints(run: Run) -> list[str]:
                 "skewed columns, so that ratios count and not differences."
             )
     if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+        remedy = "--method auto asks a Gaussian mixture first, which suits wide files."
+        if run.rows.is_mixed:  # a mixture has no density for categories
+            remedy = "Choose some with --columns, or take --method fcm --clusters N."
         hints.append(
             f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
-            "--method auto asks a Gaussian mixture first, which suits wide files."
+            f"{remedy}"
         )
     return hints
 
