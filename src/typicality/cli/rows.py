@@ -45,8 +45,8 @@ _TEXT_SHARE = 4
 # while there are few; of many, a constant and bytes of a row (benchmarks/memory_limits.py measures
 # the peak of the process). Outliers are reckoned as if all rows were fitted, for --max-rows.
 _OF_ROWS = {
-    "alpha-cut": (16_000, 120_000_000, 3500),
-    "auto": (16_000, 120_000_000, 3500),  # alpha-cut on all rows, where there are few columns
+    "alpha-cut": (16_000, 140_000_000, 3500),
+    "auto": (16_000, 140_000_000, 3500),  # alpha-cut on all rows, where there are few columns
     "outliers": (2500, 0, 2500),
     "kernel": (2500, 0, 2500),
     "prototypes": (550, 0, 550),
