@@ -66,9 +66,13 @@ def test_categories_with_long_texts_are_read_in_small_blocks(tmp_path):
     assert peak < BASE + 100
 
 
-def test_refusal_names_the_memory_that_is_enough(tmp_path):
-    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(200_000, 10)))
-    options = ["--method", "fcm", "-k", 3, "--no-report", "-o", tmp_path / "o"]
+@pytest.mark.parametrize(
+    ("shape", "method"),
+    [((200_000, 10), ("fcm", "-k", 3, "--no-report")), ((5000, 4), ("alpha-cut",))],
+)
+def test_refusal_names_the_memory_that_is_enough(tmp_path, shape, method):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=shape))
+    options = ["--method", *method, "-o", tmp_path / "o"]
     code, _, said = run("cluster", tmp_path / "rows.npy", *options, "--memory", 0.04)
     assert code == 3
     enough = float(re.search(r"take ([\d.]+) GB", said)[1])

@@ -40,9 +40,16 @@ _MOST_CELLS = 2_000_000  # of text kept in memory for the report
 _LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 _TEXT_BYTES = 2**29  # of texts kept; of few bytes in all, the share below
 _TEXT_SHARE = 4
-# What a row takes from the file to the results, beyond its numbers and by method: the peak of the
-# process over that of 1,000 rows, rounded up (benchmarks/memory_limits.py measures it).
-_OF_A_ROW = {"alpha-cut": 6000, "auto": 6000, "outliers": 2500, "kernel": 2500, "prototypes": 550}
+# What rows take from the file to the results, beyond their numbers and by method: bytes of a row
+# while there are few; of many, a constant and bytes of a row (benchmarks/memory_limits.py measures
+# the peak of the process). Outliers are reckoned as if all rows were fitted, for --max-rows.
+_OF_ROWS = {
+    "alpha-cut": (16_000, 140_000_000, 3500),
+    "auto": (16_000, 140_000_000, 3500),  # alpha-cut on all rows, where there are few columns
+    "outliers": (2500, 0, 2500),
+    "kernel": (2500, 0, 2500),
+    "prototypes": (550, 0, 550),
+}
 _COPIES = 6  # of the numbers: in the file's order, scaled, and as parts of both
 # Bytes of address space that a few rows take: libraries, compiled code, and a gigabyte that the
 # allocator of Arrow reserves; and what each thread reserves.
@@ -423,9 +430,10 @@ def require_file(options: Options) -> None:
             pass
 
 
-def _bytes_of_a_row(kind: str, n_columns: int) -> int:
-    """What a row takes from the file to the results, by a kind of method."""
-    return _OF_A_ROW[kind] + 8 * _COPIES * n_columns
+def bytes_of_rows(kind: str, n_rows: int, n_columns: int) -> int:
+    """What rows take from the file to the results, by a kind of method, a key of `_OF_ROWS`."""
+    few, constant, many = _OF_ROWS[kind]
+    return min(few * n_rows, constant + many * n_rows) + 8 * _COPIES * n_columns * n_rows
 
 
 def read_file(
@@ -435,7 +443,7 @@ def read_file(
 
     With --memory, the peak of the process is at most as much above that of a few rows: files are
     refused that would take more, and what rows leave is what a step may use. `kind` is the kind of
-    method that the rows are for, a key of `_OF_A_ROW`.
+    method that the rows are for, a key of `_OF_ROWS`.
 
     Raises
     ------
@@ -462,7 +470,7 @@ def read_file(
         categorical="auto" if is_auto else options.categorical,
         ordered=options.orders,
         check_size=partial(_refuse_without_space, kind, table.name),
-        **({} if memory is None else {"of_a_row": partial(_bytes_of_a_row, kind)}),
+        **({} if memory is None else {"bytes_of": partial(bytes_of_rows, kind)}),
     )
     numeric = _without_unfit_categories(numeric, options)
     if not numeric.names and not numeric.categories:
@@ -471,7 +479,7 @@ def read_file(
             f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
             "columns of numbers, or allow more categories with --max-categories."
         )
-    text_bytes, needed = _TEXT_BYTES, _bytes_of_a_row(kind, len(numeric.names)) * len(numeric.X)
+    text_bytes, needed = _TEXT_BYTES, bytes_of_rows(kind, len(numeric.X), len(numeric.names))
     if memory is not None:
         spare = memory - needed
         text_bytes = min(_TEXT_BYTES, spare // _TEXT_SHARE)
@@ -551,7 +559,7 @@ def _refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> 
     from typicality._compat import effective_n_threads
 
     needed = _LEAST_SPACE + _SPACE_OF_A_THREAD * effective_n_threads()
-    needed += n_rows * _bytes_of_a_row(kind, n_columns)
+    needed += bytes_of_rows(kind, n_rows, n_columns)
     if needed > allowed:
         kilobytes = math.ceil(1.02 * needed / 2**20) * 1024
         raise UnusableError(

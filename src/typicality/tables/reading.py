@@ -209,7 +209,7 @@ def read_rows(
     max_missing: float | None = None,
     categorical: str | Sequence[str] = (),
     ordered: Mapping[str, Sequence[str]] | None = None,
-    of_a_row: Callable[[int], int] = lambda n_columns: 8 * n_columns,
+    bytes_of: Callable[[int, int], int] = lambda n_rows, n_columns: 8 * n_rows * n_columns,
     check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
 ) -> NumericTable:
     """Read the columns of numbers of a table, whole, in one pass.
@@ -242,9 +242,9 @@ def read_rows(
         truth values.
     ordered : mapping of str to sequence of str, optional
         Columns of ordered categories, from the lowest to the highest, which become ranks 0, 1, ...
-    of_a_row : callable, optional
-        The bytes of a row with so many columns, with all that is kept of it; those of its numbers
-        when left out.
+    bytes_of : callable, optional
+        The bytes of so many rows of so many columns, with all that is kept of them; those of their
+        numbers when left out.
     check_size : callable, optional
         Called with the number of rows, as far as it is known, and of columns; may raise.
 
@@ -270,7 +270,7 @@ def read_rows(
 
     def refuse(n_rows: int, n_columns: int) -> None:
         check_size(n_rows, n_columns)
-        _refuse_beyond(limit, of_a_row, table.name, n_rows, n_columns)
+        _refuse_beyond(limit, bytes_of, table.name, n_rows, n_columns)
 
     judging: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "refuse": refuse}
     judged, n_rows = _judge(table, wanted, **judging)
@@ -444,10 +444,10 @@ def _default_memory() -> int:
 
 
 def _refuse_beyond(
-    memory: int, of_a_row: Callable[[int], int], name: str, n_rows: int, n_columns: int
+    memory: int, bytes_of: Callable[[int, int], int], name: str, n_rows: int, n_columns: int
 ) -> None:
     """An error where all rows will take more memory than there may be; it says how much."""
-    n_bytes = n_rows * of_a_row(n_columns)
+    n_bytes = bytes_of(n_rows, n_columns)
     if n_bytes > memory:
         enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
         raise TableError(
