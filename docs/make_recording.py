@@ -1,19 +1,26 @@
-"""What the commands of first_minutes.md print, written to it: python docs/make_recording.py."""
+"""Write what the commands of recorded pages print into these pages: python docs/make_recording.py.
+
+The pages are first_minutes.md and messy_files.md.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().with_name("first_minutes.md")
+DOCS = Path(__file__).resolve().parent
+PAGES = [DOCS / "first_minutes.md", DOCS / "messy_files.md"]
+_SCRIPT = DOCS / "messy_files.py"  # one of the pages runs it
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 _SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 
 
 def recorded(page: str, folder: Path) -> str:
-    """The page with every command run anew, in a folder of its own."""
+    """The page with every command run again, in a folder of its own."""
+    shutil.copy(_SCRIPT, folder)
     return _BLOCK.sub(lambda block: _session(block[0], folder), page)
 
 
@@ -42,9 +49,10 @@ def _printed(command: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Write the page anew."""
-    with tempfile.TemporaryDirectory() as folder:
-        PAGE.write_text(recorded(PAGE.read_text(), Path(folder).resolve()))
+    """Write the pages again."""
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            page.write_text(recorded(page.read_text(), Path(folder).resolve()))
 
 
 if __name__ == "__main__":

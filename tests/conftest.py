@@ -105,18 +105,44 @@ def data_file():
     return find
 
 
+def has_gpu():
+    """Whether torch sees a GPU."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
+
+
+NO_GPU = "torch sees no GPU"
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs a GPU where there is none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and not has_gpu():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=NO_GPU))
+
+
 def pytest_report_header():
     """Say which folder of real data is in use."""
     return f"{FOLDER_VARIABLE}: {os.environ.get(FOLDER_VARIABLE, 'not set')}"
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say how many tests want real data that are not here, and how to have them run."""
+    """Say how many tests want real data or a GPU that are not here, and how to have them run."""
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     n_without_data = sum(FOLDER_VARIABLE in reason for reason in reasons)
     if n_without_data:
         terminalreporter.write_line(
             f"Tests skipped for want of real data: {n_without_data}. Set {FOLDER_VARIABLE} to the "
             "folder with s2.csv, ionosphere.csv and breast_cancer_wisconsin_original_*.csv.",
+            yellow=True,
+        )
+    n_without_gpu = sum(NO_GPU in reason for reason in reasons)
+    if n_without_gpu:
+        terminalreporter.write_line(
+            f"Tests skipped for want of a GPU: {n_without_gpu}. benchmarks/gpu.py runs them.",
             yellow=True,
         )

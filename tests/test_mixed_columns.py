@@ -208,6 +208,11 @@ def test_columns_of_many_categories_stay_out_with_a_reason(table):
         MixedColumns().fit(table[["name"]])
 
 
+def test_two_categories_are_never_too_many(table):
+    few = table.head(8).assign(island=["Dream", "Biscoe"] * 4)
+    assert "island" not in MixedColumns().fit(few[["mass", "island"]]).left_out_
+
+
 def test_missing_values_are_refused_or_count_as_a_category(table):
     gaps = table.copy()
     gaps.loc[7, "island"], gaps.loc[9, "mass"] = None, np.nan

@@ -28,6 +28,7 @@ LAYERS = [
         "_estimators",
         "_files",
         "_quantiles",
+        "_tensors",
         "datasets",
         "plan",
         "compiled",

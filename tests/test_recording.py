@@ -1,6 +1,7 @@
-"""The terminal of docs/first_minutes.md is true to what is printed."""
+"""The terminals of docs/first_minutes.md and docs/messy_files.md are true to what is printed."""
 
 import importlib.util
+import re
 import shlex
 from contextlib import chdir
 from functools import partial
@@ -14,6 +15,8 @@ from typicality.cli import main
 pytestmark = pytest.mark.xdist_group("recording")  # one run of the commands for all
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = ["first_minutes.md", "messy_files.md"]
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @pytest.fixture(scope="module")
@@ -35,28 +38,47 @@ def printed_here(by_shell, command, folder):
     return done.output.replace(str(folder), "/home/you")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("you")
+@pytest.fixture(scope="module", params=PAGES)
+def page(request):
+    return DOCS / request.param
 
 
 @pytest.fixture(scope="module")
-def printed(recording, folder):
-    """The page with all its commands run anew in the folder."""
-    return recording.recorded(recording.PAGE.read_text(), folder)
+def folder(page, tmp_path_factory):
+    return tmp_path_factory.mktemp(page.stem)
 
 
-def test_commands_print_what_the_page_says(recording, printed):
-    page = recording.PAGE.read_text()
-    assert recording.without_seconds(printed) == recording.without_seconds(page)
+@pytest.fixture(scope="module")
+def printed(recording, page, folder):
+    """The page with all its commands run again in the folder."""
+    return recording.recorded(page.read_text("utf-8"), folder)
+
+
+def test_commands_print_what_the_page_says(recording, page, printed):
+    said = page.read_text("utf-8")
+    assert recording.without_seconds(printed) == recording.without_seconds(said)
 
 
 @pytest.mark.usefixtures("printed")
-def test_the_python_lines_say_what_they_give(recording, folder, monkeypatch):
+def test_the_python_lines_say_what_they_give(page, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    code = recording.PAGE.read_text().split("```python\n")[1].split("```")[0]
+    code = page.read_text("utf-8").split("```python\n")[1].split("```")[0]
     *lines, last = code.strip().splitlines()
     names = {}
     exec("\n".join(lines), names)
     expression, said = last.split("  # ")
     assert repr(eval(expression, names)) == said
+
+
+def test_all_recorded_pages_are_tested(recording):
+    assert [path.name for path in recording.PAGES] == PAGES
+
+
+def test_paragraphs_for_the_boss_quote_numbers_that_were_printed():
+    sections = (DOCS / "messy_files.md").read_text("utf-8").split("\n## ")[1:-1]
+    assert len(sections) == 3
+    for section in sections:
+        told = "\n".join(line for line in section.splitlines() if line.startswith(">"))
+        shown = "\n".join(re.findall(r"```console\n(.*?)```", section, re.DOTALL))
+        assert len(_NUMBER.findall(told)) > 2
+        assert set(_NUMBER.findall(told)) <= set(_NUMBER.findall(shown))

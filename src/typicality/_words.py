@@ -31,6 +31,14 @@ def shown_path(path: str | os.PathLike[str]) -> str:
     return text if text.isprintable() and text else repr(text)
 
 
+def for_people(value: float) -> str:
+    """A number as people write it: 5,047 or 46.8, with an exponent only where it is huge."""
+    size = abs(value)
+    if 1000 <= size < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: "1 row", "12,345 rows"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

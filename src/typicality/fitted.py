@@ -214,8 +214,8 @@ def _of_tree(model: Any, X: Any, *, training: bool) -> FittedView:
         strength=typicality.astype(np.float64),
         strength_name="typicality",
         strength_words=(
-            "How dense the data are around a row, from 0 to 1: rows amid many others are typical, "
-            "rows far from all others are not."
+            "How dense the data are around a row, from 0 to 1: rows with many others near them are "
+            "typical, rows far from all others are not."
         ),
         fitted_words=_words_of_cut(model),
         cut=None if own_levels else float(model.alpha_),

@@ -269,3 +269,22 @@ def test_a_file_without_categories_says_so(run, tmp_path):
     assert "No column of categories was found." in said
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert record["estimator"]["class"] == "AutoClustering"
+
+
+def test_rows_left_out_may_leave_one_category(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal():.3f},{rng.normal():.3f},storm,{'ab'[i % 2]}" for i in range(40)]
+    lines += [f"{rng.normal():.3f},,wave,{'ab'[i % 2]}" for i in range(60)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["x,wind speed,status,side", *lines]) + "\n", encoding="utf-8")
+    options = ["--missing", "drop", "--categorical", "auto", "-o", tmp_path / "out"]
+    done = run("outliers", path, *options)
+    printed = " ".join(done.stdout.split())
+    assert "Left out: status, all its values are equal in the rows that take part." in printed
+    assert "Categories: side (2)." in printed
+    assert "60 % of the rows; wind speed alone misses 60 %. --ignore 'wind speed' or" in printed
+    assert "Warning" not in printed
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert '"category_columns":["side"]' in page  # not tabulated once more as another column
+    again = run("explain", tmp_path / "out", path, "--line", 2)
+    assert again.exit_code == 0, again.stderr

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from typicality._words import for_people
 from typicality.cli.console import (
     Terminal,
-    for_people,
     numbers,
     percentages,
     place,

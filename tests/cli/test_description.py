@@ -7,6 +7,7 @@ import pytest
 
 from cli.conftest import invoke
 from typicality.cli.description import tabulate_texts
+from typicality.geometry.typical_rows import reason_text
 
 SPECIES = ["Adelie penguin", "Gentoo penguin"]
 
@@ -90,7 +91,7 @@ def test_the_rarest_rows_come_first(clustered):
     rows = record["results"]["atypical_rows"]
     assert [row["line"] for row in rows[:3]] == [62, 12, 32]
     assert [row["rarer_than"] for row in rows[:3]] == pytest.approx([0.99, 0.98, 0.97])
-    assert "line 62 Gentoo penguin 99.0 % unassigned mass 20000 (+" in words_of(clustered[0])
+    assert "line 62 Gentoo penguin 99.0 % unassigned mass 20,000 (+" in words_of(clustered[0])
 
 
 def test_rows_are_named_by_words_not_by_codes_and_never_by_an_id(clustered, flagged):
@@ -112,6 +113,33 @@ def test_a_column_that_is_called_a_name_names_rows(run, tmp_path):
     path.write_text("\n".join(["a,b,region,Name", *lines]) + "\n", encoding="utf-8")
     done = run("outliers", path, "--no-report", "-o", tmp_path / "out")
     assert "row, Name" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "named"),
+    [
+        ("study name", [f"S{i % 3}" for i in range(40)], "row, place"),  # three names for all
+        ("day", [f"2024-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(40)], "row, day"),
+        ("day", [f"2024-01-{1 + i % 7:02}" for i in range(40)], "row, place"),
+        ("YEAR", [str(1950 + i) for i in range(40)], "row, place"),
+    ],
+)
+def test_names_tell_rows_apart(run, tmp_path, heading, cells, named):
+    places = ["north", "south", "east"]
+    lines = [f"{i % 7},{i * i % 11},{places[i % 3]},{cell}" for i, cell in enumerate(cells)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([f"a,b,place,{heading}", *lines]) + "\n", encoding="utf-8")
+    assert named in run("outliers", path, "--no-report", "-o", tmp_path / "out").stdout
+
+
+@pytest.mark.parametrize(
+    ("heading", "first", "named"), [("YEAR", 1950, "row, YEAR"), ("id", 1, "\nrow ")]
+)
+def test_years_name_rows_that_have_no_other_name(run, tmp_path, heading, first, named):
+    lines = [f"{i % 7},{i * i % 11},{['no', 'yes'][i % 2]},{first + i}" for i in range(40)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([f"a,b,paid,{heading}", *lines]) + "\n", encoding="utf-8")
+    assert named in run("outliers", path, "--no-report", "-o", tmp_path / "out").stdout
 
 
 def test_a_name_must_be_a_column(penguins, tmp_path):
@@ -153,7 +181,7 @@ def test_score_says_why_as_the_run_did(penguins, flagged, read_csv, tmp_path):
     assert done.exit_code == 0, done.stderr
     scored, run = read_csv(tmp_path / "scored.csv"), read_csv(flagged[1] / "outliers.csv")
     assert [row["why"] for row in scored] == [row["why"] for row in run]
-    assert scored[60]["why"].startswith("mass 20000 (+")
+    assert scored[60]["why"].startswith("mass 20,000 (+")
 
 
 def test_what_was_filled_in_is_no_reason(penguins, tmp_path):
@@ -193,3 +221,32 @@ def test_explain_needs_one_row_that_is_there(penguins, flagged):
     done = invoke("explain", flagged[1], penguins, "--line", 500)
     assert done.exit_code == 3
     assert "line 500" in done.stderr
+
+
+def test_columns_with_equal_medians_set_no_cluster_apart(run, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(120):
+        far = i % 10 == 0 and i < 60  # six rows of the first group pull its mean away
+        lines.append(f"{rng.normal() + 9 * (i >= 60):.4f},{-5000 if far else 10}")
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["size,injuries", *lines]) + "\n", encoding="utf-8")
+    done = run("cluster", path, "-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out")
+    assert "size" in done.stdout.split("What sets each cluster apart")[1]
+    assert "10 against 10" not in done.stdout
+
+
+def test_one_column_is_always_the_reason(run, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["co2", *(f"{1000 + i / 2}" for i in range(400))]) + "\n", "utf-8")
+    done = run("outliers", path, "--no-report", "-o", tmp_path / "out")
+    assert "no single column" not in done.stdout
+    assert "co2 1,000 (" in done.stdout
+    reasons = (tmp_path / "out" / "outliers.csv").read_text("utf-8")
+    assert '"co2 1,000 (' in reasons
+
+
+def test_large_values_are_written_out():
+    assert reason_text("gdp", 6.4445e8, 1.25) == "gdp 644,450,000 (+1.2)"
+    assert reason_text("gdp", 0.5, -1.25) == "gdp 0.5 (-1.2)"
+    assert reason_text("gdp", 2e20, 9.0) == "gdp 2e+20 (+9.0)"

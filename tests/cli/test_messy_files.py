@@ -129,7 +129,8 @@ def test_summary_lists_columns_of_digits_and_questions_years_and_numbers(run, sh
     assert "and 4 more" in printed
     assert (
         "Perhaps no measurement, but take part: year, years from 2000 to 2019; Sample Number, "
-        "whole numbers that count up from 1; phone number, whole numbers called a number or a code."
+        "whole numbers that count up from 1; phone number, whole numbers called a number or a "
+        "code. Leave out with --ignore year --ignore 'Sample Number' --ignore 'phone number'."
     ) in printed
     chosen = run("cluster", shop, "-c", "year,x", "-m", "fcm", "-k", 2, "--output", "two")
     assert "Perhaps no measurement" not in chosen.stdout

@@ -505,7 +505,7 @@ def set_in(class_name, part, **values):
 WRONG_TRANSFORMERS = {
     "function": (
         set_in("FunctionTransformer", "parameters", func={"type": "int"}),
-        "before-FunctionTransformer-12",
+        "before-FunctionTransformer-13",
         "FunctionTransformer.func has the wrong type",
     ),
     "column too far": (
@@ -514,18 +514,18 @@ WRONG_TRANSFORMERS = {
             "attributes",
             _transformer_to_input_indices={"dict": {"a": {"list": [7]}}},
         ),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "the fields of ColumnTransformer do not fit each other",
     ),
     "columns that go nowhere": (
         set_in("ColumnTransformer", "attributes", n_features_in_=10**6),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "the fields of ColumnTransformer do not fit each other",
     ),
     **{
         f"names by {template}": (
             set_in("ColumnTransformer", "parameters", verbose_feature_names_out=template),
-            "before-ColumnTransformer-13",
+            "before-ColumnTransformer-14",
             "the fields of ColumnTransformer do not fit each other",
         )
         for template in (
@@ -540,7 +540,7 @@ WRONG_TRANSFORMERS = {
     },
     "an object where none belongs": (
         set_in("ColumnTransformer", "parameters", sparse_threshold={"object": 0}),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "ColumnTransformer.sparse_threshold has the wrong type",
     ),
     "an object in a list where none belongs": (
@@ -555,7 +555,7 @@ WRONG_TRANSFORMERS = {
     ),
     "no transformer": (
         set_in("ColumnTransformer", "parameters", transformers={"list": [3]}),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "ColumnTransformer.transformers has the wrong type",
     ),
     "no features": (
@@ -565,12 +565,12 @@ WRONG_TRANSFORMERS = {
     ),
     "processes": (
         set_in("ColumnTransformer", "parameters", n_jobs=10**6),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "see 'n_jobs'",
     ),
     "a slice of lists": (
         set_in("ColumnTransformer", "attributes", _columns={"slice": [{"list": []}, 1, 1]}),
-        "before-ColumnTransformer-13",
+        "before-ColumnTransformer-14",
         "a slice is malformed",
     ),
     "names that are numbers": (
@@ -599,7 +599,7 @@ def test_wrong_transformers_are_refused(broken, case):
 
 @pytest.mark.parametrize("number", [10**8, 10**12, 10**30])
 @pytest.mark.parametrize(
-    "name", ["FunctionTransformer-12", "StandardScaler-1", "ColumnTransformer-13"]
+    "name", ["FunctionTransformer-13", "StandardScaler-1", "ColumnTransformer-14"]
 )
 def test_load_refuses_more_features_than_memory_holds(broken, name, number):
     kind = name.partition("-")[0]

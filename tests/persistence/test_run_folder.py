@@ -72,6 +72,55 @@ def test_memberships_and_arrays(file):
         run.score_samples(frame)
 
 
+@pytest.fixture(scope="module")
+def mixed_file(tmp_path_factory):
+    """Two groups that differ in a number, a category and a rank; cells are missing.
+
+    pandas reads the years as 2019.0, because one is missing, and `paid` as booleans.
+    """
+    rng = np.random.default_rng(2)
+    lines = []
+    for i in range(80):
+        low = i < 40
+        kind = "" if i == 7 else ["red", "blue"][not low if rng.random() < 0.9 else low]
+        size = "" if i == 50 else f"{rng.normal() + 6 * (not low):.4f}"
+        year = "" if i == 9 else ["2019", "2020", "2021"][rng.integers(3)]
+        grade = ["poor", "fair", "good"][min(2, rng.integers(2) + (not low))]
+        paid = ["True", "False"][rng.integers(2)]
+        lines.append(f"{kind},{size},{year},n{i},{grade},{paid}")
+    path = tmp_path_factory.mktemp("mixed") / "mixed.csv"
+    path.write_text("\n".join(["kind,size,year,name,grade,paid", *lines, ""]), encoding="utf-8")
+    return path
+
+
+MIXED = ["--categorical", "kind,year,paid", "--ordered", "grade=poor,fair,good", "--missing"]
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_categories_of_a_frame_are_read_as_in_the_run(mixed_file, read, missing):
+    folder = run_on(mixed_file, "cluster", *MIXED, missing)
+    labels = pd.read_csv(folder / "labels.csv")["label"]
+    run = typicality.load(folder)
+    assert_array_equal(run.predict(read(mixed_file)), labels.fillna(-1))
+    assert labels.isna().sum() == (3 if missing == "drop" else 0)
+    folder = run_on(mixed_file, "outliers", *MIXED, missing)
+    found, run = pd.read_csv(folder / "outliers.csv"), typicality.load(folder)
+    assert_allclose(run.score_samples(read(mixed_file)), found["score"], rtol=1e-7)
+    assert found["score"].isna().sum() == (3 if missing == "drop" else 0)
+
+
+def test_categories_need_a_frame_with_known_ranks(mixed_file):
+    run = typicality.load(run_on(mixed_file, "cluster", *MIXED, "drop"))
+    frame = pd.read_csv(mixed_file)
+    with pytest.raises(ValueError, match="Pass a frame with the columns"):
+        run.predict(frame.to_numpy())
+    with pytest.raises(TableError, match="superb"):
+        run.predict(frame.assign(grade="superb"))
+    unseen = run.predict(frame.assign(kind="green"))
+    assert unseen.shape == (80,)
+
+
 def test_rows_that_all_miss_values_are_left_out(file):
     run = typicality.load(run_on(file, "cluster", "--missing", "drop"))
     frame = pd.DataFrame({"size": [np.nan], "income": [1.0]})

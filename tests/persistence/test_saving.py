@@ -23,8 +23,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
-    MaxAbsScaler,
     OneHotEncoder,
+    PowerTransformer,
     StandardScaler,
 )
 from sklearn.utils.validation import check_is_fitted
@@ -285,7 +285,10 @@ class OwnKernel(Gaussian):
         ),
         (OneClusterPCM(kernel=OwnKernel(1.0)), r"kernel is 'OwnKernel', and that is code"),
         (KMeans(), "KMeans is no estimator of typicality, ColumnScaler or Pipeline"),
-        (make_pipeline(MaxAbsScaler()), r"steps\[0\]\[1\] is an object of sklearn.*MaxAbsScaler"),
+        (
+            make_pipeline(PowerTransformer()),
+            r"steps\[0\]\[1\] is an object of sklearn.*PowerTransformer",
+        ),
         (
             ColumnTransformer([("a", StandardScaler(), make_column_selector(pattern="a"))]),
             r"transformers\[0\]\[2\] is 'make_column_selector', .* name the columns in a list",

@@ -123,7 +123,7 @@ def test_a_rectangle_selects_rows_and_they_can_be_downloaded(visit, clustered):
     assert 0 < len(rows) == opened.n_selected < len(X)
     numbers = [int(row["row"]) for row in rows]
     assert [row["name"] for row in rows] == [f'item "{i}", of\nmany' for i in numbers]
-    features = [[np.float32(row[name]) for name in ("feature 0", "feature 1")] for row in rows]
+    features = [[np.float32(row[name]) for name in ("column 0", "column 1")] for row in rows]
     np.testing.assert_array_equal(features, X[numbers])
     assert [float(row["typicality"]) for row in rows] == model.typicality_[numbers].tolist()
     inside = X[numbers]
@@ -180,8 +180,8 @@ def test_the_wheel_scrolls_the_page_where_the_plot_was_not_clicked(visit, cluste
 def test_axes_can_be_chosen(visit, clustered):
     X, _, html = clustered
     opened = visit(html)
-    opened.page.select_option("#x-axis", label="feature 1")
-    opened.page.select_option("#y-axis", label="feature 0")
+    opened.page.select_option("#x-axis", label="column 1")
+    opened.page.select_option("#y-axis", label="column 0")
     opened.drag("#scatter", (0.5, 0.01), (0.995, 0.99))
     numbers = [int(row["row"]) for row in opened.download("#download")]
     least = X[numbers, 1].min()
@@ -236,7 +236,7 @@ def test_profiles_follow_the_level(visit, clustered):
     opened = visit(html)
     opened.page.fill("#alpha-value", repr(float(np.quantile(model.typicality_, 0.5))))
     opened.page.wait_for_function(
-        "() => /feature \\d \\S+ against \\S+ elsewhere \\([+\u2212][\\d.]+ sd\\)/.test("
+        "() => /column \\d \\S+ against \\S+ elsewhere \\([+\u2212][\\d.]+\\)/.test("
         "document.querySelector('#clusters tbody .profile').textContent)"
     )
 

@@ -90,7 +90,7 @@ def test_missing_values_do_not_move_the_means(visit):
         profiles.append(profile_of(opened))
     # Half of the values have gone; had they been counted, the mean would have halved.
     deviations = [
-        float(words.split("feature 1 ")[1].split("(")[1].split(" ")[0].replace("\u2212", "-"))
+        float(words.split("column 1 ")[1].split("(")[1].split(")")[0].replace("\u2212", "-"))
         for words in profiles
     ]
     assert deviations[1] == pytest.approx(deviations[0], abs=0.3)
@@ -100,10 +100,10 @@ def test_typical_rows_differ_from_outliers_at_any_threshold(visit):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 2)), rng.normal([9.0, 0.0], 2.0, size=(12, 2))])
     opened = visit(Report.from_estimator(fitted(OneClusterPCM(contamination=0.1), X), X).html)
-    assert re.match(r"feature 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
+    assert re.match(r"column 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
     opened.page.focus("#alpha")
     opened.page.keyboard.press("ArrowRight")
-    assert re.match(r"feature 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
+    assert re.match(r"column 0 \S+ against \S+ elsewhere \(\u2212", profile_of(opened))
 
 
 def test_a_sample_says_what_it_cannot_know(visit, clustered):

@@ -33,13 +33,13 @@ def sentence(model, rows):
     [
         (AlphaCutClustering(), "beyond chance"),
         (AlphaCutClustering(alpha=0.3), "level was chosen"),
-        (AutoClustering(random_state=0), "methods that were asked agree"),
+        (AutoClustering(random_state=0), "The methods agree"),
         (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
         (EntropyCMeans(3, random_state=0), "belong clearly to one cluster"),
         (PossibilisticCMeans(3, random_state=0), "number of clusters was given"),
         (SequentialPCM(), "two closest clusters"),
         (AdaptivePCM(5), "two closest clusters"),
-        (OneClusterPCM(), "Of 1,000 ordinary rows"),
+        (OneClusterPCM(), "of 1,000 ordinary rows are flagged too"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -61,7 +61,7 @@ def test_one_cluster_is_told_from_several():
 def test_false_alarms_are_those_of_the_fit(rows):
     model = OneClusterPCM(contamination=0.1).fit(rows)
     low, high = (round(1000 * rate) for rate in model.false_alarm_interval_)
-    assert f"{low} to {high} are flagged" in build_payload(model, rows)["certainty"]
+    assert f"Between {low} and {high} of" in build_payload(model, rows)["certainty"]
 
 
 def test_false_discoveries_are_told_as_they_were_asked_for(rows):
@@ -70,4 +70,7 @@ def test_false_discoveries_are_told_as_they_were_asked_for(rows):
     features = FeatureTable(["x", "y"], new, new)
     explained = explain(model, new, features, new=True, fdr=0.2)
     assert view(model, new, fdr=0.2).fdr == 0.2
-    assert "20 % at most" in build_payload(model, explanation=explained)["certainty"]
+    assert (
+        "At most 20 % of the flagged rows"
+        in build_payload(model, explanation=explained)["certainty"]
+    )

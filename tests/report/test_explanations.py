@@ -28,7 +28,7 @@ def rows(scattered):
 @pytest.mark.parametrize("max_rows", [50, 1000])
 def test_payload_is_the_same_when_rows_were_explained_before(name, max_rows, rows, request):
     model = request.getfixturevalue(name)
-    features = FeatureTable([f"feature {j}" for j in range(3)], rows, rows)
+    features = FeatureTable([f"column {j}" for j in range(3)], rows, rows)
     explained = Explanation.of(view(model, rows, training=True), features)
     payload = build_payload(model, None, explanation=explained, max_rows=max_rows)
     assert payload == build_payload(model, rows, max_rows=max_rows)
@@ -163,7 +163,7 @@ def test_a_value_that_others_have_too_is_not_a_hundred_spreads_away(rng):
 def test_axes_are_the_features_and_two_principal_axes(prototypes, rows):
     payload = build_payload(prototypes, rows)
     names = [axis["name"] for axis in payload["axes"]]
-    assert names[:3] == ["feature 0", "feature 1", "feature 2"]
+    assert names[:3] == ["column 0", "column 1", "column 2"]
     assert [name[:5] for name in names[3:]] == ["PCA 1", "PCA 2"]
     assert payload["start_axes"] == [3, 4]
     assert [axis["feature"] for axis in payload["axes"]] == [True] * 3 + [False] * 2
@@ -180,7 +180,7 @@ def test_two_features_need_no_principal_axes(rows):
 def test_one_feature_is_drawn_against_the_strength(rows):
     model = AlphaCutClustering().fit(rows[:, :1])
     payload = build_payload(model, rows[:, :1])
-    assert [axis["name"] for axis in payload["axes"]] == ["feature 0"]
+    assert [axis["name"] for axis in payload["axes"]] == ["column 0"]
     assert payload["start_axes"] == [0, 1]  # the page adds the strength as its last axis
 
 
@@ -228,8 +228,8 @@ def test_many_features_are_fewer_on_the_page(rng):
     payload = build_payload(FuzzyCMeans(2, m=1.1, random_state=0).fit(X), X)
     names = [axis["name"] for axis in payload["axes"]]
     assert len(names) == 1000
-    assert "feature 1400" in names
-    assert "Of 1,500 columns 998 are on this page" in payload["features_note"]
+    assert "column 1400" in names
+    assert "This page shows 998 of 1,500 columns" in payload["features_note"]
 
 
 def test_dates_keep_their_digits(prototypes, rows):

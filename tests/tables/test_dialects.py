@@ -221,6 +221,14 @@ def test_columns_between_blanks_are_read(write, monkeypatch, delimiter, size):
     assert len(table.assumed) == (delimiter is None)
 
 
+def test_columns_of_words_between_blanks_are_read_beside_one_of_numbers(write):
+    rows = [f"P{i}  {['road', 'sea'][i % 2]:4}  home  {7.5 + i}" for i in range(6)]
+    with open_table(write("\n".join(["# log", "parcel carrier zone weight", *rows, ""]))) as table:
+        (block,) = table.blocks()
+    assert table.names == ("parcel", "carrier", "zone", "weight")
+    assert block.cells("carrier")[:2] == ["road", "sea"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -228,8 +236,9 @@ def test_columns_between_blanks_are_read(write, monkeypatch, delimiter, size):
         "a, b\n1, 2\n",
         "a b\tc d\nx y\t1\n",
         "date\n2024-01-01 10:00\n",
+        "one two three\n" + "four five six\n" * 6,
     ],
-    ids=["text", "comma", "tab", "times"],
+    ids=["text", "comma", "tab", "times", "words"],
 )
 def test_blanks_in_other_files_are_no_delimiters(write, text):
     with open_table(write(text)) as table:

@@ -77,7 +77,7 @@ class _WithMethods(click.Command):
     "--max-rows",
     type=click.IntRange(min=10),
     metavar="N",
-    help="Of more rows, a random sample of this size is clustered; every row gets a label. "
+    help="If there are more rows, cluster a random sample of N; every row gets a label. "
     "[default: all rows]",
 )
 @fit_options

@@ -76,7 +76,7 @@ def compare(
     repeats: int,
     max_rows: int,
 ) -> None:
-    """Set our methods beside others on the rows of FILE.
+    """Compare our methods with others on the rows of FILE.
 
     The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
     local outlier factor. Shows how much the methods agree, how reproducible each is when it sees

@@ -133,14 +133,6 @@ def shown_apart(texts: Iterable[str], at_most: int) -> dict[str, str]:
         at_most += 4
 
 
-def for_people(value: float) -> str:
-    """A number as people write it: 5,047 or 46.8, with an exponent only where it is huge."""
-    size = abs(value)
-    if 1000 <= size < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
 def percentages(shares: Sequence[float], n_rows: int) -> list[str]:
     """Shares of rows in per cent, with the digits that so many rows allow; never rounded up."""
     digits = min(max(len(str(n_rows)) - 2, 1), 4)

@@ -11,13 +11,15 @@ import numpy as np
 from typicality._typing import Doubles, Labels
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
-from typicality.cli.rows import FileRows
+from typicality.cli.rows import YEARS, FileRows
+from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
     from typicality.report.clusters import ClusterTable
 
 MOST_VALUES = 20  # of a column of text that is counted
 _CALLED = ("name", "title")  # columns that name rows
+_YES_OR_NO = frozenset(["yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein"])
 _TELLING = 0.5  # spreads: a smaller deviation tells nothing
 
 
@@ -238,21 +240,29 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     """The column that names rows: the one that was asked for, or the most useful one of text.
 
     A useful column tells the notable rows apart; one that is called a name or a title comes first,
-    and words are better than codes. Numbers, which identifiers are, name nothing. None where there
-    is no such column.
+    and words, or dates of which no two are equal, are better than codes and than categories that
+    take part. Numbers, which identifiers are, name nothing, except years that number the rows; nor
+    do yes and no. None where there is no such column.
     """
     if rows.options.name is not None:
         return rows.options.name
     best, most = None, (False, False, 1)
+    taking_part = {column.name for column in rows.categories}
     for name, texts in rows.texts.items():
         cells = [texts[i].strip() for i in notable]
         distinct = {cell for cell in cells if cell}
-        if len(distinct) < 2 or all(map(_is_number, distinct)):
+        if len(distinct) < 2 or 2 * cells.count("") > len(cells):
             continue
-        if 2 * cells.count("") > len(cells):
+        if {cell.lower() for cell in distinct} <= _YES_OR_NO:
             continue
-        called = any(word in name.lower() for word in _CALLED)
-        worth = (called, _are_words(distinct), len(distinct))
+        if all(map(_is_number, distinct)):
+            if best is None and name.strip().lower() in YEARS and len({*texts}) == len(texts):
+                best = name
+            continue
+        tells_apart = 2 * len(distinct) > len(cells)  # the name of a study names no row
+        called = tells_apart and any(word in name.lower() for word in _CALLED)
+        tells_more = name not in taking_part and (_are_words(distinct) or _are_dates(texts))
+        worth = (called, tells_more, len(distinct))
         if worth > most:
             best, most = name, worth
     return best
@@ -282,6 +292,11 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _are_dates(texts: Sequence[str]) -> bool:
+    """Whether cells are dates or times, each of them once."""
+    return len({*texts}) == len(texts) and look_of(texts) == "dates or times"
 
 
 def _are_words(cells: set[str]) -> bool:

@@ -52,9 +52,10 @@ def _explained(
 
     import numpy as np
 
-    from typicality.cli.rows import column_names, open_file, read_file, sample_of, step_options
+    from typicality.cli.rows import open_file, read_file, sample_of, step_options
     from typicality.cli.run import feature_table, row_reasons
     from typicality.fitted import view
+    from typicality.preprocessing.table_rows import column_names
     from typicality.report.outliers import ClusterCenters, deviations_of
 
     scaler, fitted = pipeline["columns"], pipeline["model"]
@@ -148,7 +149,8 @@ def _words(found: dict[str, Any]) -> list[Any]:
 def _value(value: float | str) -> str:
     from math import isnan
 
-    from typicality.cli.console import for_people, shown
+    from typicality._words import for_people
+    from typicality.cli.console import shown
 
     if isinstance(value, str):
         return shown(value) or "missing"

@@ -74,6 +74,8 @@ class Options:
         The column that names rows in the output; None for the most useful one.
     exact : bool
         Whether no other columns of numbers are used than `columns`, even if these are none.
+    checkpoint : str or None
+        The file from which a run that was killed goes on.
     """
 
     file: str = ""
@@ -103,6 +105,7 @@ class Options:
     quiet: bool = False
     name: str | None = None
     exact: bool = False
+    checkpoint: str | None = None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -112,7 +115,7 @@ class Options:
 
 def order_text(name: str, order: Sequence[str]) -> str:
     """Ordered categories of a column as --ordered takes them."""
-    return f"{name}={','.join(map(_quoted, order))}"
+    return f"{name}={','.join(map(quoted, order))}"
 
 
 def _order(text: str) -> tuple[str, tuple[str, ...]]:
@@ -143,10 +146,10 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 def command_line() -> tuple[str, ...]:
     """The command that was called, as it could be typed: what was left to defaults is left out.
 
-    So is --jobs, which changes no result.
+    So are --jobs and --checkpoint, which change no result.
     """
     ctx = click.get_current_context()
-    parameters = [each for each in ctx.command.params if each.name != "jobs"]
+    parameters = [each for each in ctx.command.params if each.name not in ("jobs", "checkpoint")]
     return ("typicality", str(ctx.info_name), *_typed(ctx, parameters))
 
 
@@ -171,12 +174,12 @@ def _typed(ctx: click.Context, parameters: Sequence[click.Parameter]) -> tuple[s
         elif getattr(parameter, "is_flag", False):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
-            values = map(_quoted, value) if parameter.multiple else [value]
+            values = map(quoted, value) if parameter.multiple else [value]
             words.extend(word for each in values for word in (parameter.opts[0], str(each)))
     return tuple(words)
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """A name as `comma_separated` reads it: quotation marks are doubled within others."""
     inner = value.replace('"', '""')
     return f'"{inner}"' if "," in value or inner != value else value
@@ -331,7 +334,8 @@ table_options = _adding(
         "--max-categories",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Leave out columns with more categories. [default: 30, and a tenth of the rows]",
+        help="Leave out columns with more categories. [default: 30, or a tenth of the rows, but at "
+        "least 2]",
     ),
     click.option(
         "--missing",
@@ -418,6 +422,14 @@ fit_options = _adding(
     click.option("--report/--no-report", default=True, help="Whether to write report.html."),
     _output("The folder for the results. [default: one named after FILE]"),
     safe_csv_option,
+    click.option(
+        "--checkpoint",
+        type=click.Path(),
+        metavar="PATH",
+        help="A file that keeps the state of the fit, every few seconds. If the run is killed, the "
+        "same command goes on from there, to the same results; at the end the file is deleted. A "
+        "density tree or Gaussian mixture (alpha-cut, auto) that was not finished begins again.",
+    ),
     _work_options,
 )
 run_options_without_folder = _adding(

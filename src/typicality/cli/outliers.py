@@ -45,7 +45,7 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
     type=click.IntRange(min=10),
     default=_MOST_FITTED,
     metavar="N",
-    help="Of more rows, a random sample of this size is fitted; all rows are scored.",
+    help="If there are more rows, fit a random sample of N; all rows are scored.",
 )
 @fit_options
 def outliers(

@@ -39,6 +39,10 @@ _SAMPLE = (
     "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
     "shows the rows of the sample."
 )
+_OF_SAMPLE = (
+    "This page is about a random sample, {:,} of the {:,} rows, on which the model was fitted. "
+    "labels.csv has the labels of all rows."
+)
 
 
 @command
@@ -63,7 +67,6 @@ def report(options: Options, model: str) -> None:
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
     from typicality.cli.rows import (
-        column_names,
         open_file,
         read_file,
         require_file,
@@ -96,6 +99,7 @@ def report(options: Options, model: str) -> None:
         from typicality.cli.rows import sample_of
         from typicality.cli.run import feature_table
         from typicality.fitted import chosen_method
+        from typicality.preprocessing.table_rows import column_names
         from typicality.report.payload import explain
 
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
@@ -211,6 +215,11 @@ def write_page(
         warnings=for_readers(record["warnings"]),
         random_state=record["seed"],
     )
+    data, sample = record["data"], record["results"].get("sample")
+    n_rows = data["n_rows"] - data["n_rows_left_out"]
+    if sample is not None and payload["n_rows"] == sample["n_rows"] < n_rows:
+        note = _OF_SAMPLE.format(sample["n_rows"], n_rows)
+        payload["sample_note"] = " ".join(filter(None, [note, payload["sample_note"]]))
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,17 +22,15 @@ from typicality._typing import Doubles, Places
 from typicality._words import counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
-from typicality.cli.options import ANY_NUMBER, Options, order_text
+from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
 from typicality.tables import (
     Block,
     CategoryColumn,
     LeftOut,
     NumericTable,
     TableFile,
-    categories_of,
     open_table,
     read_rows,
-    rows_of,
 )
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
@@ -51,7 +50,7 @@ _LEAST_SPACE, _SPACE_OF_A_THREAD = 2_100_000_000, 70_000_000
 _LEAST_STEP = 2**23  # bytes for a step, where rows leave no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
-_YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
+YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
 _CODES = frozenset(
     ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
 )
@@ -182,6 +181,8 @@ class FileRows:
         """The rows as the step takes them: an array, or a table where categories take part."""
         if not self.is_mixed:
             return self.X
+        from typicality.preprocessing.table_rows import arrow_table
+
         columns = dict(zip(self.numeric.names, self.X.T, strict=True))
         texts: dict[str, Any] = {
             name: [None if np.isnan(r) else order[int(r)] for r in columns[name].tolist()]
@@ -256,7 +257,7 @@ class FileRows:
             if n_values <= _MOST_CLASSES:
                 sentences.append(
                     f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and "
-                    f"no measurement, leave it out with --ignore {shown(name)}."
+                    f"no measurement, leave it out with {_ignoring(name)}."
                 )
         if not self.options.columns:
             sentences += _questions(names, self.X)
@@ -264,6 +265,8 @@ class FileRows:
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
             sentences.append(f"{rows} with missing values took no part (--missing drop).")
+            if 2 * self.n_dropped > len(self.kept):
+                sentences.append(self._about_worst())
         elif self.options.missing == "median" and n_missing and self.X.size:
             n_rows = len(self.kept)
             filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, self.X.size)})"
@@ -274,6 +277,18 @@ class FileRows:
                 f"{most} of its values."
             )
         return " ".join(sentences)
+
+    def _about_worst(self) -> str:
+        """Which column costs most rows, where more than half of them were left out."""
+        numeric, n_rows = self.numeric, len(self.kept)
+        counts = dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
+        counts |= {column.name: column.n_missing for column in numeric.categories}
+        worst = max(counts, key=lambda name: counts[name])
+        return (
+            f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone misses "
+            f"{share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing 0.3 keeps more "
+            "rows."
+        )
 
     def _about_categories(self) -> list[str]:
         """Which columns are categories, and what became of missing ones."""
@@ -292,14 +307,6 @@ class FileRows:
         return sentences
 
 
-def column_names(scaler: Any) -> list[str]:
-    """The columns that the step of a model knows; a scaler of arrays then forgets them."""
-    names = [str(name) for name in scaler.feature_names_in_]
-    if not hasattr(scaler, "kinds_"):
-        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
-    return names
-
-
 def step_options(scaler: Any) -> dict[str, Any]:
     """The options that read the columns that the step of a model knows."""
     names = [str(name) for name in scaler.feature_names_in_]
@@ -313,94 +320,6 @@ def step_options(scaler: Any) -> dict[str, Any]:
         "max_categories": ANY_NUMBER,
         "exact": True,
     }
-
-
-@dataclass(eq=False)
-class ModelRows:
-    """The rows of a block as a model knows them: numbers, ranks and categories.
-
-    Parameters
-    ----------
-    names : list of str
-        The columns of numbers, ranks included.
-    X : array of shape (n, d)
-        Their values.
-    texts : dict of str to list of str
-        The cells of ranks and categories; empty where they are missing.
-    layout : CategoryColumns or None
-        The categories among the columns of the model, where there are some.
-    """
-
-    names: list[str]
-    X: Doubles
-    texts: dict[str, list[str]]
-    layout: Any = None
-
-    @classmethod
-    def of(
-        cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
-    ) -> "ModelRows":
-        """Read the columns of a model, all of them given by name."""
-        if not hasattr(scaler, "kinds_"):
-            return cls(list(every), rows_of(block, every, signs=signs), {})
-        kinds = dict(zip(every, scaler.kinds_, strict=True))
-        known = dict(zip(every, scaler.categories_, strict=True))
-        texts = {
-            name: categories_of(block, name, tuple(known[name]) if kind == "rank" else None)
-            for name, kind in kinds.items()
-            if kind in ("rank", "category")
-        }
-        names = [name for name in every if kinds[name] in ("number", "rank")]
-        numbers = [name for name in names if kinds[name] == "number"]
-        X = np.full((block.n_rows, len(names)), np.nan)
-        if numbers:
-            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
-        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
-            rank = {value: float(k) for k, value in enumerate(known[name])}
-            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
-        left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
-        return cls(names, X, texts | left_out, scaler._layout)
-
-    @property
-    def every_name(self) -> list[str]:
-        """The columns of `missing`."""
-        return [*self.names, *(() if self.layout is None else self.layout.names)]
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Where numbers and categories are missing, shape (n, d + k)."""
-        names = () if self.layout is None else self.layout.names
-        absent = [np.array([not text for text in self.texts[name]]) for name in names]
-        return np.column_stack([np.isnan(self.X), *absent])
-
-    def scaled(self, scaler: Any, kept: NDArray[np.bool_]) -> Doubles:
-        """The rows that are kept as the model takes them."""
-        if self.layout is None:
-            return np.asarray(scaler.transform(self.X[kept]))
-        at = np.flatnonzero(kept).tolist()
-        columns = dict(zip(self.names, self.X[kept].T, strict=True))
-        texts = {n: [cells[i] or None for i in at] for n, cells in self.texts.items()}
-        table = arrow_table(columns, texts).select([str(n) for n in scaler.feature_names_in_])
-        return np.asarray(scaler.transform(table))
-
-    def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
-        """The numbers of some rows, words for ranks; and their categories."""
-        names = () if self.layout is None else self.layout.names
-        numbers = {
-            name: [self.texts[name][i] for i in at.tolist()]
-            if name in self.texts
-            else self.X[at, j].tolist()
-            for j, name in enumerate(self.names)
-        }
-        return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
-
-
-def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
-    """Columns of numbers and of text as the step for numbers and categories takes them."""
-    import pyarrow as pa
-
-    made = {name: pa.array(values) for name, values in columns.items() if name not in texts}
-    return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
@@ -432,9 +351,14 @@ def _questions(names: Sequence[str], X: Doubles) -> list[str]:
     if not found:
         return []
     are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
-    remedy = " ".join(f"--ignore {shown(name)}" for name in found)
+    remedy = " ".join(map(_ignoring, found))
     take = "takes" if len(found) == 1 else "take"
     return [f"Perhaps no measurement, but {take} part: {are}. Leave out with {remedy}."]
+
+
+def _ignoring(name: str) -> str:
+    """The option that leaves a column out, as a shell takes it."""
+    return f"--ignore {shlex.quote(quoted(name))}" if name.isprintable() else "--ignore"
 
 
 def _kind_of(name: str, column: Doubles) -> str:
@@ -444,7 +368,7 @@ def _kind_of(name: str, column: Doubles) -> str:
         return ""
     words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
     low, high = present.min(), present.max()
-    oldest, latest = (1000, 3000) if _YEARS & set(words) else (1900, 2050)
+    oldest, latest = (1000, 3000) if YEARS & set(words) else (1900, 2050)
     if oldest <= low and high <= latest:
         return f"years from {low:.0f} to {high:.0f}"
     if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
@@ -577,6 +501,12 @@ def read_file(
     if not kept.all():
         X = X[kept]
         categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
+        alike = [column.name for column in categories if len(np.unique(column.codes)) == 1]
+        if alike and len(alike) < len(numeric.names) + len(categories):
+            reason = "all its values are equal in the rows that take part"
+            told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
+            categories = tuple(column for column in categories if column.name not in alike)
+            numeric = numeric._replace(left_out=told)
     return FileRows(options, table, numeric, kept, X, categories, text_bytes=text_bytes)
 
 

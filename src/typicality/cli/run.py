@@ -1,9 +1,11 @@
 """From a file to a folder of results: what `typicality cluster` and `typicality outliers` do."""
 
+import json
 import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Places
+from typicality._words import shown_path
 from typicality.cli.console import Terminal
 from typicality.cli.description import (
     RowReasons,
@@ -23,7 +26,7 @@ from typicality.cli.description import (
     names_of,
     tabulate_texts,
 )
-from typicality.cli.errors import UnusableError
+from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.folder import (
     MODEL,
     RECORD,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors befor
     from sklearn.pipeline import Pipeline
 
     from typicality.fitted import FittedView
+    from typicality.persistence.checkpoint import Checkpoint
     from typicality.report.features import FeatureTable
     from typicality.report.outliers import Explanation
 
@@ -97,6 +101,7 @@ def run_to_folder(
     path = Path(options.output or folder_name(options.file, found))
     if options.file == "-":  # told before waiting for all that comes
         require_free(path, force=options.force)
+    checkpoint = _open_checkpoint(options, path)
     began = time.perf_counter()
     with (
         open_file(options) as table,
@@ -121,6 +126,7 @@ def run_to_folder(
             max_rows=max_rows,
             reference=clean,
             fdr=fdr,
+            checkpoint=checkpoint,
         )
         with terminal.counting("Writing the results", len(rows.kept)) as wrote:
             columns = masked_columns(run.columns, rows.kept)
@@ -149,6 +155,8 @@ def run_to_folder(
                 )
         run.seconds["all"] = round(time.perf_counter() - began, 3)
         write_record(temporary / RECORD, record)
+    if checkpoint is not None:
+        checkpoint.remove()
     if options.as_json:
         terminal.json(record)
     from typicality.cli.summary import say_run
@@ -158,6 +166,20 @@ def run_to_folder(
     terminal.say_path(f"Written: {results}, {MODEL}/, {RECORD} in ", f"{path}/")
     if report:
         terminal.say_path("Open the report: ", path / REPORT)
+
+
+def _open_checkpoint(options: Options, output: Path) -> "Checkpoint | None":
+    """The file from which the run goes on if it is killed; a wrong one is refused at once."""
+    if options.checkpoint is None:
+        return None
+    from typicality.persistence.checkpoint import Checkpoint
+
+    if Path(options.checkpoint).resolve().is_relative_to(output.resolve()):
+        raise WrongUseError(
+            f"--checkpoint {shown_path(options.checkpoint)} is in the folder of the results, which "
+            "appears at the end; choose a name outside of it."
+        )
+    return Checkpoint(options.checkpoint)
 
 
 def _kind_of(method: str, estimator: Any) -> str:
@@ -498,11 +520,12 @@ def fit(
     max_rows: int | None = None,
     reference: FileRows | None = None,
     fdr: float | None = None,
+    checkpoint: "Checkpoint | None" = None,
 ) -> Run:
     """Scale the columns, fit the estimator, and ask what it says of the rows.
 
     With a `reference`, scaler and estimator are fitted on its rows instead. The scaler sees all
-    rows, the estimator at most `max_rows` of them.
+    rows, the estimator at most `max_rows` of them. A `checkpoint` keeps the state of the fit.
 
     Raises
     ------
@@ -526,7 +549,9 @@ def fit(
             with terminal.doing(f"Fitting {n_fitted:,} rows"):
                 to_fit = fitted_rows.for_scaler()
                 scaled: Any = scaler.fit(to_fit).transform(to_fit)
-                estimator.fit(scaled if sample is None else scaled[sample])
+                X = scaled if sample is None else scaled[sample]
+                with _followed(checkpoint, estimator, X, rows.options, terminal):
+                    estimator.fit(X)
                 if method == "outliers":
                     estimator._reference()  # kept in the model, so that `score` need not find it
             scaled = scaled if reference is None else scaler.transform(rows.for_scaler())
@@ -556,6 +581,24 @@ def fit(
         fdr=fdr,
         sample=sample,
     )
+
+
+def _followed(
+    checkpoint: "Checkpoint | None", estimator: Any, X: Any, options: Options, terminal: Terminal
+) -> AbstractContextManager[None]:
+    """A context in which a fit is kept in a checkpoint, and goes on from there."""
+    if checkpoint is None:
+        return nullcontext()
+    from typicality.persistence.checkpoint import digest_of
+
+    checkpoint.belongs_to(
+        versions=json.dumps(versions()),
+        rows=digest_of(X),
+        parameters=json.dumps([_parameters(estimator), options.memory]),
+    )
+    if checkpoint.resumes:
+        terminal.say_path("Going on from the checkpoint ", checkpoint.path)
+    return checkpoint.following()
 
 
 def feature_table(rows: FileRows, scaler: Any, scaled: Doubles) -> "FeatureTable":

@@ -62,7 +62,7 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
-    from typicality.cli.rows import assumptions, column_names, open_file, require_file, within
+    from typicality.cli.rows import assumptions, open_file, require_file, within
 
     output = str(options.output)
     if options.as_json and output == "-":
@@ -75,6 +75,8 @@ def score(options: Options, model: str) -> None:
             pipeline, record, _ = load_run(model)
         missing = options.missing or (record["data"]["missing"] if record else "error")
         scaler, fitted = pipeline["columns"], pipeline["model"]
+        from typicality.preprocessing.table_rows import column_names
+
         names = column_names(scaler)
         scaler.set_params(missing="median" if missing == "median" else "error")
         knows = getattr(fitted, "_knows_its_rows", False)
@@ -147,8 +149,8 @@ def _judge(
     import numpy as np
 
     from typicality.cli.description import RowReasons
-    from typicality.cli.rows import ModelRows
     from typicality.fitted import view
+    from typicality.preprocessing.table_rows import ModelRows
     from typicality.tables import arrow_rows, csv_text, masked_columns
 
     rows = ModelRows.of(block, scaler, names, signs)

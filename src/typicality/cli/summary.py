@@ -8,10 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
-from typicality._words import counted, listed, share
+from typicality._words import counted, for_people, listed, share
 from typicality.cli.console import (
     Terminal,
-    for_people,
     numbers,
     percentages,
     place,
@@ -146,14 +145,15 @@ def _meaning_of_flags(run: Run) -> list[str]:
     else:
         low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)
         expected = 1000 * run.model.contamination
+        alarms = "false alarm is" if f"{expected:.3g}" == "1" else "false alarms are"
         source = (
             ""
             if run.reference is not None
             else (" Clean rows in a second file, --reference, allow a false discovery rate.")
         )
         sentences = [
-            f"Rows with a score below {run.view.cut:.4g} are flagged: {expected:.3g} false alarms "
-            f"are expected in 1,000 ordinary rows, between {low} and {high} for this model (95 % "
+            f"Rows with a score below {run.view.cut:.4g} are flagged: {expected:.3g} {alarms} "
+            f"expected in 1,000 ordinary rows, between {low} and {high} for this model (95 % "
             f"sure).{source}"
         ]
     if run.gap is not None:
@@ -237,7 +237,8 @@ def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
 def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) -> Table:
     """The least typical rows, the worst first."""
     names = shown_apart((each["column"] for row in rows for each in row["reasons"]), 20)
-    reasons = [_reasons(row["reasons"], names) for row in rows]
+    least = _TELLING if len(run.rows.column_names) > 1 else 0.0
+    reasons = [_reasons(row["reasons"], names, least) for row in rows]
     if rows[0]["rivals"]:
         table = _table(heading, "membership", "between clusters")
         strengths = numbers([row["strength"] for row in rows])
@@ -260,10 +261,10 @@ def _atypical(run: Run, rows: list[dict[str, Any]], heading: str, which: Which) 
     return table
 
 
-def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str]) -> str:
+def _reasons(reasons: Sequence[dict[str, Any]], names: dict[str, str], least: float) -> str:
     """The columns that matter: the first, and a second one if it is nearly as far off."""
     largest = abs(reasons[0]["deviations"]) if reasons else 0.0
-    if largest < _TELLING:
+    if not reasons or largest < least:
         return "no single column"
     close = [reason for reason in reasons[:2] if abs(reason["deviations"]) >= largest / 2]
     return "\n".join(shown(reason_words(reason, names[reason["column"]]), 80) for reason in close)

@@ -77,9 +77,7 @@ _TRANSFERS = {
     help="How one half flags rows of the other: those below its own threshold, or as many as the "
     "other half itself.",
 )
-@click.option(
-    "--compare", is_flag=True, help="Set a one-class SVM with the same kernels beside it."
-)
+@click.option("--compare", is_flag=True, help="Also judge a one-class SVM with the same kernels.")
 @click.option(
     "--max-rows",
     type=click.IntRange(min=20),

@@ -1,12 +1,34 @@
 """The Picard loop as tasks of `sklearn.callback`: progress bars and early stopping."""
 
 from collections.abc import Callable
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Protocol
 
 from typicality.solve.picard import PicardResult, picard
 from typicality.solve.step import ClusterState, Step
 
 State = ClusterState[Any]
+
+
+class Keeper(Protocol):
+    """Keeps what fits do, so that a fit that was killed can go on; a checkpoint is one."""
+
+    def run(
+        self,
+        step: Step,
+        state: State,
+        *,
+        tol: float,
+        max_iter: int,
+        callback: Callable[[int, State], bool] | None = None,
+    ) -> PicardResult[State]:
+        """The result of `picard`, with the same arguments."""
+
+    def learn(self, model: Any, rows: Any, weight: Any, learn: Callable[[], None]) -> None:
+        """Call `learn`, or set all that it would set on the model."""
+
+
+KEEPER: ContextVar[Keeper | None] = ContextVar("KEEPER", default=None)
 
 
 class FitCallbacks:
@@ -52,8 +74,10 @@ class FitCallbacks:
         """
         tol = self._estimator.tol if tol is None else tol
         max_iter = self._estimator.max_iter if max_iter is None else max_iter
+        keeper = KEEPER.get()
+        loop = picard if keeper is None else keeper.run
         if not getattr(self._estimator, "_skl_callbacks", None):
-            return picard(step, state, tol=tol, max_iter=max_iter)
+            return loop(step, state, tol=tol, max_iter=max_iter)
         task = self._fit.subcontext(task_name="run", max_subtasks=max_iter)
         task.call_on_fit_task_begin(**self._data)
         stop = False
@@ -68,7 +92,7 @@ class FitCallbacks:
             )
             return result
 
-        result = picard(
+        result = loop(
             watched_step, state, tol=tol, max_iter=max_iter, callback=lambda n_iter, state: stop
         )
         task.call_on_fit_task_end(

@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
+from typicality._tensors import array_of, device_of, is_tensor, tensor_of
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
-from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._callbacks import KEEPER, FitCallbacks
 from typicality.cluster._readers import Reader
 from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
@@ -45,6 +46,39 @@ OPTIONAL_ATTRIBUTES = (
     *("labels_", "typicality_", "weights_"),
 )
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
+
+
+def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method for an array of rows that also takes a tensor, and then returns tensors."""
+
+    @wraps(method)
+    def for_tensors(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        home = self._home
+        if home is None and not is_tensor(X):
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        check_same_place(X, home, type(self).__name__, method.__name__)
+        host = self._host()
+        options = {name: array_of(value) for name, value in options.items()}
+        result = method(host, array_of(X), *map(array_of, args), **options)
+        if vars(host).get("_calibration") is not vars(self).get("_calibration"):
+            self._calibration = host._calibration  # made at the first use
+        return tensor_of(result, str(home))
+
+    return for_tensors
+
+
+def check_same_place(X: Any, home: str | None, model: str, method: str) -> None:
+    """Rows for prediction must be what the model was fitted on: an array, or on its device."""
+    given = device_of(X)
+    if given == home:
+        return
+    kinds = ["an array" if device is None else f"a tensor on {device}" for device in (home, given)]
+    remedy = "X.cpu().numpy()" if home is None else f"torch.as_tensor(X, device={home!r})"
+    raise ValueError(
+        f"X is {kinds[1]}, but {model} was fitted on {kinds[0]}: results are where X is. Pass "
+        f"{remedy} to {method}, or fit the model on {kinds[1]}."
+    )
 
 
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,8 +128,12 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         A fit that fails, is interrupted, or warns where warnings are errors leaves the model as it
         was.
         """
-        model = self._without(*OPTIONAL_ATTRIBUTES)
+        model = self._host()._without(*OPTIONAL_ATTRIBUTES)
         at_first = dict(vars(model))
+        home = device_of(X)
+        X, sample_weight = array_of(X), array_of(sample_weight)
+        if home not in (None, "cpu"):
+            model.__dict__["_device"] = home  # where sums are computed
         weight = None
         if is_blockwise(X):
             rows: Any = check_blocks(
@@ -107,9 +145,16 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         callbacks = FitCallbacks(self, model, X, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
         with np.errstate(under="ignore"), one_blas_thread():
-            model._learn(rows, weight, callbacks)
+            keeper = KEEPER.get()
+            if keeper is None:
+                model._learn(rows, weight, callbacks)
+            else:
+                keeper.learn(model, rows, weight, lambda: model._learn(rows, weight, callbacks))
+        model.__dict__.pop("_device", None)
         nothing = object()
         learned = {k: v for k, v in vars(model).items() if at_first.get(k, nothing) is not v}
+        if home is not None:  # what users see lives where X lives
+            learned |= {k: tensor_of(v, home) for k, v in learned.items() if not k.startswith("_")}
         before = self.__dict__
         kept = {k: v for k, v in before.items() if k not in OPTIONAL_ATTRIBUTES}
         self.__dict__ = kept | learned
@@ -119,6 +164,16 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
             self.__dict__ = before
             raise
         return self
+
+    @property
+    def _home(self) -> str | None:
+        """The device of the fitted arrays; None where they are arrays of NumPy."""
+        fitted = (v for k, v in vars(self).items() if k.endswith("_") and is_tensor(v))
+        return next(map(device_of, fitted), None)
+
+    def _host(self) -> Self:
+        """A copy of the model with arrays of NumPy in the place of tensors."""
+        return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_tensor(v)})
 
     def _set(self, **attributes: Any) -> None:
         for name, value in attributes.items():
@@ -145,6 +200,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.pairwise = is_pairwise(getattr(self, "kernel", None))
         return tags
 
+    @like_rows
     def report(
         self,
         X: ArrayLike,

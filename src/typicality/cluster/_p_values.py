@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._typing import Doubles
-from typicality.cluster._estimator import by_blocks
+from typicality.cluster._estimator import by_blocks, like_rows
 from typicality.cluster._warnings import warn_about_few_reference_rows, warn_about_local_p_values
 from typicality.geometry.calibration import Calibration
 from typicality.geometry.scores import CompressedScores, FastLeaveOneOut
@@ -85,6 +85,7 @@ class WithPValues:
         p_values: Doubles = self._p_values(X, method, diag=diag)
         return p_values
 
+    @like_rows
     @by_blocks
     def _p_values(self: Any, X: ArrayLike, method: str, *, diag: ArrayLike | None) -> Doubles:
         rows = self._read(X, diag)
@@ -135,6 +136,7 @@ class WithPValues:
             self._set(_calibration=calibration)
         return calibration
 
+    @like_rows
     def outliers_at(
         self: Any,
         X: ArrayLike,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._compat import check_feature_names_in, fit_context
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import require_finite, warn_about_convergence
@@ -102,6 +102,7 @@ class PrototypeClusterer(
         """
         return self._fit(X, sample_weight)
 
+    @like_rows
     @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
         """The cluster each row prefers.
@@ -122,6 +123,7 @@ class PrototypeClusterer(
         rows = self._read(X, diag)
         return self._labels_of(self._prototypes.labels(self._rule, rows))
 
+    @like_rows
     @by_blocks
     def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The membership of each row in each cluster: the classification functions.
@@ -144,6 +146,7 @@ class PrototypeClusterer(
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
         return memberships
 
+    @like_rows
     def transform(self, X: ArrayLike) -> Floats:
         """The memberships of the rows, as features for what comes next in a pipeline.
 
@@ -159,6 +162,7 @@ class PrototypeClusterer(
         memberships: Floats = self.predict_memberships(X)
         return memberships
 
+    @like_rows
     def score(
         self,
         X: ArrayLike,

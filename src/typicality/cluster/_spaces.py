@@ -37,7 +37,7 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
-from typicality.rows import DistinctRows, Rows
+from typicality.rows import DistinctRows, Rows, TensorRows
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
@@ -84,12 +84,15 @@ class SumOptions(NamedTuple):
         Whether that is relative to the height of a row that stands alone instead.
     n_columns : int, default=1
         How many clusters each product is for.
+    device : str, optional
+        Where they are computed, as torch names it; None for NumPy and compiled code.
     """
 
     algorithm: str = "auto"
     rtol: float = 0.0
     of_a_row: bool = False
     n_columns: int = 1
+    device: str | None = None
 
     @classmethod
     def of(cls, estimator: Any, n_columns: int = 1, *, of_a_row: bool = False) -> "SumOptions":
@@ -97,7 +100,8 @@ class SumOptions(NamedTuple):
         rtol: float = estimator.rtol
         if estimator.tol > 0:
             rtol = min(rtol, 0.1 * estimator.tol)
-        return cls(estimator.algorithm, rtol, of_a_row, n_columns)
+        device = getattr(estimator, "_device", None)
+        return cls(estimator.algorithm, rtol, of_a_row, n_columns, device)
 
     def tolerance(self, columns: KernelColumns, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
@@ -162,7 +166,9 @@ def open_space(
         return _open_pairs(kernel, rows, sample_weight)
     if isinstance(kernel, Mixed):
         return _open_mixed(kernel, sigma, rows, sample_weight, novelty=novelty, sums=sums)
-    input_space = InputSpace(rows, sample_weight)
+    on_device = sums.device is not None and not isinstance(rows, Rows)
+    given = TensorRows(rows, sample_weight, str(sums.device)) if on_device else rows
+    input_space = InputSpace(given, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
     coordinates = Coordinates(features.mean.astype(rows.dtype))
@@ -190,6 +196,7 @@ def open_space(
         tolerance=sums.tolerance(columns, sample_weight),
         algorithm=sums.algorithm,
         n_columns=sums.n_columns,
+        device=sums.device,
     )
     return OpenSpace(space, coordinates, built, features)
 

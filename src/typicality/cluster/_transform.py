@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import check_feature_names_in
 from typicality._typing import Floats
+from typicality.cluster._estimator import like_rows
 
 
 class SoftFeatures(TransformerMixin):
     """Makes a transformer of an estimator; a class defines `_soft_features` and `_soft_names`."""
 
+    @like_rows
     def transform(self: Any, X: ArrayLike) -> Floats:
         """The typicality or the memberships of the rows, as features for a pipeline.
 

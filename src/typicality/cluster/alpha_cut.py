@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._tensors import tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
@@ -23,7 +24,7 @@ from typicality.cluster._density import (
     solve_one_cluster,
     warn_about_density,
 )
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
@@ -289,6 +290,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         check_cut_parameters(self)
         return self._fit(X, sample_weight)
 
+    @like_rows
     @by_blocks
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster each row would join; -1 for rows below the cut.
@@ -310,6 +312,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
         return labels
 
+    @like_rows
     @by_blocks
     def predict_memberships(self, X: ArrayLike) -> Floats:
         r"""How well each row is connected to each cluster, from 0 to 1.
@@ -337,6 +340,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         memberships: Floats = self._regions.memberships(self._cut, rows)
         return memberships.astype(self.medoids_.dtype, copy=False)
 
+    @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike) -> Floats:
         """The typicality of each row, by the formula of the paper.
@@ -390,7 +394,8 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         check_has_rows(self)
         cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
-        return labels
+        home = self._home
+        return labels if home is None else tensor_of(labels, home)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from typicality.cluster._density import (
     warn_about_density,
 )
 from typicality.cluster._density_by_blocks import learn_by_blocks
-from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks
+from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
@@ -259,6 +259,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         """
         return self._fit(X, sample_weight)
 
+    @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
         """The typicality of each row, by the formula of the paper.
@@ -284,6 +285,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
         return typicality
 
+    @like_rows
     @by_blocks
     def score_samples(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         r"""How typical each row is, without its own contribution; larger is more typical.
@@ -310,6 +312,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         scores: Doubles = self._left_out.scores(rows, self.eta_)
         return scores
 
+    @like_rows
     @by_blocks
     def decision_function(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Doubles:
         """The score minus `offset_`: negative for outliers.
@@ -328,6 +331,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
         return decisions
 
+    @like_rows
     @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int_]:
         """+1 for rows that are typical, -1 for outliers.

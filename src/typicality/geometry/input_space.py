@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
+from typicality._tensors import is_tensor
 from typicality._threads import PLANNED_THREADS, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
@@ -24,6 +25,7 @@ from typicality.geometry.base import (
 )
 from typicality.geometry.gaps import InputGaps
 from typicality.geometry.rows import FarRows
+from typicality.geometry.torch_sweep import sum_tensor
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import HardForm
 from typicality.plan import Plan
@@ -207,8 +209,11 @@ class Centroids:
         threads. Costs O(n c d) time and O(c d) memory for each chunk.
 
         Where `labels` of shape (n,) or `memberships` of shape (n, c) are given, the same pass fills
-        them, with the same numbers as the methods of these names.
+        them, with the same numbers as the methods of these names. A tensor of rows is folded on its
+        device.
         """
+        if is_tensor(X):
+            return Moments(*sum_tensor(rule, X, sample_weight, self.origin, self.offsets))
         return self._fold(rule, X, sample_weight, labels, memberships)[0]
 
     def fold_labelled(
@@ -520,7 +525,7 @@ class InputSpace:
         return Centroids(origin, sums[:, :-1] / sums[:, -1:])
 
     def sweep(self, rule: MembershipRule, prototypes: Centroids) -> Sweep[Centroids]:
-        moments = self.rows.fold(lambda block: prototypes.fold(rule, block.X, block.weight))
+        moments = self.rows.sweep(lambda block: prototypes.fold(rule, block.X, block.weight))
         return Sweep(**self._step(prototypes, moments))
 
     def labelled_sweep(

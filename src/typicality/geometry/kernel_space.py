@@ -132,10 +132,10 @@ class KernelPrototypes:
     """
 
     operator: Operator
-    weights: Doubles
-    cross: Doubles
+    weights: Annotated[Doubles, "n c"]
+    cross: Annotated[Doubles, "c c"]
     dtype: Any
-    products: Doubles
+    products: Annotated[Doubles, "n c"]
 
     @property
     def n_clusters(self) -> int:
@@ -270,6 +270,8 @@ class KernelSpace:
         How products are computed; "auto" takes the quickest way that keeps the promise.
     n_columns : int, default=1
         How many prototypes a product is for, on which the quickest way depends.
+    device : str, optional
+        Where products are computed, as torch names it; None for NumPy and compiled code.
     """
 
     def __init__(
@@ -281,12 +283,20 @@ class KernelSpace:
         tolerance: Tolerance = EXACT,
         algorithm: str = "auto",
         n_columns: int = 1,
+        device: str | None = None,
     ) -> None:
         self.columns: Columns = KernelColumns(kernel, X) if isinstance(kernel, Kernel) else kernel
         self.X = X
         self.sample_weight = sample_weight
         self.tolerance = tolerance
-        choose = partial(choose_operator, self.columns, X, algorithm=algorithm, n_columns=n_columns)
+        choose = partial(
+            choose_operator,
+            self.columns,
+            X,
+            algorithm=algorithm,
+            n_columns=n_columns,
+            device=device,
+        )
         self.operator, self._plan = choose(tolerance)
         limit = tolerance.share * self.total_variance
         if 0 < _ABOUT * limit < self.operator.rtol:  # a sample, or an operator, took it for larger

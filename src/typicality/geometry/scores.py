@@ -17,6 +17,7 @@ from typicality.geometry.kernel_space import (
 from typicality.operators import Blocked, Columns, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
+from typicality.operators.torch_tails import TorchTails
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
@@ -215,8 +216,11 @@ class FastLeaveOneOut:
         return {name: value for name, value in vars(self).items() if name not in made_anew}
 
     @cached_property
-    def _tails(self) -> ExactTails:
+    def _tails(self) -> ExactTails | TorchTails:
         known: Any = self.known
+        device = getattr(self.mean.sums, "device", None)
+        if device is not None:
+            return TorchTails(known.columns, known.weights, known.copies, known.nearest, device)
         return ExactTails(known.columns, known.weights, known.copies, nearest=known.nearest)
 
     def scores(self, rows: Floats, eta: float) -> Doubles:

@@ -88,17 +88,20 @@ class TypicalRows:
 def telling_features(deviations: Doubles, at_most: int) -> list[list[int]]:
     """For each row the features that explain it, the one with the largest deviation first.
 
-    A deviation counts from half a spread on, and if it is at least half of the largest one.
+    A deviation counts from half a spread on, and if it is at least half of the largest one. A
+    single feature always explains its rows.
     """
     size = np.abs(deviations)
     order = np.argsort(-size, axis=1, kind="stable")[:, :at_most]
-    least = np.maximum(_TELLING, size.max(axis=1, initial=0.0) / 2)
+    least = np.maximum(_TELLING * (size.shape[1] > 1), size.max(axis=1, initial=0.0) / 2)
     return [[int(j) for j in columns if size[i, j] >= least[i]] for i, columns in enumerate(order)]
 
 
 def reason_text(name: str, value: float | str, deviation: float) -> str:
     """A value and how unusual it is: "width 4.4 (+2.6)"."""
-    shown = value if isinstance(value, str) else f"{value:.6g}"
+    shown = value if isinstance(value, str) else f"{value:,.6g}"
+    if "e+" in shown and abs(float(value)) < 1e15:
+        shown = f"{value:,.0f}"
     return f"{name} {shown} ({deviation:+.1f})"
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+from typicality._tensors import array_namespace
+
 Array = Any  # a NumPy array, a torch tensor, or any array of the array-API standard
 
 _COINCIDENT_SHARE = 1e-6  # of the total variance, between squared distances
@@ -135,8 +137,6 @@ def namespace(array: Array) -> Any:
     """The module of functions for `array`: NumPy, or a standard view of torch and others."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
-    from array_api_compat import array_namespace
-
     return array_namespace(array)
 
 

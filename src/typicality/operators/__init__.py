@@ -10,12 +10,14 @@ from typicality.operators.columns import (
     has_compiled_sums,
 )
 from typicality.operators.dense import Dense
+from typicality.operators.fused import Fused
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
 from typicality.operators.planning import ALGORITHMS, choose_operator, plan
 from typicality.operators.reduced_set import compressed
 from typicality.operators.tiles import Tiles, Truncated
 from typicality.operators.tolerance import EXACT, Tolerance
+from typicality.operators.torch_blocked import TorchBlocked
 
 __all__ = [
     "ALGORITHMS",
@@ -25,6 +27,7 @@ __all__ = [
     "Columns",
     "Dense",
     "Expansion",
+    "Fused",
     "KernelColumns",
     "Nufft",
     "Nystroem",
@@ -33,6 +36,7 @@ __all__ = [
     "PrecomputedSqdist",
     "Tiles",
     "Tolerance",
+    "TorchBlocked",
     "Truncated",
     "choose_operator",
     "compressed",

@@ -118,6 +118,8 @@ class Problem(NamedTuple):
         The most bytes beyond rows and results.
     n_columns : int
         The number of columns of W.
+    device : str, optional
+        Where sums are computed, as torch names it; None for NumPy and compiled code.
     """
 
     columns: Any
@@ -125,6 +127,7 @@ class Problem(NamedTuple):
     tolerance: Tolerance
     memory: int
     n_columns: int
+    device: str | None = None
 
     def pairs(self, share: float = 1.0) -> dict[str, float]:
         """All pairs of rows or a share of them, their coordinates, and their terms in sums."""

@@ -11,14 +11,17 @@ from typicality.operators.base import Candidate, Operator, Problem, memory_limit
 from typicality.operators.blocked import Blocked
 from typicality.operators.columns import Columns, KernelColumns
 from typicality.operators.dense import Dense
+from typicality.operators.fused import Fused
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import NotLowRankError, Nystroem
 from typicality.operators.tiles import Tiles, Truncated
 from typicality.operators.tolerance import EXACT, SMALL, Tolerance
+from typicality.operators.torch_blocked import TorchBlocked
 from typicality.plan import Plan
 
 # Asked for offers in this order; `Tiles` offers `Blocked` where a kernel has no compiled sums.
 OPERATORS: list[type[Operator]] = [Dense, Tiles, Nufft, Truncated, Nystroem]
+DEVICE_OPERATORS: list[type[Operator]] = [Fused, TorchBlocked]  # for tensors that are not on a CPU
 ALGORITHMS = ("auto", *(operator.method for operator in OPERATORS))
 
 _WORTH_ASKING = 20.0  # times the seconds of an offer: what the best fit so far must take
@@ -66,6 +69,7 @@ def choose_operator(
     algorithm: str = "auto",
     memory: int | None = None,
     n_columns: int = 1,
+    device: str | None = None,
 ) -> tuple[Operator, Plan]:
     """The operator of a method, or the quickest that keeps the promise, and why.
 
@@ -83,8 +87,13 @@ def choose_operator(
         The most bytes it may take; scikit-learn's `working_memory` when left out.
     n_columns : int, default=1
         How many sums each product is of.
+    device : str, optional
+        Where sums are computed, as torch names it. A kernel without a form in torch is computed by
+        NumPy all the same.
     """
-    problem = Problem(columns, rows, tolerance, memory_limit(memory), n_columns)
+    problem = Problem(columns, rows, tolerance, memory_limit(memory), n_columns, device)
+    if device is not None:
+        return _on_device(problem, algorithm)
     if algorithm != "auto":
         return _named(problem, algorithm)
     *quicker, surest = _ranked(problem)
@@ -94,6 +103,21 @@ def choose_operator(
         except NotLowRankError:  # a sample of the rows had promised otherwise
             continue
     return surest.build(), surest.plan
+
+
+def _on_device(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:
+    """The quickest operator on a device; memory there is not that of `working_memory`."""
+    if algorithm != "auto":
+        raise ValueError(
+            f"algorithm={algorithm!r} runs on a CPU, and X is a tensor on {problem.device}. Use "
+            "algorithm='auto', or pass X.cpu()."
+        )
+    offers = [operator.offer(problem) for operator in DEVICE_OPERATORS]
+    ranked = sorted(
+        (offer for offer in offers if isinstance(offer, Candidate)), key=lambda one: one.seconds
+    )
+    best = ranked[0] if ranked else Blocked.offer(problem)
+    return best.build(), best.plan
 
 
 def _named(problem: Problem, algorithm: str) -> tuple[Operator, Plan]:

@@ -8,10 +8,12 @@ from typing import Any
 
 import narwhals
 import numpy as np
+from numpy.typing import NDArray
 
 from typicality._typing import Doubles
 from typicality.exceptions import ModelFileError
-from typicality.tables import open_table, rows_of
+from typicality.preprocessing.table_rows import ModelRows, column_names
+from typicality.tables import open_table
 
 RECORD = "run.json"
 _LARGEST_RECORD = 2**26  # bytes
@@ -23,8 +25,9 @@ class LoadedRun:
 
     Its methods take the whole table of the run, or new rows with the same columns, as a frame of
     pandas, polars or any other library that hands out Arrow. Columns are found by their names, so
-    there may be others; cells are read and missing values are treated as in the run. Arrays must
-    have the columns of the model, in its order.
+    there may be others; cells, categories included, are read and missing values are treated as in
+    the run. Arrays must have the columns of the model, in its order; a model that uses categories
+    takes frames only.
 
     Where the run left out rows with missing values (``--missing drop``), such rows get the label
     -1, or 0 from a detector, whose flags are 1 and -1; typicalities, memberships, scores and
@@ -49,10 +52,8 @@ class LoadedRun:
 
     def __init__(self, pipeline: Any, missing: str, signs: dict[str, str]) -> None:
         self.pipeline, self.missing, self.signs = pipeline, missing, signs
-        self.columns = [str(name) for name in pipeline["columns"].feature_names_in_]
-        self.model = pipeline["model"]
-        self._scaler = copy(pipeline["columns"])
-        del self._scaler.feature_names_in_  # rows are arrays, their columns taken by name
+        self.model, self._scaler = pipeline["model"], copy(pipeline["columns"])
+        self.columns = column_names(self._scaler)
 
     def __repr__(self) -> str:
         return f"LoadedRun({self.model!r}, columns={self.columns}, missing={self.missing!r})"
@@ -90,38 +91,59 @@ class LoadedRun:
 
     def _judge(self, X: Any, method: Callable[[Any], Any], left_out: float) -> Any:
         """What a method of the model says of the rows that take part; a value for the others."""
-        rows = self._rows(X)
-        drop = self.missing == "drop"
-        kept = np.asarray(~np.isnan(rows).any(axis=1) | (not drop))
+        rows, kept = self._rows(X)
         # Without a row to judge there are columns all the same: those of any row.
-        some = rows[kept] if kept.any() else np.asarray(self._scaler.fill_[None])
-        found = np.asarray(method(self._scaler.transform(some)))[: int(kept.sum())]
+        some = rows if len(rows) else np.zeros((1, self.model.n_features_in_))
+        found = np.asarray(method(some))[: len(rows)]
         if kept.all():
             return found
-        result = np.full((len(rows), *found.shape[1:]), left_out, dtype=found.dtype)
+        result = np.full((len(kept), *found.shape[1:]), left_out, dtype=found.dtype)
         result[kept] = found
         return result
 
-    def _rows(self, X: Any) -> Doubles:
-        """The columns of the model, as the run read them."""
-        if not hasattr(narwhals.from_native(X, pass_through=True), "schema"):
-            rows = np.asarray(X, dtype=np.float64)
-            if rows.ndim != 2 or rows.shape[1] != len(self.columns):
-                raise ValueError(
-                    f"X has shape {rows.shape}, and the model needs {len(self.columns)} columns, "
-                    f"{', '.join(self.columns)}. Pass a frame with these columns, or an array of "
-                    "them in this order."
-                )
-        else:
+    def _rows(self, X: Any) -> tuple[Doubles, NDArray[np.bool_]]:
+        """The rows that take part, as the model takes them; and which rows of X these are."""
+        if hasattr(narwhals.from_native(X, pass_through=True), "schema"):
             with open_table(X) as table:
-                blocks = [rows_of(each, self.columns, signs=self.signs) for each in table.blocks()]
-            rows = np.concatenate([np.empty((0, len(self.columns))), *blocks])
-        if self.missing == "error" and np.isnan(rows).any():
-            row, column = np.argwhere(np.isnan(rows))[0]
+                blocks = [
+                    self._take(
+                        ModelRows.of(block, self._scaler, self.columns, self.signs), block.first_row
+                    )
+                    for block in table.blocks()
+                ]
+        else:
+            blocks = [self._take(ModelRows(self.columns, self._array(X), {}), 0)]
+        rows, kept = zip(*blocks, strict=True)
+        return np.concatenate(rows), np.concatenate(kept)
+
+    def _take(self, rows: ModelRows, first: int) -> tuple[Doubles, NDArray[np.bool_]]:
+        """The rows of a block that take part, and which these are, as the run treated gaps."""
+        missing = rows.missing
+        if self.missing == "error" and missing.any():
+            row, column = np.argwhere(missing)[0]
             raise ValueError(
-                f"X misses the value of column {self.columns[column]!r} in row {row} (counted from "
-                "0), and the run had no missing values. Drop or fill in such rows, or make the run "
-                "with --missing drop or --missing median."
+                f"X misses the value of column {rows.every_name[column]!r} in row {first + row} "
+                "(counted from 0), and the run had no missing values. Drop or fill in such rows, "
+                "or make the run with --missing drop or --missing median."
+            )
+        kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
+        if not kept.any():
+            return np.empty((0, self.model.n_features_in_)), kept
+        return rows.scaled(self._scaler, kept), kept
+
+    def _array(self, X: Any) -> Doubles:
+        """An array that has the columns of the model, which are numbers."""
+        names = ", ".join(self.columns)
+        if hasattr(self._scaler, "kinds_"):
+            raise ValueError(
+                f"X is no frame, and the model uses categories. Pass a frame with the columns "
+                f"{names}."
+            )
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+            raise ValueError(
+                f"X has shape {rows.shape}, and the model needs {len(self.columns)} columns, "
+                f"{names}. Pass a frame with these columns, or an array of them in this order."
             )
         return rows
 
@@ -134,7 +156,9 @@ def run_of(pipeline: Any, folder: Path) -> LoadedRun:
     path = folder / RECORD
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
-            raise ModelFileError(f"{RECORD} is no plain file, or larger than that of any run")
+            raise ModelFileError(
+                f"{RECORD} is not a plain file, or too large for the record of a run"
+            )
         record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         data = record["data"]
         missing, signs = data["missing"], data.get("signs") or {}

@@ -53,8 +53,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         shares p, so that each column of categories adds as much to the mean squared distance of two
         rows as a column of numbers with standard deviation 1.
     max_categories : "auto" or int, default="auto"
-        Columns with more categories stay out, with a warning. "auto" is 30, and a tenth of the
-        number of rows where that is less.
+        Columns with more categories stay out, with a warning. "auto" is 30, or a tenth of the
+        number of rows where that is less, but at least 2.
     scale : {"robust", "standard", "none"}, default="robust"
         How numbers are scaled, as in :class:`ColumnScaler`.
     missing : {"error", "median"}, default="error"
@@ -365,10 +365,10 @@ def reason_to_leave_out(n_categories: int, n_rows: int, at_most: int | str) -> s
     """
     if n_categories == 1:
         return "all its values are equal"
-    limit = min(_MOST_CATEGORIES, n_rows / 10) if isinstance(at_most, str) else float(at_most)
+    limit = at_most if not isinstance(at_most, str) else max(2, min(_MOST_CATEGORIES, n_rows // 10))
     if n_categories <= limit:
         return None
-    return f"it has {n_categories:,} categories in {n_rows:,} rows, more than {limit:g}"
+    return f"it has {n_categories:,} categories in {n_rows:,} rows, more than {limit}"
 
 
 class _Column(NamedTuple):

@@ -26,7 +26,7 @@ def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
         return "No group of rows is dense enough to be called a cluster."
     if model is not chosen_method(model):
         return (
-            f"The methods that were asked agree {_agree(model.agreement_)} on this answer "
+            f"The methods agree {_agree(model.agreement_)} on this answer "
             f"({model.agreement_:.2f}, where 1 is the same answer and 0 is chance)."
         )
     if getattr(model, "evidence_", None) is not None:
@@ -37,15 +37,15 @@ def how_sure(model: Any, found: FittedView, clusters: ClusterTable) -> str:
 def _of_detector(model: Any, found: FittedView) -> str:
     if found.fdr is not None and found.n_unassigned:
         return (
-            f"Of the rows flagged, {100 * found.fdr:.3g} % at most are expected to be ordinary, "
+            f"At most {100 * found.fdr:.3g} % of the flagged rows are expected to be ordinary, "
             "provided that the reference rows are."
         )
     if found.fdr is not None:
-        return "No row is so unusual that chance would not explain it among so many rows."
+        return "Chance explains even the most unusual row among so many rows."
     low, high = (max(1, round(1000 * rate)) for rate in model.false_alarm_interval_)
     return (
-        f"Of 1,000 ordinary rows {low} to {high} are flagged too (95 % sure): the surest outliers "
-        "are those far below the threshold."
+        f"Between {low} and {high} of 1,000 ordinary rows are flagged too (95 % sure); the surest "
+        "outliers are those far below the threshold."
     )
 
 

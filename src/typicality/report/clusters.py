@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Floats, Labels, Places
+from typicality._words import for_people
 from typicality.fitted import FittedView
 from typicality.levelsets import AlphaTree
 from typicality.levelsets.tree import pruned
@@ -18,6 +19,7 @@ from typicality.report.outliers import Explanation, group_means, largest
 _MOST_DESCRIBED = 1000
 _MOST_COMPARED = 100  # clusters whose medians are compared with those of other rows
 PROFILE_LENGTH = 4  # features that describe a cluster
+_MOST_TRIED = 20  # features among which these are
 _FEW = 5  # rows: the mean of fewer depends on single rows
 _FARTHEST = 1000.0  # a ratio for clusters with next to nothing between them
 _APART = 0.2  # a category is that much commoner in a cluster than in the others
@@ -30,7 +32,7 @@ _TREE_WORDS = (
 )
 _PROTOTYPE_WORDS = (
     "The distance to the nearest other prototype, where 1 is the usual distance of the rows of the "
-    "cluster from their own, each feature in units of its spread; below 2 clusters overlap."
+    "cluster from their own, each column in units of its spread; below 2 clusters overlap."
 )
 
 
@@ -123,6 +125,7 @@ class ClusterTable:
         elif len(listed) > 1 and centers is not None and centers.are_prototypes and features.names:
             separation, words = centers.separation(listed), _PROTOTYPE_WORDS
         deviations = _deviations(view.labels, features)[described]
+        medians = _medians(view.labels, features.shown)[described]
         return cls(
             labels=listed.astype(np.int32),
             sizes=sizes[listed],
@@ -131,8 +134,10 @@ class ClusterTable:
             separation_words=words,
             means=group_means(features.shown, view.labels)[described],
             deviations=deviations,
-            medians=_medians(view.labels, features.shown)[described],
-            elsewhere=_medians_elsewhere(view.labels, features.shown, described, deviations),
+            medians=medians,
+            elsewhere=_medians_elsewhere(
+                view.labels, features.shown, described, deviations, medians
+            ),
             commonest=_commonest(view.labels, features, described),
         )
 
@@ -188,16 +193,26 @@ def _medians(labels: Labels, values: Floats) -> Doubles:
 
 
 def _medians_elsewhere(
-    labels: Labels, values: Floats, described: Places, deviations: Doubles
+    labels: Labels, values: Floats, described: Places, deviations: Doubles, medians: Doubles
 ) -> Doubles:
-    """The medians of the rows of other clusters, for the features that matter."""
+    """The medians of the rows of other clusters, for the features that matter.
+
+    Means may differ where medians do not, by a few rows far away: "10 against 10" describes no
+    cluster, so such deviations become zero.
+    """
     elsewhere = np.full(deviations.shape, np.nan)
     rest = labels >= 0 if len(described) > 1 else labels < 0
-    matter = largest(deviations[:_MOST_COMPARED], PROFILE_LENGTH)[0]
-    for k, columns in enumerate(matter):
+    order = largest(deviations[:_MOST_COMPARED], _MOST_TRIED)[0]
+    for k, columns in enumerate(order):
         others = rest & (labels != described[k])
         for j in columns[columns >= 0]:
-            elsewhere[k, j] = _median(values[others, j])
+            if np.count_nonzero(np.isfinite(elsewhere[k])) == PROFILE_LENGTH:
+                break
+            median = _median(values[others, j])
+            if for_people(median) == for_people(medians[k, j]):
+                deviations[k, j] = 0.0
+            else:
+                elsewhere[k, j] = median
     return elsewhere
 
 

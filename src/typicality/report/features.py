@@ -67,7 +67,7 @@ class FeatureTable:
         if names is None and same:
             names = own_names
         if names is None:
-            names = [f"feature {j}" for j in range(values.shape[1])]
+            names = [f"column {j}" for j in range(values.shape[1])]
         measured = rows if same else values
         if np.isnan(measured).any():
             imputer = SimpleImputer(strategy="median", keep_empty_features=True)

@@ -23,7 +23,7 @@ _IN_WORDS = [
     (r"(?:All typicalities are nearly equal) \(.*?\): use .*?\. .*",
      "All typicalities are nearly equal: only their order means something."),
     (r"The kernel is too narrow: half", "Half"),
-    (r", so no row tells anything of another", ": what is typical is hardly more than guessed"),
+    (r", so no row tells anything of another", ": typicalities mean little"),
     (r"The kernel is too wide: all rows are alike for it.*?\.",
      "All rows look alike to the method: clusters and outliers mean little."),
     (r"they come last and are not counted in n_clusters_", "they are not counted"),

@@ -116,21 +116,23 @@ def _from_centers(
     values, labels = features.measured[rows], view.labels[rows]
     label = np.where(labels >= 0, labels, centers.nearest(values))
     if (label < 0).any():  # there is no cluster at all
-        words = "Distance from the median of all rows, in units of the spread of the feature."
+        words = "Distance from the median of all rows, in units of the spread of the column."
         return Deviations(features.standardised[rows], features.scale, words)
     spread = centers.spread[label]
     away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
     point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
     words = (
         f"Distance from the nearest {point}, in units of the spread of its cluster in that "
-        "feature: beyond 3 or so a value is unusual there."
+        "column: beyond 3 or so a value is unusual there."
     )
     found = Deviations(away, spread, words)
     if features.categories is None:
         return found
     mixed = features.rows
     shares = features.categories.shares_in(mixed, view.labels, mixed[rows], label)
-    return found._replace(shares=shares, words=f"{words} Of a category, how often it occurs there.")
+    return found._replace(
+        shares=shares, words=f"{words} For a category: how often it occurs there."
+    )
 
 
 def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> Deviations:
@@ -143,7 +145,7 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
         typical = TypicalRows.of(values, assigned if by_labels else are_typical(view.strength))
     words = (
         f"Distance from the mean of the {typical.n_compared} nearest typical rows, in units of "
-        "the spread of the feature over all rows."
+        "the spread of the column over all rows."
     )
     n_features = features.measured.shape[1]
     deviations = typical.deviations(values[rows])[:, :n_features]
@@ -151,7 +153,7 @@ def _from_neighbours(view: FittedView, features: FeatureTable, rows: Places) -> 
     if features.categories is None:
         return found
     shares = features.categories.shares(typical.rows, values[rows])
-    words = f"{words} Of a category, how many of the 30 nearest typical rows have it."
+    words = f"{words} For a category: how many of the 30 nearest typical rows have it."
     return found._replace(shares=shares, words=words)
 
 

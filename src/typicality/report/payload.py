@@ -98,6 +98,7 @@ def build_payload(
         "row_words": _ROW_WORDS if row_numbers is None else _NUMBER_WORDS.format(row_word),
         **axes,
         **choose_cells(cells, shown),
+        "category_columns": [clean_text(name) for name in _categories_of(features)],
         **_rows_payload(found, shown),
         "tree": tree_payload(found, branches, shown),
         "clusters": _clusters_payload(clusters, found, kept, numbers),
@@ -114,6 +115,10 @@ def _explain_rows(model: Any, X: Any, display: Any) -> Explanation:
     check_is_fitted(model)
     rows = check_rows(model, X, training=False)
     return explain(model, X, FeatureTable.of(model, rows, display))
+
+
+def _categories_of(features: FeatureTable) -> Sequence[str]:
+    return () if features.categories is None else features.categories.names
 
 
 def _title(found: FittedView) -> str:

@@ -112,6 +112,13 @@ class Rows(ABC):
         dimensions are the same for all blocks.
         """
 
+    def sweep(self, function: Callable[[Block], Sum]) -> Sum:
+        """`fold` for the function that every iteration calls, where the rows can be used quickest.
+
+        The blocks may be tensors on a device.
+        """
+        return self.fold(function)
+
     def reweighted(self, weigh: Callable[[Block], Floats]) -> "Rows":
         """The same rows with other weights: `weigh(block)` returns those of a block."""
         return View(self, lambda block: block._replace(weight=weigh(block)), weighted=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Generic
+from typing import Annotated, Any, Generic
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class ByWeights:
 class WatchedState(ClusterState[Any]):
     """A state with the memberships of the step before."""
 
-    memberships: Floats
+    memberships: Annotated[Floats, "n c"]
 
 
 @dataclass(frozen=True)

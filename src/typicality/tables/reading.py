@@ -116,18 +116,36 @@ class NumericTable(NamedTuple):
     categories: tuple[CategoryColumn, ...] = ()
 
 
-def categories_of(block: Block, name: str, order: Sequence[str] | None = None) -> list[str]:
+def categories_of(
+    block: Block, name: str, order: Sequence[str] | None = None, *, known: Sequence[str] = ()
+) -> list[str]:
     """The categories of the rows of a block as text, empty where one is missing.
 
     Categories that are none of `order`, if that is given, are errors that name line and column.
+    A cell that is none of `known` becomes the category with the same value, if there is one: a
+    frame holds 1.0 and true where its csv file has 1 and True.
     """
     _refuse_absent([name], block.names, block.source)
     texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
-    known = None if order is None else {*order, ""}
-    for row, text in enumerate(texts if known is not None else ()):
-        if known is not None and text not in known:
-            raise block.not_in_order(row, name, order or ())
+    known = known or order or ()
+    if known:
+        by_value = {_value_of_text(category): category for category in known}
+        meant = {text: text for text in known} | {"": ""}
+        for text in {*texts} - {*meant}:
+            meant[text] = by_value.get(_value_of_text(text), text)
+        texts = [meant[text] for text in texts]
+    for row, text in enumerate(texts if order is not None else ()):
+        if text and text not in known:
+            raise block.not_in_order(row, name, known)
     return texts
+
+
+def _value_of_text(text: str) -> str | float:
+    """What a cell is, however it is written: a number, true or false, or the text itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.lower() if text.lower() in ("true", "false") else text
 
 
 def rows_of(

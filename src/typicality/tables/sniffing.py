@@ -224,7 +224,8 @@ def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, float, int
 
     Of several that do, it is the one that leaves most numbers whole, so that a decimal comma is
     none, and then the one that cuts into most cells. Blanks are in most texts: they are delimiters
-    only where they cut all lines alike, and at least half of the cells are numbers.
+    only where they cut all lines alike, and half of the cells are numbers, or one of three columns
+    or more holds numbers only.
     """
     if not rows:
         return False, 0.0, 0.0, 0
@@ -233,9 +234,15 @@ def _fit(rows: list[list[str]], delimiter: str) -> tuple[bool, float, float, int
     cells = [cell for row in rows[1:] for cell in row if not is_missing(cell)]
     n_numbers = sum(is_number(cell) or has_decimal_comma(cell) for cell in cells)
     part = n_numbers / max(len(cells), 1)
-    if delimiter == WHITESPACE and (alike < 1 or part < 0.5):
+    if delimiter == WHITESPACE and (alike < 1 or (part < 0.5 and not _has_numbers(rows))):
         return False, 0.0, 0.0, 0
     return width > 1, alike, part, width
+
+
+def _has_numbers(rows: list[list[str]]) -> bool:
+    """Whether one of three columns or more has numbers in all of at least four rows."""
+    columns = zip(*rows[1:], strict=True)
+    return len(rows) > 4 and len(rows[0]) > 2 and any(all(map(is_number, c)) for c in columns)
 
 
 def named_columns(

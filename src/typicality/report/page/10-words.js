@@ -33,6 +33,7 @@ function valueText(axis, value) {
 function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1 %";
+  if (value < 100 && value >= 99.5) return "> 99 %";
   return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
@@ -57,7 +58,7 @@ function exactText(value, isDouble) {
 function deviationText(deviations) {
   const size = Math.abs(deviations);
   const shown = size >= 1000 ? "over 999" : size.toFixed(size < 10 ? 1 : 0);
-  return `${deviations < 0 ? "\u2212" : "+"}${shown} sd`;
+  return `${deviations < 0 ? "\u2212" : "+"}${shown}`;
 }
 
 const deviationWords = (deviations) => `${deviations < 0 ? "low" : "high"} (${deviationText(deviations)})`;

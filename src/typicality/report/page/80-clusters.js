@@ -19,7 +19,9 @@ const COLUMNS = [
 
 // Columns of text that took no part, where they have few values.
 const MOST_VALUES = 20;
-const counted = data.cells.filter((cell) => cell.values.length >= 2 && cell.values.length <= Math.min(MOST_VALUES, n / 2)).slice(0, 2);
+const counted = data.cells
+  .filter((cell) => cell.values.length >= 2 && cell.values.length <= Math.min(MOST_VALUES, n / 2))
+  .filter((cell) => !data.category_columns.includes(cell.name)).slice(0, 2);
 const rowOfNumber = new Map(Array.from(data.row, (number, i) => [number, i]));
 
 // Levels and separations belong to the clusters of the fit.

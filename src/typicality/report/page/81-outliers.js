@@ -2,7 +2,7 @@
 
 const PAGE = 20;
 const outlierList = { page: 0 };
-const TELLING = 0.5; // spreads: a smaller deviation explains nothing
+const TELLING = features.length > 1 ? 0.5 : 0; // spreads: a smaller deviation explains nothing
 const farthest = data.outliers.tenths.reduce((most, value) => Math.max(most, Math.abs(value)), 30) / 10;
 
 function drawOutliers() {

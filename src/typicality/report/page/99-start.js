@@ -57,7 +57,7 @@ function writeWords() {
   byId("notes").append(...data.notes.flatMap(([head, text]) => [element("dt", { text: head }), element("dd", { text })]));
   const how = [
     ...HOW[data.kind],
-    "\u201csd\u201d is the robust z-score: how many usual spreads of a column a value is away from the others.",
+    "Numbers in brackets, such as (+2.4), are robust z-scores: how many usual spreads of a column a value is away from the others.",
     "Colour shows any column, also one that took no part. Find a row by its number or by text: it is marked, with the reasons that make it unusual.",
     `${data.row_words} Selected rows can be downloaded, with their labels as they are on this page.`,
   ];

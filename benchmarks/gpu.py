@@ -1,0 +1,219 @@
+"""Everything that needs a GPU in one call: the tests, then the benchmarks.
+
+`python benchmarks/gpu.py [--quick] [--no-tests] [--output FILE]` prints tables and writes them as
+markdown, by default to `benchmarks/results/gpu.md`. Times are of warm runs: kernels are compiled
+before. Errors are against float64 on a sample of the rows that includes the outermost ones.
+"""
+
+import argparse
+import math
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from _report import Report, machine
+from typicality import FuzzyCMeans, OneClusterPCM
+from typicality.geometry import torch_sweep
+from typicality.geometry.input_space import Centroids
+from typicality.kernels import Gaussian
+from typicality.membership import Fuzzy
+from typicality.operators import Fused, KernelColumns, TorchBlocked
+
+_ROOT = Path(__file__).resolve().parents[1]
+_TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "geometry/test_torch_sweep.py"]
+_SAMPLE = 1000  # rows, half of them the outermost
+
+
+def milliseconds(run: Callable[[], object], repeats: int = 3) -> float:
+    run()
+    times = []
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        run()
+        torch.cuda.synchronize()
+        times.append(1e3 * (time.perf_counter() - start))
+    return float(np.median(times))
+
+
+def drawn(n: int, d: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator("cuda").manual_seed(seed)
+    return torch.randn(n, d, generator=generator, device="cuda")
+
+
+def run_tests(report: Report) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider"]
+    tests = [str(_ROOT / "tests" / name) for name in _TESTS]
+    done = subprocess.run(
+        [*command, "-n", "8", *tests], cwd=_ROOT, capture_output=True, text=True, check=False
+    )
+    *details, last = done.stdout.strip().splitlines()
+    report.line(f"Tests that need a GPU: {last}")
+    for line in details:
+        if line.startswith(("FAILED", "ERROR", "E  ")):
+            report.line(line[:300])
+
+
+def exact_sums(
+    X: torch.Tensor, places: torch.Tensor, W: torch.Tensor, sigma: float
+) -> torch.Tensor:
+    sums = []
+    for some in places.split(100):
+        sqdist = torch.zeros(len(some), len(X), dtype=torch.float64, device="cuda")
+        for column in X.T.double():
+            sqdist += (column[some, None] - column).square()
+        sums.append(torch.exp(-sqdist / (2.0 * sigma**2)) @ W)
+    return torch.cat(sums)
+
+
+def show_products(n: int, report: Report) -> None:
+    rows = []
+    for d in (2, 8, 32, 64):
+        X, sigma = drawn(n, d), math.sqrt(d / 2)  # half the median distance
+        W = torch.rand(n, 1, dtype=torch.float64, device="cuda")
+        W /= W.sum()
+        columns, weights = KernelColumns(Gaussian(sigma), X.cpu().numpy()), W.cpu().numpy()
+        operator = Fused(columns, "cuda", 7e-7)
+        places = X.norm(dim=1).argsort()[torch.arange(n - _SAMPLE // 2, n, device="cuda")]
+        places = torch.cat([places, torch.arange(_SAMPLE // 2, device="cuda")])
+        ours = torch.as_tensor(operator @ weights, device="cuda")[places]
+        error = float((ours - exact_sums(X, places, W, sigma)).abs().max())
+        double = Fused(columns, "cuda", 1e-9)
+        few = n // 10
+        eager = TorchBlocked(KernelColumns(Gaussian(sigma), X[:few].cpu().numpy()), "cuda")
+        rows.append(
+            [
+                str(d),
+                f"{milliseconds(lambda op=operator, w=weights: op @ w):.0f}",
+                f"{error:.1e}",
+                f"{milliseconds(lambda op=double, w=weights: op @ w, 1):.0f}",
+                f"{milliseconds(lambda op=eager, w=weights[:few]: op @ w, 1):.0f}",
+            ]
+        )
+    heads = ["d", "fused, ms", "largest error", "fused, double, ms"]
+    report.table(
+        f"A product with the kernel matrix, n = {n:,} (promise 7e-7)",
+        [*heads, f"torch in blocks, double, n = {few:,}, ms"],
+        rows,
+    )
+
+
+def show_fits(shapes: list[tuple[int, int]], report: Report) -> None:
+    rows = []
+    for n, d in shapes:
+        X = drawn(n, d)
+        model = OneClusterPCM(max_iter=10, tol=0.0)
+        given = OneClusterPCM(max_iter=10, tol=0.0, sigma=math.sqrt(d / 2))
+        seconds = [1e-3 * milliseconds(lambda m=m, X=X: m.fit(X), 2) for m in (model, given)]
+        scores = 1e-3 * milliseconds(lambda m=model, X=X: m.score_samples(X[:100_000]), 1)
+        cpu = ""
+        if n <= 100_000:
+            host = X.cpu().numpy()
+            OneClusterPCM(max_iter=1, tol=0.0).fit(host[:5000])
+            start = time.perf_counter()
+            OneClusterPCM(max_iter=10, tol=0.0).fit(host)
+            cpu = f"{time.perf_counter() - start:.2f}"
+        rows.append([f"{n:,} x {d}", *(f"{s:.3f}" for s in seconds), f"{scores:.3f}", cpu])
+    heads = ["rows", "fit, s", "fit with sigma given, s", "scores of 100,000 rows, s"]
+    report.table("OneClusterPCM, ten iterations", [*heads, "fit on the CPU, s"], rows)
+
+
+def show_kernel_fuzzy(n: int, report: Report) -> None:
+    X = drawn(n, 16) + 3.0 * torch.randint(0, 10, (n, 1), device="cuda")
+    model = FuzzyCMeans(
+        n_clusters=10, kernel="gaussian", m=1.3, max_iter=10, tol=0.0, n_init=1, random_state=0
+    )
+    seconds = 1e-3 * milliseconds(lambda: model.fit(X), 1)
+    report.line(f"Kernel fuzzy c-means, {n:,} x 16, c = 10, ten iterations: {seconds:.2f} s.")
+
+
+def show_sweep(n: int, report: Report) -> None:
+    X, c = drawn(n, 16), 20
+    start = X[:c].double().cpu().numpy()
+    prototypes = Centroids.at(start, np.zeros(16, np.float32))
+    some = X[: n // 5]
+    exact = Centroids.at(start, np.zeros(16)).fold(Fuzzy(2.0), some.double())
+    ours = prototypes.fold(Fuzzy(2.0), some)
+    off = np.abs(ours.first / ours.mass[:, None] - exact.first / exact.mass[:, None]).max()
+    times = {"fused": milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X), 9)}
+    fused = torch_sweep._is_fused
+    torch_sweep._is_fused = lambda *_: False
+    times["torch, array form of the rule"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X))
+    torch_sweep._is_fused = fused
+    host = X.cpu().numpy()
+    times["compiled, CPU"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), host))
+    report.table(
+        f"A sweep of fuzzy c-means, m = 2, {n:,} x 16, c = 20, float32",
+        ["by", "ms"],
+        [[name, f"{value:.2f}"] for name, value in times.items()],
+    )
+    report.line(f"Centres of the fused sweep are off by {off:.1e} from those of float64.")
+
+
+def show_agreement(report: Report) -> None:
+    """Twenty data sets: normal, heavy tails and clusters, in 1 to 40 dimensions."""
+    worst_label, worst_score, worst_typicality, n_sets = 0.0, 0.0, 0.0, 0
+    for d in (1, 2, 3, 5, 8, 20, 40):
+        for kind in ("normal", "heavy tails", "clusters")[: 2 if d == 40 else 3]:
+            rng = np.random.default_rng(d)
+            X = (
+                rng.standard_t(3, (4000, d))
+                if kind == "heavy tails"
+                else rng.normal(size=(4000, d))
+            )
+            X = X + 6.0 * rng.integers(0, 4, (4000, 1)) if kind == "clusters" else X
+            here, there = OneClusterPCM().fit(X), OneClusterPCM().fit(torch.as_tensor(X).cuda())
+            tensor = torch.as_tensor(X).cuda()
+            labels = there.predict(tensor).cpu().numpy() != here.predict(X)
+            scores = there.score_samples(tensor).cpu().numpy() - here.score_samples(X)
+            typicality = there.typicality_.cpu().numpy() - here.typicality_
+            worst_label = max(worst_label, float(labels.mean()))
+            worst_score = max(worst_score, float(np.abs(scores).max()))
+            worst_typicality = max(worst_typicality, float(np.abs(typicality).max()))
+            n_sets += 1
+    report.line(
+        f"GPU and CPU on {n_sets} data sets of 4,000 rows: labels differ for at most "
+        f"{worst_label:.2%} of the rows, scores by at most {worst_score:.1e}, typicalities by at "
+        f"most {worst_typicality:.1e}."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--no-tests", action="store_true", help="benchmarks alone")
+    parser.add_argument("--output", type=Path, default=_ROOT / "benchmarks" / "results" / "gpu.md")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("torch sees no GPU: nothing was tested or measured.")
+    warnings.simplefilter("ignore")
+    n = 100_000 if options.quick else 1_000_000
+    report = Report()
+    report.line(torch.cuda.get_device_name())
+    for line in machine("torch", "triton"):
+        report.line(line)
+    steps: list[Callable[[], None]] = [
+        lambda: show_products(n, report),
+        lambda: show_fits([(n // 10, 2), (n // 10, 8), (n, 2), (n, 8), (n, 32), (n, 64)], report),
+        lambda: show_sweep(10 * n, report),
+        lambda: show_agreement(report),
+        lambda: show_kernel_fuzzy(n // 10, report),
+    ]
+    if not options.no_tests:
+        steps.insert(0, lambda: run_tests(report))
+    for step in steps:
+        try:
+            step()
+        except Exception as error:  # the other steps are worth their time
+            report.line(f"FAILED: {type(error).__name__}: {error}")
+        report.write(options.output)
+
+
+if __name__ == "__main__":
+    main()

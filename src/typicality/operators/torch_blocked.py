@@ -1,0 +1,201 @@
+"""A block of the matrix at a time in torch: exact, on any device that torch knows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+
+from typicality._cached import cached_property
+from typicality._typing import Doubles, Floats
+from typicality.kernels import Cauchy, Gaussian, Laplacian
+from typicality.operators.base import Candidate, Operator, Problem
+from typicality.operators.columns import KernelColumns
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_BLOCK_BYTES = {"cpu": 2**22}  # of kernel values at a time
+_BLOCK_BYTES_ELSEWHERE = 2**28
+_ARRAYS_OF_A_BLOCK = 3
+_ROUNDING = 1e-14
+_SECONDS_OF_A_TERM = 2e-12  # a number in one pass over a block, on a large GPU
+
+
+def log_profile(kernel: Any) -> "Callable[[Tensor], Tensor] | None":
+    """The logarithm of a kernel of its distance, in torch and in place; None where there is none.
+
+    A subclass may have another profile.
+    """
+    if type(kernel) is Gaussian:
+        return lambda sqdist: sqdist.mul_(-kernel.gamma)
+    if type(kernel) is Laplacian:
+        return lambda distance: distance.div_(-kernel.sigma)
+    if type(kernel) is Cauchy:
+        return lambda sqdist: sqdist.div_(kernel.sigma**2).log1p_().neg_()
+    return None
+
+
+class TorchBlocked(Operator):
+    """Exact products in double precision, a block of rows at a time, on a torch device.
+
+    All blocks have the same shape, so a row gets the same numbers whatever block it is in. Costs
+    O(n^2 (d + c)) time a product and O(n) memory.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        A Gaussian, Laplacian or Cauchy kernel against the training rows.
+    device : str
+        The device of torch.
+    """
+
+    method = "torch"
+    over_all_pairs = True
+    rtol = 0.0
+
+    def __init__(self, columns: KernelColumns, device: str) -> None:
+        self.columns = columns
+        self.device = device
+        self._block_rows = block_rows(columns.n_training, device)
+
+    @classmethod
+    def offer(cls, problem: Problem) -> Candidate | str:
+        if problem.device is None:
+            return "the rows are not a tensor on a device"
+        if not isinstance(problem.columns, KernelColumns) or (
+            log_profile(problem.columns.kernel_function) is None
+        ):
+            return "only Gaussian, Laplacian and Cauchy kernels have a form in torch"
+        operator = cls(problem.columns, problem.device)
+        work = problem.pairs()
+        seconds = _SECONDS_OF_A_TERM * (2.0 * work["coordinates"] + 2.0 * work["terms"])
+        reason = (
+            f"{problem.matrix} is computed anew in each iteration on {problem.device}, a few rows "
+            "at a time, in double precision."
+        )
+        return Candidate(cls.method, reason, seconds, operator.working_memory, lambda: operator)
+
+    def __matmul__(self, weights: Floats) -> Floats:
+        return self.expansion(weights).at(self.columns.training)
+
+    def complement(self, weights: Floats) -> Floats:
+        return self.expansion(weights).complement_at(self.columns.training)
+
+    @property
+    def working_memory(self) -> int:
+        return 8 * _ARRAYS_OF_A_BLOCK * self._block_rows * self.columns.n_training
+
+    def expansion(self, weights: Floats, *, rtol: float | None = None) -> "TorchSums":
+        return TorchSums(self.columns, weights, self.device)
+
+
+def block_rows(n_training: int, device: str) -> int:
+    """The rows of a block, whatever the number of points."""
+    n_bytes = _BLOCK_BYTES.get(device.partition(":")[0], _BLOCK_BYTES_ELSEWHERE)
+    return max(1, min(n_bytes // (8 * n_training), 2**14))
+
+
+@dataclass(frozen=True, eq=False)
+class TorchSums:
+    """Exact sums over all training rows on a torch device, a block of points at a time.
+
+    Parameters
+    ----------
+    columns : KernelColumns
+        The kernel against the training rows.
+    weights : array of shape (n, c)
+        The weights.
+    device : str
+        The device of torch.
+    """
+
+    columns: KernelColumns
+    weights: Annotated[Floats, "n c"]
+    device: str
+    rtol: ClassVar[float] = 0.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        made_anew = ("_rows", "_weights")
+        return {name: value for name, value in vars(self).items() if name not in made_anew}
+
+    def error(self, sums: Floats) -> Floats:
+        return _ROUNDING * sums
+
+    def at(self, points: Floats) -> Doubles:
+        return self._gather(points, complement=False)
+
+    def complement_at(self, points: Floats) -> Doubles:
+        return self._gather(points, complement=True)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.columns.n_bytes + self.weights.nbytes
+
+    @cached_property
+    def _rows(self) -> "Tensor":
+        return on_device(self.columns.training.T, self.device)
+
+    @cached_property
+    def _weights(self) -> "Tensor":
+        return on_device(self.weights.T, self.device)
+
+    def _gather(self, points: Floats, *, complement: bool) -> Doubles:
+        import torch
+
+        def sums(log_kernel: "Tensor") -> "Tensor":
+            values = log_kernel.expm1_().neg_() if complement else log_kernel.exp_()
+            return torch.stack([(values * w).sum(dim=1) for w in self._weights], dim=1)
+
+        return over_blocks(sums, points, self._rows, self.columns.kernel_function)
+
+
+def over_blocks(
+    function: "Callable[[Tensor], Tensor]", points: Floats, rows: "Tensor", kernel: Any
+) -> Doubles:
+    """A function of the logarithms of kernel values, shape (k, n), for k points at a time.
+
+    The function may change its argument. All blocks have the same shape: torch may add up a row in
+    another order where there are fewer.
+
+    Parameters
+    ----------
+    function : callable
+        Returns one row for each point.
+    points : array of shape (m, d)
+        The points.
+    rows : Tensor of shape (d, n), float64
+        The training rows, feature by feature, on the device.
+    kernel : Kernel
+        A kernel with a `log_profile` here.
+    """
+    import torch
+
+    d, n = rows.shape
+    device = str(rows.device)
+    step = block_rows(n, device)
+    log: Any = log_profile(kernel)
+    block = torch.zeros((d, step), dtype=torch.float64, device=device)
+    results = []
+    for start in range(0, max(len(points), 1), step):
+        some = points[start : start + step]
+        block[:, : len(some)] = on_device(some.T, device)
+        values = function(log(distances(block, rows, kernel.metric)))
+        results.append(values[: len(some)].cpu().numpy())
+    return np.concatenate(results)
+
+
+def distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
+    """Distances by the metric of a kernel, from differences, so that none loses digits."""
+    total = points.new_zeros((points.shape[1], rows.shape[1]))
+    for point, row in zip(points, rows, strict=True):
+        difference = point[:, None] - row
+        total += difference.abs_() if metric == "cityblock" else difference.square_()
+    return total
+
+
+def on_device(array: Floats, device: str) -> "Tensor":
+    """An array of NumPy as a tensor of float64; on a CPU it may share the memory."""
+    import torch
+
+    return torch.as_tensor(np.ascontiguousarray(array)).to(device).double()

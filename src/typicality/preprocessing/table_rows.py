@@ -1,0 +1,109 @@
+"""The rows of a table as a fitted step takes them: numbers, ranks and categories by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._typing import Doubles, Places
+from typicality.tables import Block, categories_of, rows_of
+
+
+def column_names(scaler: Any) -> list[str]:
+    """The columns that the step of a model knows; a scaler of arrays then forgets them."""
+    names = [str(name) for name in scaler.feature_names_in_]
+    if not hasattr(scaler, "kinds_"):
+        del scaler.feature_names_in_  # rows are arrays, their columns taken by name
+    return names
+
+
+@dataclass(eq=False)
+class ModelRows:
+    """The rows of a block as a model knows them: numbers, ranks and categories.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns of numbers, ranks included.
+    X : array of shape (n, d)
+        Their values.
+    texts : dict of str to list of str
+        The cells of ranks and categories; empty where they are missing.
+    layout : CategoryColumns or None
+        The categories among the columns of the model, where there are some.
+    """
+
+    names: list[str]
+    X: Doubles
+    texts: dict[str, list[str]]
+    layout: Any = None
+
+    @classmethod
+    def of(
+        cls, block: Block, scaler: Any, every: Sequence[str], signs: Mapping[str, str]
+    ) -> "ModelRows":
+        """Read the columns of a model, all of them given by name."""
+        if not hasattr(scaler, "kinds_"):
+            return cls(list(every), rows_of(block, every, signs=signs), {})
+        kinds = dict(zip(every, scaler.kinds_, strict=True))
+        known = dict(zip(every, map(tuple, scaler.categories_), strict=True))
+        texts = {
+            name: categories_of(
+                block, name, known[name] if kind == "rank" else None, known=known[name]
+            )
+            for name, kind in kinds.items()
+            if kind in ("rank", "category")
+        }
+        names = [name for name in every if kinds[name] in ("number", "rank")]
+        numbers = [name for name in names if kinds[name] == "number"]
+        X = np.full((block.n_rows, len(names)), np.nan)
+        if numbers:
+            X[:, : len(numbers)] = rows_of(block, numbers, signs=signs)
+        for j, name in enumerate(names[len(numbers) :], start=len(numbers)):
+            rank = {value: float(k) for k, value in enumerate(known[name])}
+            X[:, j] = [rank.get(text, np.nan) for text in texts[name]]
+        left_out = {name: [""] * block.n_rows for name in every if kinds[name] == "left out"}
+        return cls(names, X, texts | left_out, scaler._layout)
+
+    @property
+    def every_name(self) -> list[str]:
+        """The columns of `missing`."""
+        return [*self.names, *(() if self.layout is None else self.layout.names)]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where numbers and categories are missing, shape (n, d + k)."""
+        names = () if self.layout is None else self.layout.names
+        absent = [np.array([not text for text in self.texts[name]]) for name in names]
+        return np.column_stack([np.isnan(self.X), *absent])
+
+    def scaled(self, scaler: Any, kept: NDArray[np.bool_]) -> Doubles:
+        """The rows that are kept as the model takes them."""
+        if self.layout is None:
+            return np.asarray(scaler.transform(self.X[kept]))
+        at = np.flatnonzero(kept).tolist()
+        columns = dict(zip(self.names, self.X[kept].T, strict=True))
+        texts = {n: [cells[i] or None for i in at] for n, cells in self.texts.items()}
+        table = arrow_table(columns, texts).select([str(n) for n in scaler.feature_names_in_])
+        return np.asarray(scaler.transform(table))
+
+    def shown(self, at: Places) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """The numbers of some rows, words for ranks; and their categories."""
+        names = () if self.layout is None else self.layout.names
+        numbers = {
+            name: [self.texts[name][i] for i in at.tolist()]
+            if name in self.texts
+            else self.X[at, j].tolist()
+            for j, name in enumerate(self.names)
+        }
+        return numbers, {name: [self.texts[name][i] for i in at.tolist()] for name in names}
+
+
+def arrow_table(columns: Mapping[str, Any], texts: Mapping[str, Any]) -> Any:
+    """Columns of numbers and of text as the step for numbers and categories takes them."""
+    import pyarrow as pa
+
+    made = {name: pa.array(values) for name, values in columns.items() if name not in texts}
+    return pa.table(made | {name: pa.array(cells, pa.string()) for name, cells in texts.items()})

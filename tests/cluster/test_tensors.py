@@ -1,0 +1,189 @@
+"""Tensors of torch: fitted arrays and results live where X lives, with the numbers of arrays."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.utils._array_api import move_estimator_to
+
+from instances import CUTTERS, DETECTORS, KERNEL_ESTIMATORS, OTHERS, TRANSFORMERS
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+
+torch = pytest.importorskip("torch")
+
+ESTIMATORS = [*OTHERS, *TRANSFORMERS, KERNEL_ESTIMATORS[0], DETECTORS[2], CUTTERS[4]]
+METHODS = [
+    "predict",
+    "predict_memberships",
+    "predict_typicality",
+    "transform",
+    "score_samples",
+    "decision_function",
+    "p_values",
+]
+
+
+def ids(estimator):
+    return f"{type(estimator).__name__}-{getattr(estimator, 'kernel', '')}"
+
+
+def public(model):
+    return {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
+
+
+def seeded(estimator):
+    seed = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+    return clone(estimator).set_params(**seed)
+
+
+@pytest.fixture
+def rows(blobs):
+    return blobs[0]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=ids)
+def test_tensors_in_tensors_out_with_the_numbers_of_arrays(estimator, rows):
+    by_arrays = seeded(estimator).fit(rows)
+    model = seeded(estimator).fit(torch.as_tensor(rows))
+    for name, expected in public(by_arrays).items():
+        ours = getattr(model, name)
+        numbers = isinstance(expected, np.ndarray) and expected.dtype.kind in "bif"
+        assert isinstance(ours, torch.Tensor) == numbers
+        if numbers:
+            assert_array_equal(ours.numpy(), expected)
+    for name in filter(lambda name: hasattr(model, name), METHODS):
+        ours = getattr(model, name)(torch.as_tensor(rows[::2]))
+        assert isinstance(ours, torch.Tensor)
+        assert_array_equal(ours.numpy(), getattr(by_arrays, name)(rows[::2]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64"])
+def test_type_of_a_tensor_decides_the_precision(dtype, rows):
+    X = torch.as_tensor(10 * rows).to(getattr(torch, dtype))
+    expected = torch.float64 if dtype == "int64" else torch.float32
+    assert OneClusterPCM().fit(X).typicality_.dtype == expected
+
+
+def test_weights_and_starts_may_be_tensors(rows, rng):
+    weight, init = rng.random(len(rows)), rows[[0, 60, 120]]
+    expected = FuzzyCMeans(n_clusters=3, init=init).fit(rows, sample_weight=weight)
+    tensors = map(torch.as_tensor, (rows, weight, init))
+    X, weight, init = tensors
+    model = FuzzyCMeans(n_clusters=3, init=init).fit(X, sample_weight=weight)
+    assert model.init is init
+    assert_array_equal(model.cluster_centers_.numpy(), expected.cluster_centers_)
+    assert model.score(X, sample_weight=weight) == expected.score(
+        rows, sample_weight=weight.numpy()
+    )
+
+
+def test_gradients_are_left_alone(rows):
+    X = torch.as_tensor(rows).requires_grad_()
+    assert not OneClusterPCM().fit(X).typicality_.requires_grad
+
+
+def test_model_must_not_see_its_tensor_change(rows):
+    X = torch.as_tensor(rows.copy())
+    model = OneClusterPCM().fit(X)
+    before = model.score_samples(torch.as_tensor(rows))
+    X += 1.0
+    assert_array_equal(model.score_samples(torch.as_tensor(rows)), before)
+
+
+@pytest.mark.parametrize("method", ["predict", "score_samples", "p_values"])
+def test_predicting_with_another_kind_of_rows_is_refused(method, rows):
+    X = torch.as_tensor(rows)
+    with pytest.raises(ValueError, match=r"array.*tensor on cpu"):
+        getattr(OneClusterPCM().fit(X), method)(rows)
+    with pytest.raises(ValueError, match=r"tensor on cpu.*array"):
+        getattr(OneClusterPCM().fit(rows), method)(X)
+
+
+def test_a_fit_on_an_array_forgets_the_device(rows):
+    model = OneClusterPCM().fit(torch.as_tensor(rows)).fit(rows)
+    assert isinstance(model.typicality_, np.ndarray)
+    assert isinstance(model.predict(rows), np.ndarray)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(rows):
+    X = torch.as_tensor(rows)
+    model = OneClusterPCM().fit(X)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X * np.nan)
+    assert vars(model) == before
+
+
+def test_model_can_be_pickled_and_moved(rows):
+    X = torch.as_tensor(rows)
+    model = OneClusterPCM().fit(X)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    with config_context(array_api_dispatch=True):
+        moved = move_estimator_to(model, np, device="cpu")
+    assert_array_equal(moved.score_samples(rows), model.score_samples(X).numpy())
+
+
+def test_array_api_dispatch_changes_nothing(rows):
+    X = torch.as_tensor(rows)
+    with config_context(array_api_dispatch=True):
+        dispatched = OneClusterPCM().fit(X).score_samples(X)
+    assert_array_equal(dispatched, OneClusterPCM().fit(X).score_samples(X))
+
+
+def test_p_values_prepare_their_reference_once(rows):
+    X = torch.as_tensor(rows)
+    model = OneClusterPCM().fit(X)
+    first = model.p_values(X)
+    reference = model._calibration
+    assert_array_equal(model.p_values(X), first)
+    assert model._calibration is reference is not None
+
+
+def test_labels_at_and_report_take_tensors(rows):
+    X = torch.as_tensor(rows)
+    model = AlphaCutClustering().fit(X)
+    assert_array_equal(model.labels_at(0.5).numpy(), AlphaCutClustering().fit(rows).labels_at(0.5))
+    assert len(model.report(X).html) > 10_000
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=ids)
+def test_a_gpu_gives_what_a_cpu_gives(estimator, rows):
+    """Labels are the same, and numbers within the promise."""
+    X = torch.as_tensor(rows, device="cuda")
+    by_arrays = seeded(estimator).fit(rows)
+    model = seeded(estimator).fit(X)
+    for name, expected in public(by_arrays).items():
+        ours = getattr(model, name)
+        if isinstance(ours, torch.Tensor):
+            assert ours.device.type == "cuda"
+            assert ours.shape == expected.shape
+    for name in filter(lambda name: hasattr(model, name), METHODS):
+        ours = getattr(model, name)(X)
+        assert ours.device.type == "cuda"
+        expected = getattr(by_arrays, name)(rows)
+        np.testing.assert_allclose(ours.cpu().numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("d", [2, 8, 40])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "cauchy"])
+def test_one_cluster_on_a_gpu_keeps_its_promise(kernel, d):
+    rng = np.random.default_rng(d)
+    X = np.vstack([rng.normal(size=(5000, d)), 30.0 * rng.normal(size=(20, d))])
+    expected = OneClusterPCM(kernel=kernel, rtol=0.0, algorithm="blocked").fit(X)
+    tensor = torch.as_tensor(X, device="cuda")
+    model = OneClusterPCM(kernel=kernel).fit(tensor)
+    assert model.plan_.method == ("fused" if kernel == "gaussian" else "torch")
+    off = np.abs(model.typicality_.cpu().numpy() - expected.typicality_)
+    assert off.max() < 2e-5
+    scores, exact = model.score_samples(tensor).cpu().numpy(), expected.score_samples(X)
+    np.testing.assert_allclose(scores, exact, rtol=1e-4, atol=1e-4)
+    assert (model.predict(tensor).cpu().numpy() == expected.predict(X)).mean() > 0.999

@@ -1,0 +1,183 @@
+"""Operators on devices of torch, under the same contract as the others."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from operators.contract import (
+    COMPILED,
+    GAUSSIAN,
+    KERNEL_OF,
+    OPERATOR_CHECKS,
+    ROWS,
+    SUMS_CHECKS,
+    OperatorCase,
+    SumsCase,
+    costs_more_for_more_rows,
+    expansion_of,
+    points_for,
+    takes_the_memory_it_says,
+)
+from typicality.kernels import Gaussian, Polynomial
+from typicality.operators import (
+    EXACT,
+    Blocked,
+    Fused,
+    KernelColumns,
+    Tolerance,
+    TorchBlocked,
+    choose_operator,
+    fused,
+    torch_blocked,
+)
+from typicality.operators.base import Problem
+from typicality.operators.tails import ExactTails
+from typicality.operators.torch_tails import TorchTails
+
+torch = pytest.importorskip("torch")
+
+# NumPy does not see the memory of torch; offers are made for a device.
+CHECKS = [
+    check
+    for check in OPERATOR_CHECKS
+    if check not in (takes_the_memory_it_says, costs_more_for_more_rows)
+]
+gpu = pytest.mark.gpu
+
+
+def on_cpu(columns, rows):
+    return TorchBlocked(columns, "cpu")
+
+
+def fused_single(columns, rows):
+    return Fused(columns, "cuda", 1e-6)
+
+
+def fused_double(columns, rows):
+    return Fused(columns, "cuda", 1e-9)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setitem(torch_blocked._BLOCK_BYTES, "cpu", 2**15)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("columns", COMPILED.values(), ids=COMPILED)
+def test_torch_blocked(columns, check):
+    check(OperatorCase(columns, on_cpu, 0.0))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("check", SUMS_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("kernel", KERNEL_OF.values(), ids=KERNEL_OF)
+def test_sums_of_torch_blocked(kernel, check):
+    check(SumsCase(kernel, lambda c, W: expansion_of(on_cpu, c, W), 0.0))
+
+
+@gpu
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(("build", "promise"), [(fused_single, 1e-6), (fused_double, 1e-9)])
+def test_fused(build, promise, check):
+    check(OperatorCase(*GAUSSIAN.values(), build, promise, rounding=promise))
+
+
+@gpu
+@pytest.mark.parametrize("check", SUMS_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(("build", "promise"), [(fused_single, 1e-6), (fused_double, 1e-9)])
+def test_sums_of_fused(build, promise, check):
+    make = lambda c, W: expansion_of(build, c, W)  # noqa: E731
+    check(SumsCase(KERNEL_OF["Gaussian"], make, promise))
+
+
+SHAPES = {
+    "normal": lambda rng, n, d: rng.normal(size=(n, d)),
+    "heavy tails": lambda rng, n, d: rng.standard_t(2, size=(n, d)),
+    "clusters far from zero": lambda rng, n, d: (
+        0.2 * rng.normal(size=(n, d)) + 2.0 * rng.integers(0, 5, size=(n, 1)) + 100.0
+    ),
+}
+
+
+@gpu
+@pytest.mark.parametrize("width", [0.125, 0.5, 2.0])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 130])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_fused_sums_keep_their_bounds_for_every_tile(shape, d, width):
+    """Every layout against float64, tails included: the bound of each row, and the promise."""
+    rng = np.random.default_rng(d)
+    X = torch.as_tensor(SHAPES[shape](rng, 3001, d), device="cuda")
+    sigma = width * float(torch.cdist(X[:500], X[:500]).median())
+    W = torch.as_tensor(rng.random((3001, 2)) ** 4, device="cuda")
+    W /= W.sum(dim=0)
+    sqdist = sum((X[:, None, k] - X[:, k]).square() for k in range(d))
+    exact = torch.exp(-sqdist / (2 * sigma**2)) @ W
+    rows = fused.GaussianRows(X, sigma)
+    for layout in (rows.layout(double=False), rows.layout(double=True)):
+        bound = fused._relative_error(rows.reach, exact, W.amax(dim=0), layout, d) * exact
+        for sums in (rows.over_pairs(W, layout), rows.at(rows.points, W, layout)):
+            assert float(((sums - exact).abs() / (bound + 1e-14)).max()) < 1.0
+    for rtol in (1e-6, 2e-7, 1e-10):
+        columns = KernelColumns(Gaussian(sigma), X.cpu().numpy())
+        operator = Fused(columns, "cuda", rtol)
+        assert_allclose(operator @ W.cpu().numpy(), exact.cpu(), rtol=0, atol=rtol)
+
+
+@pytest.mark.parametrize("kernel", KERNEL_OF.values(), ids=KERNEL_OF)
+@pytest.mark.parametrize("nearest", [0.0, 1e-18, 1e-3])
+@pytest.mark.parametrize("name", ["copies", "sparse regions"])
+def test_tails_in_torch_are_those_of_compiled_code(kernel, nearest, name):
+    X = ROWS[name]
+    rng = np.random.default_rng(1)
+    weights, copies = rng.random(len(X)), rng.integers(0, 3, len(X)).astype(float)
+    weights[::7] = 0.0
+    given = KernelColumns(kernel, X), weights, copies, nearest
+    ours, expected = TorchTails(*given, "cpu"), ExactTails(*given)
+    points = np.vstack([points_for(X), X[:1] + 1e-12])
+    for one, other in zip(ours.log_sums(points), expected.log_sums(points), strict=True):
+        assert_allclose(one, other, rtol=2e-10, atol=1e-14)
+    pairs = zip(ours.coincidences_of_rows(), expected.coincidences_of_rows(), strict=True)
+    for one, other in pairs:
+        assert_allclose(one, other, rtol=1e-13)
+
+
+def test_tails_in_torch_put_many_copies_together():
+    X = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 500, axis=0)
+    tails = TorchTails(
+        KernelColumns(Gaussian(1.0), X), np.full(1500, 1.0), np.ones(1500), 0.0, "cpu"
+    )
+    weight, copies = tails.coincidences(X[::500])
+    assert weight.tolist() == copies.tolist() == [500.0] * 3
+
+
+def problem_of(kernel, device, rtol):
+    columns = KernelColumns(kernel, np.random.default_rng(0).normal(size=(300, 2)))
+    return Problem(columns, columns.training, Tolerance(rtol, rtol, rtol), 2**30, 1, device)
+
+
+@pytest.mark.parametrize(
+    ("operator", "problem"),
+    [
+        (TorchBlocked, problem_of(Gaussian(1.0), None, 1e-6)),
+        (TorchBlocked, problem_of(Polynomial(2), "cuda", 1e-6)),
+        (Fused, problem_of(Gaussian(1.0), "cpu", 1e-6)),
+        (Fused, problem_of(KERNEL_OF["Cauchy"], "cuda", 1e-6)),
+        (Fused, problem_of(Gaussian(1.0), "cuda", 0.0)),
+    ],
+)
+def test_operator_says_why_it_makes_no_offer(operator, problem):
+    assert isinstance(operator.offer(problem), str)
+
+
+def test_a_kernel_without_a_form_in_torch_is_computed_by_numpy():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    operator, _ = choose_operator(KernelColumns(Polynomial(2), X), X, EXACT, device="meta")
+    assert isinstance(operator, Blocked)
+
+
+def test_an_algorithm_of_the_cpu_is_refused_on_a_device():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    columns = KernelColumns(Gaussian(1.0), X)
+    with pytest.raises(ValueError, match=r"nufft.*cuda:0"):
+        choose_operator(columns, X, algorithm="nufft", device="cuda:0")
