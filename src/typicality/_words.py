@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 _MOST_LISTED = 6
+YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
 # Characters that move the cursor, change colours or turn the direction of text: C0 but for tab and
 # line feed, delete and C1, marks of direction, and separators of lines.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -31,9 +32,14 @@ def shown_path(path: str | os.PathLike[str]) -> str:
     return text if text.isprintable() and text else repr(text)
 
 
-def for_people(value: float) -> str:
-    """A number as people write it: 5,047 or 46.8, with an exponent only where it is huge."""
+def for_people(value: float, name: str = "") -> str:
+    """A number as people write it: 5,047 or 46.8, with an exponent only where it is huge.
+
+    A column that is called a year by its `name` has no commas.
+    """
     size = abs(value)
+    if name.strip().lower() in YEARS:
+        return f"{value:.6g}"
     if 1000 <= size < 1e15:
         return f"{value:,.0f}"
     return f"{value:.4g}"

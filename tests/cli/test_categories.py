@@ -288,3 +288,19 @@ def test_rows_left_out_may_leave_one_category(run, tmp_path):
     assert '"category_columns":["side"]' in page  # not tabulated once more as another column
     again = run("explain", tmp_path / "out", path, "--line", 2)
     assert again.exit_code == 0, again.stderr
+
+
+def test_wide_files_with_categories_are_not_sent_to_auto(run, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"x{j}" for j in range(12)]
+    lines = [
+        ",".join([*(f"{x:.3f}" for x in row), "ab"[i % 2]])
+        for i, row in enumerate(rng.normal(size=(60, 12)))
+    ]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join([*names, "side"]), *lines]) + "\n", encoding="utf-8")
+    done = run("cluster", path, "--categorical", "auto", "--no-report", "-o", tmp_path / "out")
+    printed = " ".join(done.stdout.split())
+    assert "12 columns are many" in printed
+    assert "take --method fcm --clusters N." in printed
+    assert "--method auto" not in printed

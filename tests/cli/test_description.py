@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import invoke
+from typicality._words import for_people
 from typicality.cli.description import tabulate_texts
 from typicality.geometry.typical_rows import reason_text
 
@@ -133,10 +134,12 @@ def test_names_tell_rows_apart(run, tmp_path, heading, cells, named):
 
 
 @pytest.mark.parametrize(
-    ("heading", "first", "named"), [("YEAR", 1950, "row, YEAR"), ("id", 1, "\nrow ")]
+    ("heading", "first", "named"),
+    [("YEAR", 1950, "row, YEAR"), ("YEAR", 1950.0, "line 41  1989 "), ("id", 1, "\nrow ")],
 )
 def test_years_name_rows_that_have_no_other_name(run, tmp_path, heading, first, named):
-    lines = [f"{i % 7},{i * i % 11},{['no', 'yes'][i % 2]},{first + i}" for i in range(40)]
+    lines = [f"{i % 7},{i * i % 11},{['no', 'yes'][i % 2]},{first + i}" for i in range(39)]
+    lines.append(f"90,5,yes,{first + 39}")
     path = tmp_path / "rows.csv"
     path.write_text("\n".join([f"a,b,paid,{heading}", *lines]) + "\n", encoding="utf-8")
     assert named in run("outliers", path, "--no-report", "-o", tmp_path / "out").stdout
@@ -248,5 +251,16 @@ def test_one_column_is_always_the_reason(run, tmp_path):
 
 def test_large_values_are_written_out():
     assert reason_text("gdp", 6.4445e8, 1.25) == "gdp 644,450,000 (+1.2)"
+    assert reason_text("Year", 1931.0, 0.8) == "Year 1931 (+0.8)"
+    assert (for_people(1931.0, "Year"), for_people(1931.0, "mass")) == ("1931", "1,931")
     assert reason_text("gdp", 0.5, -1.25) == "gdp 0.5 (-1.2)"
     assert reason_text("gdp", 2e20, 9.0) == "gdp 2e+20 (+9.0)"
+
+
+def test_rows_as_typical_as_all_others_are_not_listed(run, tmp_path):
+    path = tmp_path / "pets.csv"
+    path.write_text("\n".join(["species", *["Dog", "Cat"] * 40]) + "\n", encoding="utf-8")
+    done = run("cluster", path, "--categorical", "auto", "--no-report", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "0.0 %" not in done.stdout
+    assert "--at-least" not in done.stdout  # it is refused where categories take part

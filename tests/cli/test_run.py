@@ -17,4 +17,4 @@ from typicality.cli.summary import _reasons
 def test_columns_are_named_where_they_stand_out(deviations, words):
     named = zip("abc", deviations, strict=False)
     reasons = [{"column": name, "value": 1.0, "deviations": far} for name, far in named]
-    assert _reasons(reasons, {name: name for name in "abc"}) == words
+    assert _reasons(reasons, {name: name for name in "abc"}, 0.5) == words

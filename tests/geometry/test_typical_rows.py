@@ -3,7 +3,12 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from typicality.geometry.typical_rows import TypicalRows, are_typical, reason_texts, robust_scale
+from typicality.geometry.typical_rows import (
+    TypicalRows,
+    are_typical,
+    robust_scale,
+    telling_features,
+)
 
 
 def test_rows_are_compared_with_the_mean_of_the_nearest_others(rng):
@@ -32,6 +37,9 @@ def test_nine_tenths_are_typical_and_all_where_none_is_more_so():
 
 def test_reasons_are_telling_deviations_only():
     deviations = np.array([[3.0, -2.0, 0.1], [0.4, 0.1, 0.0], [9.0, 1.0, 0.0]])
-    values = np.arange(9.0).reshape(3, 3)
-    texts = reason_texts(["a", "b", "c"], values, deviations)
-    assert texts == ["a 0 (+3.0); b 1 (-2.0)", "", "a 6 (+9.0)"]
+    assert telling_features(deviations, at_most=3) == [[0, 1], [], [0]]
+    assert telling_features(deviations, at_most=1) == [[0], [], [0]]
+
+
+def test_a_single_feature_is_always_the_reason():
+    assert telling_features(np.array([[0.1], [-3.0]]), at_most=3) == [[0], [0]]

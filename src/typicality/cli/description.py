@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from typicality._typing import Doubles, Labels
+from typicality._words import YEARS
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
-from typicality.cli.rows import YEARS, FileRows
+from typicality.cli.rows import FileRows
 from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
@@ -240,9 +241,9 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     """The column that names rows: the one that was asked for, or the most useful one of text.
 
     A useful column tells the notable rows apart; one that is called a name or a title comes first,
-    and words, or dates of which no two are equal, are better than codes and than categories that
-    take part. Numbers, which identifiers are, name nothing, except years that number the rows; nor
-    do yes and no. None where there is no such column.
+    and words, or dates of which no two are equal, are better than codes. Numbers, which identifiers
+    are, name nothing, except years that number the rows; nor do categories that take part, or yes
+    and no. None where there is no such column.
     """
     if rows.options.name is not None:
         return rows.options.name
@@ -253,7 +254,7 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
         distinct = {cell for cell in cells if cell}
         if len(distinct) < 2 or 2 * cells.count("") > len(cells):
             continue
-        if {cell.lower() for cell in distinct} <= _YES_OR_NO:
+        if name in taking_part or {cell.lower() for cell in distinct} <= _YES_OR_NO:
             continue
         if all(map(_is_number, distinct)):
             if best is None and name.strip().lower() in YEARS and len({*texts}) == len(texts):
@@ -261,8 +262,7 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
             continue
         tells_apart = 2 * len(distinct) > len(cells)  # the name of a study names no row
         called = tells_apart and any(word in name.lower() for word in _CALLED)
-        tells_more = name not in taking_part and (_are_words(distinct) or _are_dates(texts))
-        worth = (called, tells_more, len(distinct))
+        worth = (called, _are_words(distinct) or _are_dates(texts), len(distinct))
         if worth > most:
             best, most = name, worth
     return best
@@ -283,6 +283,8 @@ def names_of(rows: FileRows, column: str | None) -> Sequence[str]:
         return [""] * len(rows.X)
     if column in rows.numeric.names:
         return [f"{value:.9g}" for value in rows.X[:, rows.numeric.names.index(column)]]
+    if column.strip().lower() in YEARS:
+        return [text.removesuffix(".0") for text in rows.texts[column]]
     return rows.texts[column]
 
 

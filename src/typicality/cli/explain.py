@@ -136,8 +136,10 @@ def _words(found: dict[str, Any]) -> list[Any]:
     lines = [
         (
             short[each["column"]],
-            _value(each["value"]),
-            f"{percent(each['share'])} have it" if "share" in each else _value(each["typical"]),
+            _value(each["value"], each["column"]),
+            f"{percent(each['share'])} have it"
+            if "share" in each
+            else _value(each["typical"], each["column"]),
             "" if "share" in each else f"{each['deviations']:+.1f}",
         )
         for each in columns
@@ -146,7 +148,7 @@ def _words(found: dict[str, Any]) -> list[Any]:
     return [" ".join([*sentences, f"{strength}."]), "", table, "", found["how"]]
 
 
-def _value(value: float | str) -> str:
+def _value(value: float | str, name: str) -> str:
     from math import isnan
 
     from typicality._words import for_people
@@ -154,4 +156,4 @@ def _value(value: float | str) -> str:
 
     if isinstance(value, str):
         return shown(value) or "missing"
-    return "missing" if isnan(value) else for_people(value)
+    return "missing" if isnan(value) else for_people(value, name)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
-from typicality._words import counted, listed, share
+from typicality._words import YEARS, counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
@@ -50,7 +50,6 @@ _LEAST_SPACE, _SPACE_OF_A_THREAD = 2_100_000_000, 70_000_000
 _LEAST_STEP = 2**23  # bytes for a step, where rows leave no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
-YEARS = frozenset(["year", "years", "yr", "jahr", "annee", "année", "año", "anno"])
 _CODES = frozenset(
     ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
 )

@@ -30,6 +30,9 @@ from typicality.report.clusters import Commonest, telling_categories
 _MOST_CLUSTERS = 12  # listed one by one
 _MOST_TABULATED = 3  # text columns
 _RELATED = 0.2  # Cramer's V: columns below are not worth a line
+_ONE_MIXED_CLUSTER = (
+    "The data form one connected cluster. --method fcm --clusters 2 splits it in any case."
+)
 _ONE_CLUSTER = (
     "The data form one connected cluster. --at-least 2 gives the best split, and typicality "
     "compare shows what other methods find."
@@ -74,9 +77,10 @@ def say_run(terminal: Terminal, run: Run) -> None:
     if run.method == "auto":  # the parameter as the option is typed
         terminal.say(re.sub(r"\bat_least=(\d+)", r"--at-least \1", run.model.explanation_))
     if run.method == "alpha-cut" and len(run.sizes) == 1:
-        terminal.say(_ONE_CLUSTER)
+        terminal.say(_ONE_MIXED_CLUSTER if run.rows.is_mixed else _ONE_CLUSTER)
     _say_what_clusters_are(terminal, run)
     rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
+    rows = [row for row in rows if row["rarer_than"] != 0]  # as typical as all others
     if rows:
         n_outliers = run.view.n_unassigned
         worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
@@ -104,9 +108,12 @@ def _hints(run: Run) -> list[str]:
                 "skewed columns, so that ratios count and not differences."
             )
     if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
+        remedy = "--method auto asks a Gaussian mixture first, which suits wide files."
+        if run.rows.is_mixed:  # a mixture has no density for categories
+            remedy = "Choose some with --columns, or take --method fcm --clusters N."
         hints.append(
             f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
-            "--method auto asks a Gaussian mixture first, which suits wide files."
+            f"{remedy}"
         )
     return hints
 
@@ -190,8 +197,8 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
         table = _table("cluster", "columns")
         for cluster in described:
             phrases = [
-                f"{short[each['column']]} {_value(each['median'])} against "
-                f"{_value(each['elsewhere'])}"
+                f"{short[each['column']]} {_value(each['median'], each['column'])} against "
+                f"{_value(each['elsewhere'], each['column'])}"
                 for each in cluster["apart"][:3]
             ]
             phrases += (shown(text, 60) for text in _categories(cluster)[:3])
@@ -209,8 +216,8 @@ def _categories(cluster: dict[str, Any]) -> list[str]:
     return telling_categories([Commonest(**each) for each in cluster["categories"]])
 
 
-def _value(value: float | str) -> str:
-    return shown(value) if isinstance(value, str) else for_people(value)
+def _value(value: float | str, name: str) -> str:
+    return shown(value) if isinstance(value, str) else for_people(value, name)
 
 
 def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:

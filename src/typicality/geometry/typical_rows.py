@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
+from typicality._words import YEARS
 from typicality.geometry.rows import NearestRows
 
 N_COMPARED = 20  # neighbours that a row is compared with
@@ -102,6 +103,8 @@ def reason_text(name: str, value: float | str, deviation: float) -> str:
     shown = value if isinstance(value, str) else f"{value:,.6g}"
     if "e+" in shown and abs(float(value)) < 1e15:
         shown = f"{value:,.0f}"
+    elif name.strip().lower() in YEARS:
+        shown = shown.replace(",", "")
     return f"{name} {shown} ({deviation:+.1f})"
 
 

@@ -22,6 +22,7 @@ from typicality.tables.cells import (
     is_mostly_digits,
     look_of,
     shown,
+    value_of_text,
 )
 from typicality.tables.sniffing import AS_COMMAS, common_mark
 
@@ -129,23 +130,15 @@ def categories_of(
     texts = ["" if is_missing(cell) else cell.strip() for cell in block.cells(name)]
     known = known or order or ()
     if known:
-        by_value = {_value_of_text(category): category for category in known}
+        by_value = {value_of_text(category): category for category in known}
         meant = {text: text for text in known} | {"": ""}
         for text in {*texts} - {*meant}:
-            meant[text] = by_value.get(_value_of_text(text), text)
+            meant[text] = by_value.get(value_of_text(text), text)
         texts = [meant[text] for text in texts]
     for row, text in enumerate(texts if order is not None else ()):
         if text and text not in known:
             raise block.not_in_order(row, name, known)
     return texts
-
-
-def _value_of_text(text: str) -> str | float:
-    """What a cell is, however it is written: a number, true or false, or the text itself."""
-    try:
-        return float(text)
-    except ValueError:
-        return text.lower() if text.lower() in ("true", "false") else text
 
 
 def rows_of(

@@ -24,8 +24,10 @@ function withExponent(_, sign, first, rest) {
   return `${sign}${first}${digits ? "." : ""}${digits}e${rest.length}`;
 }
 
-// Four digits tell most values apart; dates in seconds need more.
+// Four digits tell most values apart; dates in seconds need more, and years have no commas.
+const YEAR = /^\s*(years?|yr|jahr|annee|ann\u00e9e|a\u00f1o|anno)\s*$/i;
 function valueText(axis, value) {
+  if (YEAR.test(data.axes[axis].name) && Number.isInteger(value)) return String(value);
   const { centre, unit } = shapes[axis];
   return format(value, clamp(Math.ceil(Math.log10(Math.abs(centre) / unit)) + 3, 4, 15));
 }
