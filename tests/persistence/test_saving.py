@@ -247,12 +247,15 @@ def test_an_allowed_class_is_where_its_name_says(path):
     assert path.startswith("sklearn.") or f"{kind.__module__}.{kind.__qualname__}" == path
 
 
-@pytest.mark.parametrize("name", ["FuzzyCMeans", "AlphaCutClustering", "JoinedMixture"])
-def test_shapes_follow_from_annotations(name):
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("FuzzyCMeans", "N"), ("AlphaCutClustering", "_rows"), ("JoinedMixture", "N")],
+)
+def test_shapes_follow_from_annotations(name, rows):
     hints = _schema.attributes_of(name)
     context = _schema.Context({"d": 2}, {})
     assert _schema.fits(np.zeros(5, np.int32), hints["labels_"], context)
-    assert context.sizes["N"] == 5
+    assert context.sizes[rows] == 5
     assert not _schema.fits(np.zeros((4, 3)), hints["memberships_"], context)  # of four rows
     assert not _schema.fits(3, hints["feature_names_in_"], context)
 

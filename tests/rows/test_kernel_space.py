@@ -12,6 +12,7 @@ import typicality
 from typicality import (
     AdaptivePCM,
     AlphaCutClustering,
+    AutoClustering,
     EntropyCMeans,
     FuzzyCMeans,
     OneClusterPCM,
@@ -330,6 +331,7 @@ def test_kernels_of_all_rows_are_refused(flat, kernel):
         (OneClusterPCM(sigma=1e-7), "landmarks: the kernel is not smooth enough"),
         (AlphaCutClustering(metric="precomputed"), "needs all distances in memory"),
         (AdaptivePCM(5, kernel="gaussian"), "needs all rows in memory"),
+        (AutoClustering(), "AutoClustering compares methods on all rows"),
     ],
     ids=lambda value: str(value),
 )

@@ -21,7 +21,7 @@ from typicality.cluster._mixture import JoinedMixture
 from typicality.cluster.alpha_cut import AlphaCutClustering
 from typicality.cluster.entropy import EntropyCMeans
 from typicality.exceptions import warn
-from typicality.rows import count_distinct_rows
+from typicality.rows import Rows, count_distinct_rows
 
 _MANY_COLUMNS = 4  # from here on the mixture goes first
 _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes
@@ -178,7 +178,12 @@ class AutoClustering(ClusterMixin, Estimator):
         if np.ndim(X) == 2:
             validate_data(self, X, reset=False, skip_check_array=True)
 
-    def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+        if isinstance(rows, Rows):
+            raise ValueError(
+                "AutoClustering compares methods on all rows, which must be in memory. Use "
+                "AlphaCutClustering or SequentialPCM, or a sample of the rows."
+            )
         if count_distinct_rows(rows, None, self.at_least) < self.at_least:
             raise ValueError(
                 f"at_least={self.at_least} is more than the number of distinct rows of X "

@@ -83,7 +83,7 @@ class FileRows(Rows):
 
 
 def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> FileRows:
-    """Open files of rows that may be larger than memory, for any estimator in the input space.
+    """Open files of rows that may be larger than memory, for any estimator.
 
     Pass the result to `fit` in the place of an array. Each iteration is a pass over the files, in
     bounded memory. Parquet and npy files are quick to read; csv files are parsed in each pass.
