@@ -240,6 +240,7 @@ def test_alpha_cut_finds_clusters_in_other_dimensions(d):
     assert_array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:The scales of the features")
 def test_far_islands_hang_together_at_the_bottom():
     X = make_blobs(400, centers=[[0, 0], [1e6, 0], [0, 1e8]], random_state=0)[0]
     model = AlphaCutClustering().fit(X)
