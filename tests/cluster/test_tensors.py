@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils._array_api import move_estimator_to
 
 from instances import CUTTERS, DETECTORS, KERNEL_ESTIMATORS, OTHERS, TRANSFORMERS
-from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
 
 torch = pytest.importorskip("torch")
 
@@ -130,6 +130,26 @@ def test_model_can_be_pickled_and_moved(rows):
     assert_array_equal(moved.score_samples(rows), model.score_samples(X).numpy())
 
 
+def test_a_saved_model_of_tensors_is_one_of_arrays(rows, tmp_path):
+    X = torch.as_tensor(rows)
+    model = OneClusterPCM().fit(X)
+    loaded = load(save(model, tmp_path / "model"))
+    assert_array_equal(loaded.typicality_, model.typicality_.numpy())
+    assert_array_equal(loaded.score_samples(rows), model.score_samples(X).numpy())
+
+
+def test_sums_on_a_device_are_kept_as_compiled_ones(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("typicality.cluster._estimator._ON_CPU", (None,))
+    X = torch.as_tensor(rows)
+    model = OneClusterPCM(kernel="cauchy").fit(X)
+    assert model.plan_.method == "torch"
+    loaded = load(save(model, tmp_path / "model"))
+    assert_allclose(loaded.score_samples(rows), model.score_samples(X).numpy(), rtol=1e-9)
+    expected = OneClusterPCM(kernel="cauchy").fit(rows)
+    assert_allclose(loaded.score_samples(rows), expected.score_samples(rows), rtol=1e-6)
+    assert_allclose(model.typicality_.numpy(), expected.typicality_, rtol=1e-6)
+
+
 def test_array_api_dispatch_changes_nothing(rows):
     X = torch.as_tensor(rows)
     with config_context(array_api_dispatch=True):
@@ -169,7 +189,7 @@ def test_a_gpu_gives_what_a_cpu_gives(estimator, rows):
         ours = getattr(model, name)(X)
         assert ours.device.type == "cuda"
         expected = getattr(by_arrays, name)(rows)
-        np.testing.assert_allclose(ours.cpu().numpy(), expected, rtol=1e-4, atol=1e-5)
+        assert_allclose(ours.cpu().numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.gpu
@@ -185,5 +205,5 @@ def test_one_cluster_on_a_gpu_keeps_its_promise(kernel, d):
     off = np.abs(model.typicality_.cpu().numpy() - expected.typicality_)
     assert off.max() < 2e-5
     scores, exact = model.score_samples(tensor).cpu().numpy(), expected.score_samples(X)
-    np.testing.assert_allclose(scores, exact, rtol=1e-4, atol=1e-4)
+    assert_allclose(scores, exact, rtol=1e-4, atol=1e-4)
     assert (model.predict(tensor).cpu().numpy() == expected.predict(X)).mean() > 0.999

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from typicality.geometry import InputSpace
 from typicality.membership import Entropic, SparsePossibilistic
+from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import collapse_weight
 from typicality.membership.spread import AdaptedSpread
 from typicality.solve.indices import PartitionIndex, partition_index
@@ -112,7 +113,8 @@ def test_sequential_tries_the_densest_free_row_when_the_farthest_fails(rng):
     row = one._densest(state)
     assert 100 <= row < 200
     assert one._farthest(state) >= 200
-    assert one.gaps.densest(np.zeros(204, bool)) is None
+    everywhere = Possibilistic1996(np.ones(1))
+    assert one.gaps.densest(everywhere, state.prototypes) is None
 
 
 def test_lambda_grid_rises_to_the_collapse(sequential):

@@ -48,6 +48,9 @@ OPTIONAL_ATTRIBUTES = (
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
 
 
+_ON_CPU = (None, "cpu")  # where rows are computed by NumPy and compiled code
+
+
 def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method for an array of rows that also takes a tensor, and then returns tensors."""
 
@@ -132,7 +135,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         at_first = dict(vars(model))
         home = device_of(X)
         X, sample_weight = array_of(X), array_of(sample_weight)
-        if home not in (None, "cpu"):
+        if home not in _ON_CPU:
             model.__dict__["_device"] = home  # where sums are computed
         weight = None
         if is_blockwise(X):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ENTRIES_OF_A_BLOCK = 2**24  # rows times clusters or features
 _LARGEST_FUSED = 64  # clusters and features
-_TILE_ROWS, _PROGRAMS = 128, 132 * 8
+_TILE_ROWS, _PROGRAMS, _WARPS = 32, 132 * 16, 1
 
 
 class Sums(NamedTuple):
@@ -95,7 +95,7 @@ def _fused(X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Double
     objective = torch.empty((n_programs, _TILE_ROWS), dtype=torch.float32, device=X.device)
     sweep_fuzzy[(n_programs,)](
         X, X if weight is None else weight, centers, sums, objective, n, tiles,
-        WEIGHTED=weight is not None, D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, num_warps=4,
+        WEIGHTED=weight is not None, D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, num_warps=_WARPS,
     )  # fmt: skip
     total = sums.double().sum(dim=0)[:c].cpu().numpy()
     value = float(objective.double().sum())

@@ -12,13 +12,12 @@ def sweep_fuzzy(
 ):  # fmt: skip
     """Sums of each program, shape (CP, DP + 2): weighted rows, weights, and squared distances.
 
-    A program walks over tiles of rows. Distances and weighted sums are products on tensor cores, in
+    A program walks over tiles of rows. Distances come from differences: from scalar products, those
+    of rows near a prototype would lose their digits. Weighted sums are products on tensor cores, in
     three passes, which give single precision. The last row of `centers` is the origin.
     """
     program = tl.program_id(0)
     k, d = tl.arange(0, CP), tl.arange(0, DP)
-    columns = tl.load(centers + k[None, :] * DP + d[:, None])
-    norms = tl.sum(columns * columns, axis=0)
     origin = tl.load(centers + CP * DP + d)
     first = tl.zeros((CP, DP), tl.float32)
     mass, within = tl.zeros((CP,), tl.float32), tl.zeros((CP,), tl.float32)
@@ -29,8 +28,12 @@ def sweep_fuzzy(
         there = inside[:, None] & (d[None, :] < D)
         place = r.to(tl.int64)[:, None] * D + d[None, :]
         rows = tl.where(there, tl.load(x + place, mask=there, other=0.0) - origin[None, :], 0.0)
-        products = tl.dot(rows, columns, input_precision="tf32x3")
-        sqdist = tl.sum(rows * rows, axis=1)[:, None] + norms[None, :] - 2.0 * products
+        sqdist = tl.zeros((BM, CP), tl.float32)
+        for feature in tl.static_range(D):
+            row = tl.load(x + r.to(tl.int64) * D + feature, mask=inside, other=0.0)
+            row -= tl.load(centers + CP * DP + feature)
+            difference = row[:, None] - tl.load(centers + k * DP + feature)[None, :]
+            sqdist += difference * difference
         sqdist = tl.maximum(sqdist, 1e-30)
         nearness = tl.where(k[None, :] < C, 1.0 / sqdist, 0.0)
         total = tl.sum(nearness, axis=1)

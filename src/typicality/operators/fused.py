@@ -13,6 +13,7 @@ from typicality._typing import Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import Candidate, Operator, Problem
 from typicality.operators.columns import KernelColumns
+from typicality.operators.tiles import TileExpansion, Tiles
 from typicality.operators.torch_blocked import on_device
 
 if TYPE_CHECKING:
@@ -409,7 +410,7 @@ class FusedSums:
     rtol: float
 
     def __getstate__(self) -> dict[str, Any]:
-        made_anew = ("_rows", "_weights")
+        made_anew = ("_rows", "_weights", "on_host")
         return {name: value for name, value in vars(self).items() if name not in made_anew}
 
     def error(self, sums: Floats) -> Floats:
@@ -425,6 +426,11 @@ class FusedSums:
     @property
     def n_bytes(self) -> int:
         return self.columns.n_bytes + self.weights.nbytes
+
+    @cached_property
+    def on_host(self) -> TileExpansion:
+        """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
+        return Tiles(self.columns, single=False).expansion(self.weights)
 
     @cached_property
     def _rows(self) -> GaussianRows:

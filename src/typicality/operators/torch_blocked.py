@@ -11,6 +11,7 @@ from typicality._typing import Doubles, Floats
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.operators.base import Candidate, Operator, Problem
 from typicality.operators.columns import KernelColumns
+from typicality.operators.tiles import TileExpansion, Tiles
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -116,7 +117,7 @@ class TorchSums:
     rtol: ClassVar[float] = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        made_anew = ("_rows", "_weights")
+        made_anew = ("_rows", "_weights", "on_host")
         return {name: value for name, value in vars(self).items() if name not in made_anew}
 
     def error(self, sums: Floats) -> Floats:
@@ -131,6 +132,11 @@ class TorchSums:
     @property
     def n_bytes(self) -> int:
         return self.columns.n_bytes + self.weights.nbytes
+
+    @cached_property
+    def on_host(self) -> TileExpansion:
+        """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
+        return Tiles(self.columns, single=False).expansion(self.weights)
 
     @cached_property
     def _rows(self) -> "Tensor":

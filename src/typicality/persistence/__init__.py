@@ -51,7 +51,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     ``svd_solver="arpack"`` or ``"randomized"`` does, because a product of matrices depends on how
     they lie in memory. The folder appears whole or not at all, and saving the same model again
     gives the same bytes. It holds the training rows where prediction needs them (most kernels do;
-    `compress` first makes a small model). Callbacks and metadata requests are left out.
+    `compress` first makes a small model). A model of tensors is kept as one of arrays, which
+    computes on the CPU. Callbacks and metadata requests are left out.
 
     Parameters
     ----------

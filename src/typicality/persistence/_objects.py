@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
 from typicality.operators.base import LazyExpansion
+from typicality.operators.fused import FusedSums
+from typicality.operators.torch_blocked import TorchSums
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
 from typicality.persistence._schema import (
     IS_SOUND,
@@ -84,6 +87,8 @@ class Writer:
         """The number of an object of a known class among `objects`."""
         if isinstance(value, LazyExpansion):
             value = value.prepared()
+        if isinstance(value, FusedSums | TorchSums):
+            value = value.on_host
         if id(value) not in self._numbers:
             name = _known_name(value, where)
             if name in SAVED_RECORDS:
@@ -125,6 +130,7 @@ class Writer:
         """What stands for a value in the document; `where` is its name in messages."""
         if depth > _DEEPEST:
             raise ModelFileError(f"{where} is a list in lists, too deep for a file")
+        value = array_of(value)
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
