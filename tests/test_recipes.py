@@ -30,6 +30,8 @@ def alone(recipe):
 def test_recipe_prints_what_it_says(name):
     import matplotlib.pyplot as plt
 
+    for optional in re.findall(r">>> import (torch)\b", RECIPES[name]):
+        pytest.importorskip(optional, reason=f"{optional} is not installed")
     recipe = doctest.DocTestParser().get_doctest(
         alone(RECIPES[name]), globs={}, name=name, filename=str(PAGE), lineno=0
     )
