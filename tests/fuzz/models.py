@@ -29,7 +29,7 @@ _NAMES = [
     "automatic-mixture",
     "sparse",
     "pipeline",
-    "before-ColumnTransformer-13",
+    "before-ColumnTransformer-14",
     "frame-1",
     "compressed-set",
     "mixed-columns",
