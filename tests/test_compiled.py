@@ -110,7 +110,7 @@ import numpy as np, numba.core.caching as caching
 caching.CacheImpl._locator_classes = caching.CompileResultCacheImpl._locator_classes = []
 import typicality
 for module in pkgutil.walk_packages(typicality.__path__, "typicality."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith("__main__") and ".triton_" not in module.name:  # triton is optional
         import_module(module.name)
 from typicality.levelsets.merging import fill_along
 fill_along(np.array([[0, 1]]), np.array([0, -1]))
