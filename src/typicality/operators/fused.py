@@ -360,11 +360,11 @@ class Fused(Operator):
         return Candidate(cls.method, reason, seconds, n_bytes, build, rtol)
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return self._product(on_device(weights, self.device)).cpu().numpy()
+        return np.asarray(self._product(on_device(weights, self.device)).cpu().numpy())
 
     def complement(self, weights: Floats) -> Floats:
         W = on_device(weights, self.device)
-        return (W.sum(dim=0) - self._product(W)).cpu().numpy()
+        return np.asarray((W.sum(dim=0) - self._product(W)).cpu().numpy())
 
     def _product(self, weights: "Tensor") -> "Tensor":
         if not self._double:
@@ -418,10 +418,10 @@ class FusedSums:
         return np.minimum(_RELATIVE * np.abs(sums) + _UNDERFLOW, self.rtol)
 
     def at(self, points: Floats) -> Floats:
-        return self._at(points).cpu().numpy()
+        return np.asarray(self._at(points).cpu().numpy())
 
     def complement_at(self, points: Floats) -> Floats:
-        return (self._weights.sum(dim=0) - self._at(points)).cpu().numpy()
+        return np.asarray((self._weights.sum(dim=0) - self._at(points)).cpu().numpy())
 
     @property
     def n_bytes(self) -> int:
