@@ -58,6 +58,7 @@ bench: $(READY)
 	$(RUN) benchmarks/generalized_rand.py
 	$(RUN) benchmarks/tables.py
 	$(RUN) benchmarks/page_update.py
+	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
 
