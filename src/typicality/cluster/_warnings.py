@@ -416,11 +416,16 @@ def warn_about_partition(
     space: Geometry[Any],
     state: ClusterState[Any],
     labels: PrototypeLabels,
+    outcome: Outcome,
     *,
+    kernel: Any,
     if_collapsed: Callable[[], str],
     if_coincident: str,
 ) -> None:
-    """Memberships that sum to one and are all alike; else coincident and empty clusters."""
+    """Warn of memberships that sum to one: the kernel, far rows, and clusters that are alike."""
+    if warn_about_kernel(space, state.prototypes, kernel):
+        return
+    warn_about_far_clusters(space, state, labels, outcome)
     if memberships_collapsed(space, state):
         warn_about_collapse(state.prototypes.n_clusters, advice=if_collapsed())
     else:

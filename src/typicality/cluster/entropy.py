@@ -16,9 +16,7 @@ from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     entropic_collapse_advice,
     warn_about_convergence,
-    warn_about_far_clusters,
     warn_about_features,
-    warn_about_kernel,
     warn_about_partition,
 )
 from typicality.geometry import Geometry
@@ -222,13 +220,12 @@ class EntropyCMeans(PrototypeClusterer):
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         advice = f"Try a larger lam (now {self.lam_:.3g}), more starts (n_init), or fewer clusters."
-        if warn_about_kernel(space, state.prototypes, self.kernel):
-            return
-        warn_about_far_clusters(space, state, labels, outcome)
         warn_about_partition(
             space,
             state,
             labels,
+            outcome,
+            kernel=self.kernel,
             if_collapsed=lambda: entropic_collapse_advice(self.lam_, space),
             if_coincident=advice,
         )

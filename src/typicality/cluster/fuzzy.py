@@ -17,9 +17,7 @@ from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
-    warn_about_far_clusters,
     warn_about_features,
-    warn_about_kernel,
     warn_about_partition,
 )
 from typicality.geometry import KERNEL_SPACES, Geometry
@@ -203,13 +201,12 @@ class FuzzyCMeans(PrototypeClusterer):
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
-        if warn_about_kernel(space, state.prototypes, self.kernel):
-            return
-        warn_about_far_clusters(space, state, labels, outcome)
         warn_about_partition(
             space,
             state,
             labels,
+            outcome,
+            kernel=self.kernel,
             if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
             if_coincident=advice,
         )
