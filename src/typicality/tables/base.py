@@ -269,6 +269,10 @@ class TableFile(AbstractContextManager["TableFile"]):
             raise self.changed()
         self.n_rows, self.fingerprint = n_rows, fingerprint
 
+    def settings(self) -> dict[str, Any]:
+        """Settings of :func:`open_table` by which each file is read in the same way."""
+        return {}
+
     def changed(self) -> TableError:
         """An error that says that the file is not what it was."""
         return TableError(

@@ -158,6 +158,10 @@ class DelimitedFile(TableFile):
         delimiter = WHITESPACE if self._is_spaced else self.delimiter
         return {**text, "delimiter": delimiter, "header": self._has_header}
 
+    def settings(self) -> dict[str, Any]:
+        found = {"encoding": self.encoding, "decimal": self.decimal, "comment": self.comment}
+        return self.settings_for_others(found)
+
     def _read(self) -> Iterator[Block]:
         first_row, awaits_header = 0, self._has_header
         rest = None  # the beginning of a record that goes on in the next block

@@ -60,6 +60,10 @@ class JoinedTable(TableFile):
         self._digest = digest
         self._note()
 
+    def settings(self) -> dict[str, Any]:
+        found = self._parts[0].settings()
+        return found | ({"decimal": self.decimal, "encoding": None} if found else {})
+
     def _note(self) -> None:
         """Take over what was found out about the files."""
         encodings = {part.encoding for part in self._parts}
