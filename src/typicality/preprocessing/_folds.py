@@ -6,15 +6,12 @@ sums over blocks, and may differ in the last digit.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from typicality._quantiles import IQR_OF_NORMAL, RAREST, SPIKE
 from typicality._typing import Doubles, Floats
-from typicality.rows import OrderStatistics, Rows, order_statistics
-
-_Moments = tuple[Doubles, Doubles, Doubles, Doubles]
+from typicality.rows import Block, OrderStatistics, Rows, order_statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +54,21 @@ def mean_and_deviation(rows: Rows, of: _Extent) -> tuple[Doubles, Doubles]:
 
 def medians(rows: Rows) -> Doubles:
     """The median of each column, as :func:`numpy.median` has it."""
-    found = order_statistics(rows, lambda block: block.X, [0.5])
-    return np.where(found.share[0] > 0, (found.low[0] + found.high[0]) / 2, found.low[0])
+    return _middle(order_statistics(rows, _values, [0.5]))
+
+
+def _values(block: Block) -> Floats:
+    return block.X
+
+
+def _middle(found: OrderStatistics) -> Doubles:
+    between = (found.low[0] + found.high[0]) / 2
+    return np.asarray(np.where(found.share[0] > 0, between, found.low[0]))
 
 
 def robust_spreads(rows: Rows, rounding: float) -> Doubles:
     """What :func:`typicality._quantiles.robust_spread` gives for each column."""
-    low, median, high = order_statistics(rows, lambda block: block.X, [0.25, 0.5, 0.75]).values
+    low, median, high = order_statistics(rows, _values, [0.25, 0.5, 0.75]).values
     is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
     spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
     apart = partial(_apart, median=median, rounding=rounding)
@@ -72,13 +77,12 @@ def robust_spreads(rows: Rows, rounding: float) -> Doubles:
     is_spiky = (n_others > 0) & (n_others <= (1.0 - SPIKE) * n_rows)
     if is_spiky.any():
         share = np.maximum(n_others / n_rows, RAREST)
-        typical = order_statistics(rows, apart, [0.5])
-        middle = np.where(typical.share[0] > 0, (typical.low[0] + typical.high[0]) / 2, typical.low)
-        spread = np.where(is_spiky, np.maximum(spread, np.sqrt(share) * middle[0]), spread)
+        typical = _middle(order_statistics(rows, apart, [0.5]))
+        spread = np.where(is_spiky, np.maximum(spread, np.sqrt(share) * typical), spread)
     return spread
 
 
-def _apart(block: Any, *, median: Doubles, rounding: float) -> Doubles:
+def _apart(block: Block, *, median: Doubles, rounding: float) -> Doubles:
     """How far values are from the median; NaN for those that are equal to it."""
     far = np.abs(block.X - median)
     return np.where(far > rounding * np.abs(median), far, np.nan)
@@ -86,12 +90,14 @@ def _apart(block: Any, *, median: Doubles, rounding: float) -> Doubles:
 
 def sizes(rows: Rows, rate: float) -> Doubles:
     """A quantile of the sizes of the values of each column, zeros left out; NaN without any."""
-    found = order_statistics(
-        rows, lambda block: np.where(block.X == 0, np.nan, np.abs(block.X)), [rate]
-    )
-    return found.values[0]
+    found: Doubles = order_statistics(rows, _sizes_of, [rate]).values[0]
+    return found
+
+
+def _sizes_of(block: Block) -> Floats:
+    return np.where(block.X == 0, np.nan, np.abs(block.X))
 
 
 def tails(rows: Rows) -> OrderStatistics:
     """What the skewness of each column follows from."""
-    return order_statistics(rows, lambda block: block.X, [0.05, 0.5, 0.95])
+    return order_statistics(rows, _values, [0.05, 0.5, 0.95])

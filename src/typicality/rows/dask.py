@@ -10,6 +10,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import dask.array
@@ -143,7 +144,7 @@ def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
     ConnectionError
         The scheduler does not answer within seconds.
     """
-    import distributed
+    distributed: Any = import_module("distributed")
 
     if scheduler is not None:
         try:

@@ -46,7 +46,7 @@ class FileRows(Rows):
     n_passes : int
         How often the files were read.
     block_rows : int
-        The most rows of a block.
+        The number of rows of the largest block.
     watch : callable, optional
         Called with the number of the pass and the number of its rows that are done.
     """
@@ -58,17 +58,18 @@ class FileRows(Rows):
         *,
         signs: Mapping[str, str] | None = None,
         missing: str = "error",
-        watch: Callable[[int, int], None] | None = None,
     ) -> None:
         self.paths, self.names = table.paths, list(names)
         self._table, self._columns = table, list(names)
         self._signs, self._missing = dict(signs or {}), missing
         self.n_features = len(names)
         self.dtype, self.weighted = np.dtype(np.float64), False
-        self.block_rows = max(1, _BLOCK_ENTRIES // self.n_features)
+        self._size = max(1, _BLOCK_ENTRIES // self.n_features)
         self._stamps = [_stamp(path) for path in self.paths]
-        self.n_passes, self.watch = 0, watch
-        self.n_rows = sum(len(block.X) for block in self._blocks())  # also checks all cells
+        self.n_passes = 0
+        self.watch: Callable[[int, int], None] | None = None
+        lengths = [len(block.X) for block in self._blocks()]  # also checks all cells
+        self.n_rows, self.block_rows = sum(lengths), max(lengths, default=0)
         if self.n_rows == 0:
             raise TableError(f"{table.name} has no rows. Add the rows, or choose another file.")
 
@@ -153,12 +154,12 @@ class FileRows(Rows):
         read = _quick_reader(self._table, self._columns, self._signs)
         if read is None:
             yield from _read_blocks(
-                self._table.blocks(), self._columns, self._signs, self._missing, self.block_rows
+                self._table.blocks(), self._columns, self._signs, self._missing, self._size
             )
         for path, stamp in zip(self.paths, self._stamps, strict=True):
             if read is not None:
                 first = 0
-                for X in read(path, self._columns, self.block_rows):
+                for X in read(path, self._columns, self._size):
                     yield _usable(X, self._missing, self._columns, path, first)
                     first += len(X)
             if _stamp(path) != stamp:

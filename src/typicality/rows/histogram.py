@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Floats
 from typicality.rows.base import Block, Rows
 
 Keys = NDArray[np.uint64]
@@ -163,7 +163,7 @@ class OrderStatistics:
 
 
 def order_statistics(
-    rows: Rows, values_of_block: ValueOfBlock, rates: Sequence[float]
+    rows: Rows, values_of_block: Callable[[Block], Floats], rates: Sequence[float]
 ) -> OrderStatistics:
     """The values around quantiles of several numbers for each row, all in three folds.
 
@@ -219,7 +219,7 @@ class _Histograms:
 class _CountColumns:
     """Counts the values of each column, or those in some bins of it, in bins that are finer."""
 
-    values_of_block: ValueOfBlock
+    values_of_block: Callable[[Block], Floats]
     bins: list[Keys] | None
     n_bits: int
 

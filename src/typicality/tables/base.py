@@ -193,6 +193,8 @@ class TableFile(AbstractContextManager["TableFile"]):
         The columns, in order.
     paths : list of Path
         The files; none for an object in memory.
+    n_passes : int
+        How often its rows were read, the pass now under way included.
     n_rows : int or None
         How many rows there are, once the table was read to its end.
     fingerprint : str or None
@@ -225,6 +227,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.format = format
         self.names: tuple[str, ...] = ()
         self.paths: list[Path] = []
+        self.n_passes = 0
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
         self.assumed: list[str] = []
@@ -246,7 +249,7 @@ class TableFile(AbstractContextManager["TableFile"]):
 
     def blocks(self) -> Iterator[Block]:
         """The rows from the first to the last, some megabytes at a time."""
-        n_rows = 0
+        n_rows, self.n_passes = 0, self.n_passes + 1
         try:
             for block in self._read():
                 block.fraction_read = self.fraction_read

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Floats
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, Place
 from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits, look_of, shown
@@ -157,9 +157,9 @@ class Column:
         return total % 2**64 == self._sum
 
 
-def _hashes(values: Doubles) -> NDArray[np.uint64]:
+def _hashes(values: Floats) -> NDArray[np.uint64]:
     """The mixing of splitmix64."""
-    mixed = (values + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (values.astype(np.float64) + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))

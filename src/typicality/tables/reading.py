@@ -240,7 +240,7 @@ def read_rows(
     """
     orders, is_auto = dict(ordered or {}), categorical == "auto"
     wanted, named = _wanted(table, columns, ignore, () if is_auto else categorical, orders)
-    limit = _default_memory() if memory is None else memory
+    limit = default_memory() if memory is None else memory
     is_chosen = columns is not None
 
     def refuse(n_rows: int, n_columns: int) -> None:
@@ -248,7 +248,12 @@ def read_rows(
             check_size(n_rows, n_columns)
             _refuse_beyond(limit, bytes_of, table.name, n_rows, n_columns)
 
-    judging = {"is_chosen": is_chosen, "allow_text": is_auto, "refuse": refuse, "hold": hold}
+    judging: dict[str, Any] = {
+        "is_chosen": is_chosen,
+        "allow_text": is_auto,
+        "refuse": refuse,
+        "hold": hold,
+    }
     judged, n_rows = _judge(table, wanted, **judging)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
@@ -434,7 +439,8 @@ def _parsed(
     return block, list(zip(columns, parsed, strict=True))
 
 
-def _default_memory() -> int:
+def default_memory() -> int:
+    """Half of the memory of the machine, in bytes."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # not on this system
