@@ -28,6 +28,7 @@ from typicality.cli.rows import (
     scaler_settings,
 )
 from typicality.cli.run import Task, followed, in_words, kind_of, with_names
+from typicality.exceptions import TableError
 from typicality.rows import LARGEST_SAMPLE
 from typicality.tables import NumericTable, TableFile
 from typicality.tables.cells import texts_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from typicality.persistence.checkpoint import Checkpoint
     from typicality.rows import Rows
 
+_LEAST_MEMORY = 300_000_000  # bytes that blocks, samples and results take
 _SHOWN = 20_000  # rows in the report, drawn at random
 _WORST = 20  # further rows in the report, the least typical of all
 _FEWEST = 10_000  # rows: a smaller sample is not fitted for lack of memory
@@ -87,6 +89,8 @@ def run_by_blocks(
         require_enough(rows.n_rows, 2, table, numeric, options)
         try:
             fitted = _fit(rows, estimator, task, options, terminal, checkpoint, too_large)
+        except TableError:
+            raise
         except ValueError as error:
             raise UnusableError(with_names(str(error), numeric.names)) from error
         n_reads += rows.n_passes + 1
@@ -106,6 +110,11 @@ def run_by_blocks(
 
 def _refuse(options: Options, task: Task, table: TableFile, too_large: Exception | None) -> None:
     """An error where a choice needs all rows in memory; it says what to do instead."""
+    if memory_of(options) < _LEAST_MEMORY:
+        raise too_large or UnusableError(
+            f"--memory {options.memory:g}: to read a file in blocks takes about "
+            f"{_LEAST_MEMORY / 1e9:g} GB; allow as much, or leave the option out."
+        )
     why = ""
     if table.format not in JOINED_FORMATS:
         why = f"a file of {table.format} is unpacked whole. Write it as parquet or csv"
@@ -222,7 +231,7 @@ def _refuse_for_passes(options: Options) -> None:
         if value is not None:
             raise UnusableError(
                 f"{name} is for rows in memory, and these rows are fitted by passes over the file. "
-                f"Leave it out, fit a sample with --max-rows N, or allow more with --memory."
+                "Leave it out, fit a sample with --max-rows N, or allow more with --memory."
             )
 
 

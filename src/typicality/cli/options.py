@@ -79,6 +79,8 @@ class Options:
         The file from which a run that was killed goes on.
     device : str or None
         The device of torch on which rows in memory are fitted; None for arrays of NumPy.
+    in_blocks : bool
+        Whether the file is read in blocks even if it fits into memory.
     workers : int or None
         The number of Dask processes of this machine that read the file; None for no Dask.
     scheduler : str or None
@@ -114,8 +116,14 @@ class Options:
     exact: bool = False
     checkpoint: str | None = None
     device: str | None = None
+    in_blocks: bool = False
     workers: int | None = None
     scheduler: str | None = None
+
+    @property
+    def reads_in_blocks(self) -> bool:
+        """Whether rows are not to be held in memory, whatever their number."""
+        return self.in_blocks or self.workers is not None or self.scheduler is not None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -454,6 +462,11 @@ fit_options = _adding(
         callback=_device,
         help="Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda where there is one). "
         "Results are the same within the promise of the method. [default: without torch]",
+    ),
+    click.option(
+        "--in-blocks",
+        is_flag=True,
+        help="Read FILE in blocks even if it fits into memory.",
     ),
     click.option(
         "--workers",

@@ -146,7 +146,7 @@ def _run(
         options = _as_reference(options, clean)
     kind = kind_of(task.method, estimator)
     too_large = None
-    if options.workers is None and options.scheduler is None:
+    if not options.reads_in_blocks:
         try:
             with terminal.doing(f"Reading {table.name}"):
                 rows = read_file(table, options, at_least=2 if clean is None else 1, kind=kind)
@@ -154,7 +154,7 @@ def _run(
         except TooLargeError as error:
             too_large = error
     estimator = task.configured() if estimator is None else estimator
-    if options.workers or options.scheduler or too_large:
+    if options.reads_in_blocks or too_large:
         from typicality.cli.blocks import run_by_blocks
 
         return run_by_blocks(

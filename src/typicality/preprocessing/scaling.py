@@ -162,8 +162,11 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         with np.errstate(over="ignore"):
             for block in row_blocks(len(rows)):
                 some = rows[block].astype(np.float64)
-                some = np.where(np.isnan(some), self.fill_, some)
-                some = _signed_log(some, self.log_unit_)
+                missing = np.isnan(some)
+                if missing.any():
+                    some = np.where(missing, self.fill_, some)
+                if self.log_unit_.any():
+                    some = _signed_log(some, self.log_unit_)
                 scaled[block] = (some - self.center_) / self.scale_
         overflown = np.argwhere(np.isinf(scaled))
         if len(overflown):
