@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from typicality._tensors import is_tensor
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
+from typicality.compiled.small import is_small
 from typicality.geometry.base import Tally
 from typicality.geometry.torch_sweep import sum_tensor
 from typicality.membership.base import MembershipRule, labels
@@ -20,8 +21,11 @@ from typicality.rows import Block
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
-_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled form
+_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where arrays are used
+_ARRAY_BLOCK_ROWS = 8192
 _ROWS_PER_THREAD = 4096
+_SWEEPS = 400  # of a fit
+_ENTRY_SECONDS, _PRODUCT_SECONDS = 4e-8, 2e-9  # of arrays: rows x clusters, and x features
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 
 
@@ -127,13 +131,31 @@ class Centroids:
         return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
+        if self._is_small(X):
+            return self._plain_sqdist(X)
         out = np.empty((len(X), self.n_clusters), X.dtype)
         self._write(X, HardForm(), sqdist=out)
         return out
 
+    def _plain_sqdist(self, X: Floats) -> Floats:
+        """The same by SciPy."""
+        self._check_shapes(X)
+        with np.errstate(over="ignore"):  # infinite is far
+            # Clusters first in memory: sums over few of them are ten times quicker that way.
+            sqdist: Floats = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
+        return sqdist.astype(X.dtype, copy=False).T
+
+    def _is_small(self, X: Floats) -> bool:
+        """Whether arrays are quick enough, by the sizes alone."""
+        entries = len(X) * self.n_clusters
+        return is_small(_SWEEPS * entries * (_ENTRY_SECONDS + _PRODUCT_SECONDS * X.shape[-1]))
+
+    def _uses_arrays(self, rule: MembershipRule, X: Floats) -> bool:
+        return rule.compiled_form is None or self._is_small(X)
+
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.compiled_form is not None:
+        if not self._uses_arrays(rule, X):
             self._write(X, rule.compiled_form, memberships=out)
             return out
         for rows in self.blocks(X):
@@ -142,7 +164,7 @@ class Centroids:
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         out = np.empty(len(X), np.int32)
-        if rule.compiled_form is not None:
+        if not self._uses_arrays(rule, X):
             self._write(X, rule.compiled_form, labels=out)
             return out
         for rows in self.blocks(X):
@@ -154,12 +176,13 @@ class Centroids:
     ) -> tuple[NDArray[np.int32], Floats]:
         preferred = np.empty(len(X), np.int32)
         degrees = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.compiled_form is not None:
+        if not self._uses_arrays(rule, X):
             self._write(X, rule.compiled_form, labels=preferred, memberships=degrees)
             return preferred, degrees
         for rows in self.blocks(X):
             sqdist = self.sqdist(X[rows])
-            preferred[rows], degrees[rows] = labels(rule, sqdist), rule.memberships(sqdist)
+            degrees[rows] = memberships = rule.memberships(sqdist)
+            preferred[rows] = labels(rule, sqdist, memberships)
         return preferred, degrees
 
     def objective(
@@ -220,7 +243,7 @@ class Centroids:
     ) -> tuple[Moments, tuple[Doubles, Doubles]]:
         """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
-        if rule.compiled_form is None:
+        if self._uses_arrays(rule, X):
             return self._fold_arrays(rule, X, sample_weight, labels, memberships)
         from typicality.compiled.sweep import fold_chunks
 
@@ -253,6 +276,8 @@ class Centroids:
         labels: NDArray[np.int32],
     ) -> Doubles:
         """Sums of distances of the rows to the prototype of their label, plain and squared."""
+        if self._is_small(X):
+            return self._plain_distances(X, sample_weight, labels)
         from typicality.compiled.sweep import add_distances
 
         _, chunk_rows = layout(self.n_clusters, X.shape[1])
@@ -268,6 +293,21 @@ class Centroids:
             at_least=max(1, _WORK_PER_THREAD // (chunk_rows * X.shape[1])),
         )
         return _tree_sum(sums)
+
+    def _plain_distances(
+        self, X: Floats, sample_weight: Floats | None, labels: NDArray[np.int32]
+    ) -> Doubles:
+        """The same by NumPy."""
+        some = labels >= 0
+        own = labels[some]
+        apart = (X[some] - self.origin).astype(np.float64) - self.offsets[own]
+        sqdist = np.einsum("hj,hj->h", apart, apart)
+        weight = 1.0 if sample_weight is None else sample_weight[some]
+        sums = [
+            np.bincount(own, weight * values, self.n_clusters)
+            for values in (np.sqrt(sqdist), sqdist)
+        ]
+        return np.column_stack(sums)
 
     def _fold_arrays(
         self,
@@ -293,14 +333,14 @@ class Centroids:
                 Moments(
                     weighted_sums(weights, rows),
                     weights.sum(axis=0, dtype=np.float64),
-                    np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
+                    np.vecdot(weights.T, sqdist.T),
                     float(objective.sum(dtype=np.float64)),
                 )
             )
             if memberships_out is not None:
                 memberships_out[block] = memberships
             if labels_out is not None:
-                labels_out[block] = labels(rule, sqdist)
+                labels_out[block] = labels(rule, sqdist, memberships)
                 member = (labels_out[block, None] == np.arange(self.n_clusters)).astype(np.float64)
                 member *= 1.0 if sample_weight is None else sample_weight[block, None]
                 first += weighted_sums(member, rows)
@@ -321,8 +361,8 @@ class Centroids:
 
     def blocks(self, X: Floats) -> Iterator[slice]:
         """Slices of the rows, so long that their distances to all prototypes fit in memory."""
-        step = max(1, _ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters))
-        return (slice(start, start + step) for start in range(0, len(X), step))
+        step = max(1, min(_ARRAY_BLOCK_ROWS, _ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters)))
+        return (slice(start, start + step) for start in range(0, max(len(X), 1), step))
 
     def _write(
         self,
@@ -378,6 +418,10 @@ def _tree_sum(parts: Doubles) -> Doubles:
 
 
 def weighted_sums(weights: Floats, rows: Floats) -> Doubles:
-    """The sums of the rows under each column of weights; BLAS would depend on its threads."""
-    sums: Doubles = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
+    """The sums of a few thousand rows under each column of weights.
+
+    BLAS would cut the products of more rows by the number of its threads.
+    """
+    columns = np.ascontiguousarray(rows.T, np.float64)
+    sums: Doubles = np.vecdot(weights.T.astype(np.float64)[:, None], columns)
     return sums
