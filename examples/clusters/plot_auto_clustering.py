@@ -2,7 +2,7 @@
 Which method fits which shape?
 ==============================
 
-Rings, crescents, touching blobs, a cloud without structure: no single method is
+Rings, crescents, blobs in noise, a cloud without structure: no single method is
 right for all. Can one estimator choose, and give the reason for its choice?
 """
 
@@ -39,17 +39,7 @@ tables = {
 # ----------------------------------
 # Crosses are rows that belong to no cluster.
 
-colours = np.array(
-    [
-        "#0072B2",
-        "#E69F00",
-        "#009E73",
-        "#D55E00",
-        "#CC79A7",
-        "#56B4E9",
-        "#F0E442",
-    ]
-)
+colours = np.array(["#0072B2", "#E69F00", "#009E73", "#D55E00"])
 figure, axes = plt.subplots(2, 2, figsize=(8, 7.8), layout="constrained")
 for ax, (name, X) in zip(axes.flat, tables.items(), strict=True):
     model = AutoClustering(random_state=0).fit(X)

@@ -10,7 +10,7 @@ k-means can always split them into groups. Are there any?
 # Split the patients with k-means
 # -------------------------------
 # The silhouette compares the distances within and between groups. It is near 1
-# for clear groups, but it is positive for any split of one round cloud, too.
+# for clear groups. It is positive for the parts of one round cloud, too.
 
 import matplotlib.pyplot as plt
 import numpy as np

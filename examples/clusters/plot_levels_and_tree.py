@@ -9,7 +9,7 @@ density show, and what does the answer depend on?
 # %%
 # Fit without choosing a number
 # -----------------------------
-# :class:`~typicality.AlphaCutClustering` needs no number of clusters. It draws
+# :class:`~typicality.AlphaCutClustering` needs no number of clusters. It treats
 # the density of the rows as a landscape. Clusters are hills that stay separate
 # above a level, called alpha.
 
@@ -44,24 +44,15 @@ plt.show()
 figure, axes = plt.subplots(
     1, 3, figsize=(9, 3.8), layout="constrained", sharey=True
 )
-colours = np.array(
-    [
-        "#0072B2",
-        "#E69F00",
-        "#009E73",
-        "#D55E00",
-        "#CC79A7",
-        "#56B4E9",
-        "#F0E442",
-    ]
-)
 for ax, share in zip(axes, (0.02, 0.1, 0.35), strict=True):
     alpha = np.quantile(model.typicality_, share)
     labels = model.labels_at(alpha)
     ax.scatter(
         *X[labels == -1].T, marker="x", c="#7F7F7F", s=12, linewidths=0.8
     )
-    ax.scatter(*X[labels >= 0].T, c=colours[labels[labels >= 0] % 7], s=14)
+    ax.scatter(
+        *X[labels >= 0].T, c=labels[labels >= 0], cmap="tab10", vmax=9, s=14
+    )
     ax.set_title(f"{labels.max() + 1} clusters at alpha = {alpha:.3f}")
     ax.set_xlabel(f"{share:.0%} of the rows are below")
     ax.set_aspect("equal")

@@ -2,9 +2,8 @@
 How can I find round clusters that touch, without their number?
 ===============================================================
 
-Fifteen round groups of points touch each other, so no empty space separates
-them. How many clusters does a method find that knows neither their number nor
-their width?
+Many of these fifteen groups touch, so no empty space separates them. How many
+clusters does a method find that knows neither their number nor their width?
 """
 
 # %%
@@ -21,7 +20,7 @@ from typicality import SequentialPCM
 from typicality.datasets import make_s2_like
 from typicality.plot import LambdaPathDisplay
 
-X, y = make_s2_like(1500, random_state=0)
+X, _ = make_s2_like(1500, random_state=0)
 model = SequentialPCM().fit(X)
 print(f"{model.n_clusters_} clusters at lam = {model.lam_:.2g}")
 
@@ -34,16 +33,7 @@ print(f"{model.n_clusters_} clusters at lam = {model.lam_:.2g}")
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(9, 4.2), layout="constrained"
 )
-outside = model.labels_ == -1
-left.scatter(*X[~outside].T, c=model.labels_[~outside], cmap="tab20", s=8)
-left.scatter(
-    *X[outside].T,
-    marker="x",
-    c="black",
-    s=14,
-    linewidths=0.8,
-    label="in no cluster",
-)
+left.scatter(*X.T, c=model.labels_, cmap="tab20", s=8)
 left.scatter(
     *model.cluster_centers_.T, marker="X", c="black", edgecolors="white", s=90
 )

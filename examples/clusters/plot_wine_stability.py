@@ -77,5 +77,5 @@ plt.show()
 # -------------
 # Three clusters come back in almost every pair of halves; two or four do not.
 # The three clusters are the three grapes, except for a few wines of the second
-# grape. So the analysis shows three kinds of wine, and this result does not
-# depend on which wines happened to be in the sample.
+# grape. So the analysis shows three kinds of wine, and this result depends
+# little on which wines are in the sample.

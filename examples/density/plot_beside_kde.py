@@ -53,16 +53,12 @@ for _ in range(12):
     flagged["kernel density estimate"].append(
         np.mean(scores.score_samples(new)[:, None] < cuts, axis=0)
     )
+    detectors = [
+        OneClusterPCM(sigma=0.4, contamination=rate).fit(train)
+        for rate in rates
+    ]
     flagged["OneClusterPCM"].append(
-        [
-            np.mean(
-                OneClusterPCM(sigma=0.4, contamination=rate)
-                .fit(train)
-                .predict(new)
-                == -1
-            )
-            for rate in rates
-        ]
+        [np.mean(detector.predict(new) == -1) for detector in detectors]
     )
 
 # %%

@@ -41,7 +41,6 @@ figure, (left, right) = plt.subplots(
 MembershipHistogramDisplay.from_estimator(model, X, by_cluster=True, ax=left)
 MembershipContourDisplay.from_estimator(model, X, ax=right)
 right.set_title(f"{model.n_clusters_} clusters in noise (×)")
-right.set_aspect("equal")
 plt.show()
 
 inside, found = y >= 0, model.labels_ >= 0

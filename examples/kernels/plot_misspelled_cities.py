@@ -31,15 +31,10 @@ cities = [
 
 def misspell(name):
     for _ in range(rng.integers(4)):
-        place, letter = (
-            rng.integers(len(name)),
-            rng.choice(list("abcdefghijklmnopqrstuvwxyz")),
-        )
-        name = (
-            name[:place]
-            + rng.choice([letter, letter + name[place], ""])
-            + name[place + 1 :]
-        )
+        place = rng.integers(len(name))
+        letter = rng.choice(list("abcdefghijklmnopqrstuvwxyz"))
+        change = rng.choice([letter, letter + name[place], ""])
+        name = name[:place] + change + name[place + 1 :]
     return name
 
 
