@@ -93,5 +93,5 @@ $(READY): $(RUNNABLE)
 	touch $(READY)
 
 clean:
-	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
+	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build docs/gallery docs/generated benchmarks/results papers/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
