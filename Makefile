@@ -41,6 +41,7 @@ bounds: $(READY)
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
+	$(RUN) benchmarks/coming_from.py
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
