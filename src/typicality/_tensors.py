@@ -1,6 +1,7 @@
 """Tensors of torch at the border of the library: how they enter, and how results leave."""
 
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -137,6 +138,10 @@ def resident(X: Any) -> Any:
 
 def array_namespace(array: Any) -> Any:
     """The functions of the array-API standard for a tensor, or for an array of another library."""
+    return _array_api_compat().array_namespace(array)
+
+
+@cache
+def _array_api_compat() -> Any:
     installed = find_spec("array_api_compat") is not None
-    name = "array_api_compat" if installed else "sklearn.externals.array_api_compat"
-    return import_module(name).array_namespace(array)
+    return import_module("array_api_compat" if installed else "sklearn.externals.array_api_compat")

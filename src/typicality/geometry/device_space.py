@@ -103,11 +103,13 @@ class DeviceSpace(KernelSpace):
         """The weights of the next prototypes; what pulls no row stays where it is."""
         import torch
 
-        sqdist, mass = self._sqdist(prototypes), self._mass
-        taking_part = mass[:, 0] > 0
-        pull = torch.zeros_like(sqdist)
-        pull[taking_part] = rule.pull(sqdist[taking_part])
-        pull = pull * mass
+        sqdist = self._sqdist(prototypes)
+        if self.sample_weight is None:
+            pull = rule.pull(sqdist)
+        else:
+            taking_part = self._mass[:, 0] > 0
+            pull = torch.zeros_like(sqdist)
+            pull[taking_part] = rule.pull(sqdist[taking_part]) * self._mass[taking_part]
         total = pull.sum(dim=0)
         return torch.where(total > 0, pull / total, self._here(prototypes.weights))
 
