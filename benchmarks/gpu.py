@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 from sklearn.base import clone
 
 from _report import Report, machine
@@ -320,7 +319,7 @@ def main() -> None:
         lambda: show_sweep(10 * n, report, numbers),
         lambda: show_agreement(report),
         lambda: show_kernel_fuzzy(n // 10, report),
-        lambda: show_alpha_cut(n, "local", report),
+        lambda: show_alpha_cut(n, "auto", report),
         lambda: show_alpha_cut(n, "gaussian", report),
     ]
     if not options.no_tests:
