@@ -21,7 +21,7 @@ import torch
 from _report import Report, machine
 from typicality import FuzzyCMeans, OneClusterPCM
 from typicality.geometry import torch_sweep
-from typicality.geometry.input_space import Centroids
+from typicality.geometry.centroids import Centroids
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
 from typicality.operators import Fused, KernelColumns, TorchBlocked

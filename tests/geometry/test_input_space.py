@@ -14,7 +14,7 @@ from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
 from typicality.compiled.sweep import fold_chunks
 from typicality.geometry import Centroids, InputSpace
-from typicality.geometry.input_space import layout
+from typicality.geometry.centroids import layout
 from typicality.membership import (
     Entropic,
     Fuzzy,
