@@ -201,6 +201,7 @@ def test_report_shows_a_sample_and_the_least_typical_rows(run, tmp_path, monkeyp
     record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
     assert 100 < record["results"]["passes"]["n_shown"] <= 103
     assert record["results"]["atypical_rows"][0]["row"] == 750
+    assert record["results"]["atypical_rows"][0]["rarer_than"] == 1 - 1 / 751
     assert record["results"]["atypical_rows"][0]["cells"] == {"side": "far"}
     assert sum(record["results"]["sizes"]) + record["results"]["n_unassigned"] == 751
     page = (tmp_path / "out" / "report.html").read_text(**TEXT)

@@ -250,7 +250,11 @@ class Run:
         reasons = row_reasons(
             self.rows, positions, explained.deviations[first], explained.shares[first]
         )
-        return self._notable(positions, reasons=reasons.items(_REASONS))
+        more: dict[str, list[Any]] = {"reasons": reasons.items(_REASONS)}
+        if self.passes is not None and self.view.kind == "prototypes":
+            # The least typical of all rows, not only of those that are shown.
+            more["rarer_than"] = [1.0 - (k + 1) / self.n_rows for k in range(len(positions))]
+        return self._notable(positions, **more)
 
     def _notable(self, positions: Places, **more: list[Any]) -> list[dict[str, Any]]:
         """Rows worth a look, as run.json has them.
