@@ -7,7 +7,7 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats
-from typicality.geometry.base import Sweep, relative_move
+from typicality.geometry.base import relative_move
 from typicality.geometry.kernel_space import KernelPrototypes, KernelSpace
 from typicality.membership.base import MembershipRule
 from typicality.operators.torch_blocked import on_device
@@ -78,12 +78,7 @@ class DeviceSpace(KernelSpace):
         mass = (rule.weights(memberships) * self._mass).sum(dim=0)
         return float(objective), mass.cpu().numpy()
 
-    def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
-        return Sweep(**self._step(rule, prototypes, None))
-
-    def _step(
-        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: Doubles | None
-    ) -> dict[str, Any]:
+    def _step(self, rule: MembershipRule, prototypes: KernelPrototypes) -> dict[str, Any]:
         objective, mass = self.objective_and_mass(rule, prototypes)
         following = self._at(self._weights_after(rule, prototypes))
         change = self._here(following.weights) - self._here(prototypes.weights)
