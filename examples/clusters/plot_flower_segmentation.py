@@ -42,7 +42,7 @@ axes[0, 0].set_title("photo")
 axes[0, 1].imshow(model.cluster_centers_[labels])
 axes[0, 1].set_title("hard labels: four colours")
 axes[1, 0].imshow(mask, cmap="gray", vmin=0, vmax=1)
-axes[1, 0].set_title("membership of the flower (black: 0, white: 1)")
+axes[1, 0].set_title("membership of the flower, 0 to 1")
 axes[1, 1].imshow(photo * mask[..., None] + 1 - mask[..., None])
 axes[1, 1].set_title("photo, cut out by the membership")
 for ax in axes.flat:

@@ -61,7 +61,7 @@ right.set_yticks(range(len(unusual)), [f"wine {number}" for number in unusual])
 right.set_title("In which columns the flagged wines are unusual")
 for i, j in zip(*np.nonzero(np.abs(reasons.deviations) > 2.5), strict=True):
     value = wine[reasons.features[j]].iloc[unusual[i]]
-    right.text(j, i, f"{value:g}", ha="center", va="center", fontsize=8)
+    right.text(j, i, f"{value:g}", ha="center", va="center", c="white")
 figure.colorbar(image, ax=right, label="robust z-score")
 plt.show()
 
