@@ -101,7 +101,7 @@ class OnDevice(NDArrayOperatorsMixin):
         import torch
 
         if isinstance(index, np.ndarray):
-            places = torch.as_tensor(index, device=self.tensor.device)
+            places = torch.tensor(index, device=self.tensor.device)
             return array_of(self.tensor[places])
         return OnDevice(self.tensor[index])
 

@@ -10,6 +10,7 @@ equal every rule gives 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,7 +18,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
 from typicality._tensors import resident
-from typicality._typing import Doubles, Floats
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry import Features
 from typicality.geometry.rows import NearestRows
 from typicality.kernels import has_compiled_distances, pair_distances
@@ -180,11 +181,15 @@ def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
 
 def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:
     """Some of the rows with their weights, always the same places of their order."""
-    n_rows = len(data.rows)
-    places = np.arange(n_rows)
-    if n_rows > at_most:
-        places = np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
+    places = _places(len(data.rows), at_most)
     return np.asarray(data.rows[places], dtype=np.float64), data.weight[places]
+
+
+@lru_cache(maxsize=16)
+def _places(n_rows: int, at_most: int) -> Places:
+    if n_rows <= at_most:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
 
 
 def _scott(X: Floats, sample_weight: Floats | None) -> float:

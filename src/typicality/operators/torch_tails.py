@@ -21,9 +21,13 @@ _LONG = 64  # rows with nearly the same projection: then equal rows are put toge
 
 
 class _Sorted(NamedTuple):
-    """Training rows in the order of a projection, with their weights and copies, shape (n, 2)."""
+    """Training rows in the order of a projection, with their weights and copies, shape (n, 2).
+
+    `across` is another projection.
+    """
 
     along: "Tensor"
+    across: "Tensor"
     rows: "Tensor"
     weights: "Tensor"
 
@@ -108,12 +112,15 @@ class TorchTails:
             if len(at) and int((high - low).max()) > _LONG:
                 known = self._distinct_rows
                 low, high = _window(known.along, along, apart)
-            active = torch.arange(len(at), device=self.device)
+            active, across = torch.arange(len(at), device=self.device), self._across(at)
             while len(active):
                 active = active[low[active] < high[active]]
                 place = low[active]
-                near = self._coincide(at[active], known.rows[place])
-                counts[active] += known.weights[place] * near[:, None]
+                # Few rows are near in both projections, and only these are looked at.
+                both = ((across[active] - known.across[place]).abs() <= apart).nonzero()[:, 0]
+                some, place = active[both], place[both]
+                near = self._coincide(at[some], known.rows[place])
+                counts[some] += known.weights[place] * near[:, None]
                 low[active] += 1
         return counts
 
@@ -142,12 +149,22 @@ class TorchTails:
     def _centre(self) -> "Tensor":
         return self._training.mean(dim=0)
 
-    def _along(self, points: "Tensor") -> "Tensor":
+    @cached_property
+    def _direction(self) -> "Tensor":
         import torch
 
         # No lattice is regular along this direction.
-        direction = torch.arange(2.0, 2.0 + points.shape[1], dtype=torch.float64).sqrt()
-        return ((points - self._centre) * direction.to(points.device)).sum(dim=1)
+        d = len(self._centre)
+        return torch.arange(2.0, 2.0 + d, dtype=torch.float64, device=self.device).sqrt()
+
+    def _along(self, points: "Tensor") -> "Tensor":
+        return ((points - self._centre) * self._direction).sum(dim=1)
+
+    def _across(self, points: "Tensor") -> "Tensor":
+        """A projection on another direction of the same length."""
+        signs = self._direction.new_ones(len(self._direction))
+        signs[1::2] = -1.0
+        return ((points - self._centre) * (signs * self._direction)).sum(dim=1)
 
     @property
     def _apart(self) -> float:
@@ -176,7 +193,8 @@ class TorchTails:
 
     def _sorted(self, rows: "Tensor", weights: "Tensor") -> _Sorted:
         along, order = self._along(rows).sort()
-        return _Sorted(along, rows[order], weights[order])
+        in_order = rows[order]
+        return _Sorted(along, self._across(in_order), in_order, weights[order])
 
 
 def _window(known: "Tensor", along: "Tensor", apart: float) -> "tuple[Tensor, Tensor]":

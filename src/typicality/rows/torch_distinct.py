@@ -79,12 +79,14 @@ def median_of_distances(rows: Floats, metric: str, device: str) -> float:
     import torch
 
     points = torch.as_tensor(rows, device=device)
-    p = 1.0 if metric == "cityblock" else 2.0
-    apart = torch.cdist(points, points, p=p, compute_mode="donot_use_mm_for_euclid_dist")
-    places = torch.triu_indices(len(points), len(points), 1, device=device)
-    ordered = apart[places[0], places[1]].sort()[0]
-    middle = [(len(ordered) - 1) // 2, len(ordered) // 2]
-    return float(ordered[middle].mean())
+    apart = points.new_zeros((len(points), len(points)))
+    for column in points.T:
+        difference = column[:, None] - column
+        apart += difference.abs_() if metric == "cityblock" else difference.square_()
+    above = torch.ones_like(apart, dtype=torch.bool).triu_(1)
+    ordered = apart[above].sort()[0]
+    middle = ordered[[(len(ordered) - 1) // 2, len(ordered) // 2]]
+    return float((middle if metric == "cityblock" else middle.sqrt()).mean())
 
 
 def features_of(X: "Tensor", weight: "Tensor | None") -> Features:
