@@ -82,7 +82,7 @@ def run_by_blocks(
     n_reads = table.n_passes
     if options.missing == "error":
         refuse_missing(table, numeric)
-    with warnings.catch_warnings(record=True) as caught, _workers(options, terminal):
+    with _workers(options), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with terminal.doing(f"Reading {counted(table.n_rows or 0, 'row')} of {table.name}"):
             rows = _open(table, numeric, options)
@@ -133,7 +133,7 @@ def _refuse(options: Options, task: Task, table: TableFile, too_large: Exception
     raise UnusableError(f"{table.name} cannot be read in blocks, because {why}.")
 
 
-def _workers(options: Options, terminal: Terminal) -> AbstractContextManager[None]:
+def _workers(options: Options) -> AbstractContextManager[None]:
     """A context with the processes of Dask, if these were asked for."""
     if options.workers is None and options.scheduler is None:
         return nullcontext()

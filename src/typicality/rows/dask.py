@@ -163,7 +163,7 @@ def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
                 )
             yield
         return
-    quiet = {"dashboard_address": None, "silence_logs": logging.ERROR}
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR}  # any free port
     with (
         distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet) as cluster,
         distributed.Client(cluster),
