@@ -15,6 +15,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas need no network
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
