@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS / "howto.md", DOCS / "faq.md", *sorted((DOCS / "coming_from").glob("*.md"))]
+PAGES = [
+    *sorted((DOCS / "guide").glob("*.md")),
+    *sorted((DOCS / "coming_from").glob("*.md")),
+    DOCS / "faq.md",
+    DOCS / "extending.md",
+]
 
 
 def anchor(section):
