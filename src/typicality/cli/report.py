@@ -104,40 +104,18 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
-        from typicality.cli.result import feature_table
-        from typicality.cli.rows import sample_of
-        from typicality.fitted import chosen_method
-        from typicality.preprocessing.table_rows import column_names
-        from typicality.report.payload import explain
-
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        scaler, fitted = pipeline["columns"], pipeline["model"]
-        column_names(scaler)
         with terminal.doing("Drawing the report"):
             try:
-                scaled = scaler.transform(rows.for_scaler())
-                sample = sample_of(record, rows)
-                if sample is not None and hasattr(chosen_method(fitted), "tree_"):
-                    rows, scaled, sample = rows.take(sample), scaled[sample], None
-                features = feature_table(rows, scaler, scaled)
-                with warnings.catch_warnings():  # the record has those of the run
-                    warnings.simplefilter("ignore", ClusteringWarning)
-                    explanation = explain(
-                        fitted,
-                        scaled,
-                        features,
-                        new=record.get("reference") is not None,
-                        fdr=record["results"].get("fdr"),
-                        sample=sample,
-                    )
+                shown, explanation = _explained(pipeline, record, rows)
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
             write_page(
                 path,
                 record,
-                model=fitted,
+                model=pipeline["model"],
                 explanation=explanation,
-                rows=rows,
+                rows=shown,
                 remarks=[] if same else [("Rows", f"{drawn} the fit.")],
                 overwrite=options.force,
             )
@@ -145,6 +123,36 @@ def report(options: Options, model: str) -> None:
             if path.resolve() == (folder.parent / REPORT).resolve():
                 record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
+
+
+def _explained(
+    pipeline: Any, record: Mapping[str, Any], rows: "FileRows"
+) -> "tuple[FileRows, Explanation]":
+    """The rows that a page shows, and what is unusual in them."""
+    from typicality.cli.result import feature_table
+    from typicality.cli.rows import sample_of
+    from typicality.fitted import chosen_method
+    from typicality.preprocessing.table_rows import column_names
+    from typicality.report.payload import explain
+
+    scaler, fitted = pipeline["columns"], pipeline["model"]
+    column_names(scaler)
+    scaled = scaler.transform(rows.for_scaler())
+    sample = sample_of(record, rows)
+    if sample is not None and hasattr(chosen_method(fitted), "tree_"):
+        rows, scaled, sample = rows.take(sample), scaled[sample], None
+    features = feature_table(rows, scaler, scaled)
+    with warnings.catch_warnings():  # the record has those of the run
+        warnings.simplefilter("ignore", ClusteringWarning)
+        explanation = explain(
+            fitted,
+            scaled,
+            features,
+            new=record.get("reference") is not None,
+            fdr=record["results"].get("fdr"),
+            sample=sample,
+        )
+    return rows, explanation
 
 
 def _reading(record: dict[str, Any], file: str) -> Options:

@@ -138,19 +138,7 @@ def open_table(
     temporary = paths[0] if source == "-" else None
     try:
         formats = {format or (_by_start if temporary else _by_suffix)(path) for path in paths}
-        if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
-            raise TableError(
-                f"{name} stands for {counted(len(paths), 'file')} of {listed(sorted(formats))}, "
-                "and only files of one format are read as one table, which may be "
-                f"{', '.join(JOINED_FORMATS)}. Name fewer files, or write all in one format."
-            )
-        options = {"name": name, "format": formats.pop(), "temporary": temporary}
-        if len(paths) > 1:
-            table = join_tables(paths, _open, text, **options)
-        else:
-            table = _open(paths[0], text, **options)
-        table.paths = paths
-        return table
+        return _open_all(paths, formats, text, name=name, temporary=temporary)
     except BaseException as error:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -245,6 +233,25 @@ def _by_start(path: Path) -> str:
             kinds = (kind for magic, kind in _BEGINNINGS.items() if start.startswith(magic))
             return next(kinds, "csv")
     return "csv"
+
+
+def _open_all(
+    paths: list[Path], formats: set[str], text: dict[str, Any], **options: Any
+) -> TableFile:
+    """The table of one file, or of several of one format; `text` is about text files."""
+    if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
+        raise TableError(
+            f"{options['name']} stands for {counted(len(paths), 'file')} of "
+            f"{listed(sorted(formats))}, and only files of one format are read as one table, which "
+            f"may be {', '.join(JOINED_FORMATS)}. Name fewer files, or write all in one format."
+        )
+    options["format"] = formats.pop()
+    if len(paths) > 1:
+        table = join_tables(paths, _open, text, **options)
+    else:
+        table = _open(paths[0], text, **options)
+    table.paths = paths
+    return table
 
 
 def _open(path: Path, text: dict[str, Any], **options: Any) -> TableFile:

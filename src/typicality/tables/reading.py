@@ -240,53 +240,42 @@ def read_rows(
     """
     orders, is_auto = dict(ordered or {}), categorical == "auto"
     wanted, named = _wanted(table, columns, ignore, () if is_auto else categorical, orders)
-    limit = default_memory() if memory is None else memory
+    memory = default_memory() if memory is None else memory
     is_chosen = columns is not None
 
     def refuse(n_rows: int, n_columns: int) -> None:
         if hold:
             check_size(n_rows, n_columns)
-            _refuse_beyond(limit, bytes_of, table.name, n_rows, n_columns)
+            _refuse_beyond(memory, bytes_of, table.name, n_rows, n_columns)
 
-    judging: dict[str, Any] = {
-        "is_chosen": is_chosen,
-        "allow_text": is_auto,
-        "refuse": refuse,
-        "hold": hold,
-    }
-    judged, n_rows = _judge(table, wanted, **judging)
+    how: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "hold": hold}
+    judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
     if table.decimal != before:
-        judged, n_rows = _judge(table, wanted, **judging)
+        judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
     text = [column.name for column in judged if is_auto and column.holds_categories]
-    named += text
     reasons = {
         column.name: _reason(table, column, unsure, is_chosen=is_chosen, max_missing=max_missing)
         for column in judged
         if column.name not in text
     }
     chosen = [column for column in judged if reasons.get(column.name, "") is None]
-    with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
+    with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out.sort(key=lambda column: column.name not in with_digits)
-    if not chosen and not named and not orders:
+    _refuse_bad_numbers(table, chosen)
+    as_text = [*orders, *named, *text]
+    if not chosen and not as_text:
         raise _nothing_left(table, left_out)
-    for column in chosen:
-        if column.endless is not None:
-            raise column.endless
-        if column.signs:
-            _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
-    categories = _read_categories(table, [*orders, *named], orders)
+    categories = _read_categories(table, as_text, orders)
     ranks, categories = categories[: len(orders)], categories[len(orders) :]
     used: list[Any] = [*chosen, *ranks]
     missing = [column.first_missing for column in used if column.first_missing]
     X = _stacked(chosen, n_rows if hold else 0)
-    if ranks:
-        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
     assert table.fingerprint is not None
     return NumericTable(
-        X=X,
+        X=_with_ranks(X, ranks, orders),
         names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
         n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
@@ -296,6 +285,15 @@ def read_rows(
         n_with_digits=sum(column.name in with_digits for column in left_out),
         categories=tuple(categories),
     )
+
+
+def _refuse_bad_numbers(table: TableFile, chosen: Sequence[Column]) -> None:
+    """An error about the first infinity of a column, or about different signs in it."""
+    for column in chosen:
+        if column.endless is not None:
+            raise column.endless
+        if column.signs:
+            _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
 
 
 def _wanted(
@@ -357,6 +355,14 @@ def _read_categories(
         CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
         for j, name in enumerate(names)
     ]
+
+
+def _with_ranks(
+    X: Doubles, ranks: Sequence[CategoryColumn], orders: Mapping[str, Sequence[str]]
+) -> Doubles:
+    if not ranks:
+        return X
+    return np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
 
 
 def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
