@@ -10,12 +10,14 @@ equal every rule gives 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
+from typicality._sparse import is_sparse, row_distances
 from typicality._typing import Doubles, Floats
 from typicality.geometry import Features
 from typicality.geometry.rows import NearestRows
@@ -127,7 +129,7 @@ def median_distance(
     rows, _ = _sample(_distinct(X, sample_weight), MEDIAN_ROWS)
     if len(rows) < 2:
         return 0.0
-    if has_compiled_distances(*rows.shape):
+    if is_sparse(rows) or has_compiled_distances(*rows.shape):
         apart = squareform(pair_distances(rows, rows, metric), checks=False)
     else:
         apart = pdist(rows, metric)
@@ -162,6 +164,11 @@ def neighbour_distance(
     k = min(k, len(data.rows) - 1)
     asking, _ = _sample(data, QUERY_ROWS)
     nearest = NearestRows(data.rows, 1 if metric == "cityblock" else 2).of(asking, k + 1)
+    if is_sparse(asking):
+        own = np.repeat(np.arange(len(asking)), nearest.shape[1])
+        distances: Doubles = row_distances(asking[own], data.rows[nearest.ravel()], metric)
+        distances = distances.reshape(nearest.shape)
+        return float(np.median(np.partition(distances, k, axis=1)[:, k]))
     apart = np.abs(asking[:, None, :] - data.rows[nearest])
     distances = apart.sum(axis=2) if metric == "cityblock" else np.sqrt((apart**2).sum(axis=2))
     return float(np.median(np.partition(distances, k, axis=1)[:, k]))
@@ -179,7 +186,8 @@ def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:
     places = np.arange(n_rows)
     if n_rows > at_most:
         places = np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
-    return np.asarray(data.rows[places]), data.weight[places]
+    rows: Any = data.rows[places]
+    return rows, data.weight[places]
 
 
 def _scott(X: Floats, sample_weight: Floats | None) -> float:

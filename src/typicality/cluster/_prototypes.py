@@ -217,7 +217,7 @@ class PrototypeClusterer(
             training row (`labels_`, `memberships_`) are not there.
         """
         check_is_fitted(self)
-        check_compressible(self.kernel_, rtol)
+        check_compressible(self.kernel_, rtol, self._reader)
         prototypes = self._prototypes.compress(rtol)
         return self._without("labels_", "memberships_", _prototypes=prototypes)
 

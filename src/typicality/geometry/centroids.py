@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from typicality._sparse import is_sparse, sqdist_to_points
 from typicality._tensors import is_tensor
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
@@ -20,7 +21,7 @@ from typicality.rows import Block
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
-_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where a rule has no compiled form
+ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time by the array form of a rule
 _ROWS_PER_THREAD = 4096
 _WORK_PER_THREAD = 200_000  # products of rows, clusters and features that are worth a thread
 
@@ -127,13 +128,16 @@ class Centroids:
         return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
+        if is_sparse(X):
+            self._check_shapes(X)
+            return sqdist_to_points(X, self.offsets, self.origin).astype(X.dtype, copy=False)
         out = np.empty((len(X), self.n_clusters), X.dtype)
         self._write(X, HardForm(), sqdist=out)
         return out
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.compiled_form is not None:
+        if _is_compiled(rule, X):
             self._write(X, rule.compiled_form, memberships=out)
             return out
         for rows in self.blocks(X):
@@ -142,7 +146,7 @@ class Centroids:
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
         out = np.empty(len(X), np.int32)
-        if rule.compiled_form is not None:
+        if _is_compiled(rule, X):
             self._write(X, rule.compiled_form, labels=out)
             return out
         for rows in self.blocks(X):
@@ -154,7 +158,7 @@ class Centroids:
     ) -> tuple[NDArray[np.int32], Floats]:
         preferred = np.empty(len(X), np.int32)
         degrees = np.empty((len(X), self.n_clusters), X.dtype)
-        if rule.compiled_form is not None:
+        if _is_compiled(rule, X):
             self._write(X, rule.compiled_form, labels=preferred, memberships=degrees)
             return preferred, degrees
         for rows in self.blocks(X):
@@ -220,7 +224,7 @@ class Centroids:
     ) -> tuple[Moments, tuple[Doubles, Doubles]]:
         """Moments; where `labels` is to be filled, also the first moments and mass by label."""
         self._check_shapes(X, sample_weight)
-        if rule.compiled_form is None:
+        if not _is_compiled(rule, X):
             return self._fold_arrays(rule, X, sample_weight, labels, memberships)
         from typicality.compiled.sweep import fold_chunks
 
@@ -277,35 +281,37 @@ class Centroids:
         labels_out: NDArray[np.int32] | None,
         memberships_out: Floats | None,
     ) -> tuple[Moments, tuple[Doubles, Doubles]]:
-        """The same through the array form of a rule."""
-        parts = []
+        """The same through the array form of a rule, also for sparse rows."""
+        total: Moments | None = None
         first = np.zeros_like(self.offsets)
         mass = np.zeros(self.n_clusters)
         for block in self.blocks(X):
-            sqdist, rows = self.sqdist(X[block]), X[block] - self.origin
+            rows = X[block]
+            sqdist = self.sqdist(rows)
             memberships = rule.memberships(sqdist)
             weights = rule.weights(memberships)
             objective = rule.objective(memberships, sqdist)
             if sample_weight is not None:
                 weights = weights * sample_weight[block, None]
                 objective = objective * sample_weight[block]
-            parts.append(
-                Moments(
-                    weighted_sums(weights, rows),
-                    weights.sum(axis=0, dtype=np.float64),
-                    np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
-                    float(objective.sum(dtype=np.float64)),
-                )
+            part = Moments(
+                weighted_sums(weights, rows, self.origin),
+                weights.sum(axis=0, dtype=np.float64),
+                np.einsum("hk,hk->k", weights, sqdist, dtype=np.float64),
+                float(objective.sum(dtype=np.float64)),
             )
+            total = part if total is None else total + part
             if memberships_out is not None:
                 memberships_out[block] = memberships
             if labels_out is not None:
                 labels_out[block] = labels(rule, sqdist)
                 member = (labels_out[block, None] == np.arange(self.n_clusters)).astype(np.float64)
                 member *= 1.0 if sample_weight is None else sample_weight[block, None]
-                first += weighted_sums(member, rows)
+                first += weighted_sums(member, rows, self.origin)
                 mass += member.sum(axis=0)
-        return sum(parts[1:], start=parts[0]), (first, mass)
+        if total is None:  # no rows
+            total = Moments(np.zeros_like(first), np.zeros_like(mass), np.zeros_like(mass), 0.0)
+        return total, (first, mass)
 
     def _check_shapes(self, X: Floats, sample_weight: Floats | None = None) -> None:
         """Compiled code does not look where it reads."""
@@ -321,7 +327,7 @@ class Centroids:
 
     def blocks(self, X: Floats) -> Iterator[slice]:
         """Slices of the rows, so long that their distances to all prototypes fit in memory."""
-        step = max(1, _ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters))
+        step = max(1, ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters))
         return (slice(start, start + step) for start in range(0, len(X), step))
 
     def _write(
@@ -377,7 +383,20 @@ def _tree_sum(parts: Doubles) -> Doubles:
     return total
 
 
-def weighted_sums(weights: Floats, rows: Floats) -> Doubles:
-    """The sums of the rows under each column of weights; BLAS would depend on its threads."""
-    sums: Doubles = np.einsum("hk,hj->kj", weights, rows, dtype=np.float64)
+def _is_compiled(rule: MembershipRule, X: Floats) -> bool:
+    """Whether compiled loops are there for a rule and the kind of the rows."""
+    return rule.compiled_form is not None and not is_sparse(X)
+
+
+def weighted_sums(weights: Floats, rows: Floats, origin: Floats) -> Doubles:
+    """Sums of the rows about the origin under each column of weights.
+
+    BLAS would depend on its threads. Sparse rows are summed as they are, and the origin is
+    subtracted from the sums.
+    """
+    if is_sparse(rows):
+        weights = weights.astype(np.float64, copy=False)
+        about_zero: Doubles = (rows.astype(np.float64, copy=False).T @ weights).T
+        return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
+    sums: Doubles = np.einsum("hk,hj->kj", weights, rows - origin, dtype=np.float64)
     return sums

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from typicality._cached import cached_property
+from typicality._sparse import is_sparse, sparse_rows
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import (
     ByDefinition,
@@ -100,13 +102,17 @@ class KernelColumns:
     ----------
     kernel_function : Kernel
         The kernel.
-    training : array of shape (n, d)
+    training : array or SparseArray of shape (n, d)
         The training rows.
     """
 
     kernel_function: Annotated[Any, Kernel]
-    training: Annotated[Floats, "n d"]
+    training: Annotated[Floats, Annotated[Floats, "n d"] | Annotated[csr_array, "n d"]]
     is_precomputed = False
+
+    def __post_init__(self) -> None:
+        if issparse(self.training):  # as a model file holds them
+            object.__setattr__(self, "training", sparse_rows(self.training))
 
     @property
     def n_training(self) -> int:
@@ -114,7 +120,10 @@ class KernelColumns:
 
     @property
     def n_bytes(self) -> int:
-        return self.training.nbytes
+        if is_sparse(self.training):
+            parts = (self.training.data, self.training.indices, self.training.indptr)
+            return sum(part.nbytes for part in parts)
+        return int(self.training.nbytes)
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -186,7 +195,7 @@ class KernelColumns:
 
 def has_compiled_sums(columns: Columns) -> bool:
     """Whether there are compiled sums for the kernel."""
-    if not isinstance(columns, KernelColumns):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.training):
         return False
     kernel: Any = columns.kernel_function
     return isinstance(kernel, Stationary) and kernel.compiled_form is not None
@@ -194,7 +203,7 @@ def has_compiled_sums(columns: Columns) -> bool:
 
 def uses_compiled_distances(columns: Columns) -> bool:
     """Whether compiled code computes the distances of a kernel of a distance: for many features."""
-    if not isinstance(columns, KernelColumns):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.training):
         return False
     of_distance = isinstance(columns.kernel_function, Stationary | LocalGaussian)
     return of_distance and has_compiled_distances(*columns.training.shape)

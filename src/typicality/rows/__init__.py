@@ -1,4 +1,4 @@
-"""Where the rows are: an array, a file larger than memory, a Dask collection, a tensor.
+"""Where the rows are: an array, a sparse matrix, a file, a Dask collection, a tensor.
 
 Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
@@ -11,6 +11,7 @@ from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
 from typicality.rows.histogram import Histogram, histogram, quantile
 from typicality.rows.opening import as_rows, is_blockwise, is_dask
+from typicality.rows.sparse import SparseRows, rows_in_memory
 from typicality.rows.tensor import TensorRows
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "FileRows",
     "Histogram",
     "Rows",
+    "SparseRows",
     "TensorRows",
     "TreeSum",
     "as_rows",
@@ -33,4 +35,5 @@ __all__ = [
     "open_rows",
     "quantile",
     "row_blocks",
+    "rows_in_memory",
 ]

@@ -1,7 +1,6 @@
 """Which columns are numbers to work with, and why the others are not."""
 
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._memory import memory_of_machine
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import listed
@@ -265,7 +265,7 @@ def read_rows(
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
-    limit = _default_memory() if memory is None else memory
+    limit = memory_of_machine() // 2 if memory is None else memory
     is_chosen = columns is not None
 
     def refuse(n_rows: int, n_columns: int) -> None:
@@ -434,13 +434,6 @@ def _parsed(
     block, columns = item
     parsed = block.parse([column.name for column in columns]) if columns else []
     return block, list(zip(columns, parsed, strict=True))
-
-
-def _default_memory() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not on this system
-        return 4 * 2**30
 
 
 def _refuse_beyond(
