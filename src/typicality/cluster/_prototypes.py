@@ -88,8 +88,9 @@ class PrototypeClusterer(
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32. With ``kernel="precomputed"`` the square
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows to cluster. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
+            `EntropyCMeans` and `PossibilisticCMeans`. With ``kernel="precomputed"`` the square
             matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
             Present for consistency.

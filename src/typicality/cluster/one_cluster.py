@@ -246,7 +246,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             The rows. With ``kernel="precomputed"`` the square matrix of kernel values, with
             ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
