@@ -150,6 +150,10 @@ class KernelColumns:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "tree"}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # skops restores sparse rows as a csr array
+
     @cached_property
     def _own(self) -> Floats:
         """The kernel of each training row with itself."""
