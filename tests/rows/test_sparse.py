@@ -202,6 +202,7 @@ def test_models_of_sparse_rows_are_saved_and_pickled(tmp_path, X, estimator):
         assert_array_equal(loaded.transform(rows), model.transform(rows))
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's few rows ask for fewer clusters
 @parametrize_with_checks(
     [FuzzyCMeans(kernel="cosine"), PossibilisticCMeans(kernel="gaussian")],
     expected_failed_checks=None,
