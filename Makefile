@@ -69,6 +69,7 @@ bench: $(READY)
 	$(RUN) benchmarks/tables.py
 	$(RUN) benchmarks/page_update.py
 	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5
+	$(RUN) benchmarks/sparse.py
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
 

@@ -39,6 +39,8 @@ Run = Callable[..., PicardResult[State]]
 _SIDE = 20.0  # of a box for one feature; 10 for four of them
 _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
 
+WHY_DENSE = "it scales every feature to one range, and then hardly any value is zero"
+
 CYCLE_ADVICE = (
     "The iteration may go in a cycle, which more iterations do not end: increase tol or "
     "max_iter, or take the result as it is."

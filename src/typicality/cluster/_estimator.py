@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +18,9 @@ from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import KEEPER, FitCallbacks
-from typicality.cluster._readers import Reader
-from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
+from typicality.cluster._readers import Reader, SparseCoordinates
+from typicality.cluster._spaces import ALL_KERNELS, is_pairwise, takes_sparse
+from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
@@ -107,6 +109,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators; not for direct use."""
 
     _fewest_rows: ClassVar[int] = 1
+    _why_dense: ClassVar[str | None] = "its method looks at every feature of a row"
 
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
@@ -145,7 +148,10 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
                 model, as_rows(X, sample_weight), training=True, at_least=self._fewest_rows
             )
         else:
-            rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
+            self._check_kind(X)
+            rows = check_rows(
+                model, X, training=True, at_least=self._fewest_rows, sparse=issparse(X)
+            )
             weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, given, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
@@ -188,9 +194,31 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     def _read(self, X: ArrayLike, diag: ArrayLike | None = None) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
-        rows = check_rows(self, X, training=False)
+        self._check_kind(X)
+        rows = check_rows(self, X, training=False, sparse=issparse(X))
         reader: Reader | None = getattr(self, "_reader", None)
+        if issparse(X) and not self._reads_sparse:
+            raise TypeError(
+                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and with "
+                "this kernel it compares rows with the training rows. Pass X.toarray(), or fit the "
+                "model on a sparse matrix."
+            )
         return rows if reader is None else reader.read(rows, diag)
+
+    def _check_kind(self, X: Any) -> None:
+        """Refuse sparse rows where the method would have to make them dense."""
+        if issparse(X) and self._why_dense is not None:
+            raise TypeError(
+                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
+                f"{self._why_dense}. Reduce the features first, e.g. with "
+                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
+            )
+
+    @property
+    def _reads_sparse(self) -> bool:
+        """Whether the fitted space takes sparse rows: any input space, kernels fitted on them."""
+        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
+        return in_input_space or isinstance(getattr(self, "_reader", None), SparseCoordinates)
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""
@@ -203,7 +231,9 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_pairwise(getattr(self, "kernel", None))
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel)
+        tags.input_tags.pairwise = is_pairwise(kernel)
         return tags
 
     @like_rows

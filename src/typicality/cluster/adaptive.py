@@ -9,6 +9,7 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
+    WHY_DENSE,
     fit_from_many,
     warn_about_adaptive,
 )
@@ -142,6 +143,7 @@ class AdaptivePCM(PrototypeClusterer):
     _column_name = "typicality"
     _rule_attribute = "eta"
     _shares_labels = False
+    _why_dense = WHY_DENSE
     _cap_advice = CYCLE_ADVICE
 
     def __init__(

@@ -155,6 +155,7 @@ class EntropyCMeans(PrototypeClusterer):
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }
     _rule_attribute = "lam"
+    _why_dense = None
 
     def __init__(
         self,

@@ -157,6 +157,7 @@ class FuzzyCMeans(PrototypeClusterer):
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
     }
     _rule_attribute = "m"
+    _why_dense = None
 
     def __init__(
         self,

@@ -194,6 +194,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
     offset_: float
     false_alarm_interval_: tuple[float, float]
 
+    _why_dense = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
@@ -245,7 +246,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             The rows. With ``kernel="precomputed"`` the square matrix of kernel values, with
             ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
@@ -423,7 +424,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             2 `rtol`.
         """
         check_is_fitted(self)
-        check_compressible(self.kernel_, rtol)
+        check_compressible(self.kernel_, rtol, self._reader)
         warn_about_coarse_promise(rtol, self.offset_)
         density = self._left_out.compress(rtol)
         calibration = self._reference().thinned()

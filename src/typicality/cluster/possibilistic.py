@@ -187,6 +187,7 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     _column_name = "typicality"
     _rule_attribute = "eta"
+    _why_dense = None
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
     SPARSITY_CONSTRAINTS,
+    WHY_DENSE,
     adaptive_run,
     final_state,
     open_adaptive,
@@ -205,6 +206,7 @@ class SequentialPCM(PrototypeClusterer):
     _column_name = "typicality"
     _rule_attribute = "eta"
     _shares_labels = False
+    _why_dense = WHY_DENSE
     _cap_advice = CYCLE_ADVICE
 
     def __init__(

@@ -12,6 +12,7 @@ from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
     SPARSITY_CONSTRAINTS,
+    WHY_DENSE,
     fit_from_many,
     sparse_rule,
     vanished_remedy,
@@ -164,6 +165,7 @@ class SparseAdaptivePCM(PrototypeClusterer):
     _column_name = "typicality"
     _rule_attribute = "eta"
     _shares_labels = False
+    _why_dense = WHY_DENSE
     _cap_advice = CYCLE_ADVICE
 
     def __init__(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from sklearn import get_config
 
+from typicality._sparse import is_sparse
 from typicality._threads import PLANNED_THREADS
 from typicality._typing import Floats
 from typicality.operators.columns import has_compiled_sums, uses_compiled_distances
@@ -132,7 +133,10 @@ class Problem(NamedTuple):
     def pairs(self, share: float = 1.0) -> dict[str, float]:
         """All pairs of rows or a share of them, their coordinates, and their terms in sums."""
         pairs = share * float(len(self.rows)) ** 2
-        coordinates, terms = pairs * self.rows.shape[1], pairs * self.n_columns
+        features = self.rows.shape[1]
+        if is_sparse(self.rows):
+            features = self.rows.nnz / max(len(self.rows), 1)
+        coordinates, terms = pairs * features, pairs * self.n_columns
         return {"pairs": pairs, "coordinates": coordinates, "terms": terms}
 
     @property

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
+from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality.geometry.base import Gaps, Geometry, P
@@ -39,8 +40,8 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
     """
-    mean = np.average(data.rows.astype(np.float64), axis=0, weights=data.weight)
-    centred = data.rows - mean  # its distances lose digits far from zero
+    # Its distances lose digits far from zero, where sparse rows are not.
+    centred = data.rows if is_sparse(data.rows) else data.rows - data.mean
     with one_blas_thread():  # nor may they depend on threads
         _, chosen = kmeans_plusplus(
             centred, n_clusters, sample_weight=data.weight, random_state=rng
