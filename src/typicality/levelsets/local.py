@@ -15,6 +15,7 @@ from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, ne
 from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
+from typicality.levelsets.sides import Sides
 from typicality.levelsets.tree import Cut
 from typicality.plan import Plan
 
@@ -119,20 +120,6 @@ class Sample(NamedTuple):
     lengths: Doubles
 
 
-class Sides(NamedTuple):
-    """What each edge of a tree joins: columns for its two sides, the higher peak first.
-
-    Parameters
-    ----------
-    peaks, sizes, means : arrays of shape (m - 1, 2)
-        The highest row of each side, its number of rows, and its mean height.
-    """
-
-    peaks: Places
-    sizes: Doubles
-    means: Doubles
-
-
 @dataclass(frozen=True, eq=False)
 class ScaleTree:
     """The maximum spanning tree of a sample at one scale, with heights as logarithms.
@@ -160,12 +147,7 @@ class ScaleTree:
     @cached_property
     def sides(self) -> Sides:
         """What each edge joins."""
-        from typicality.levelsets.merging import merge_sides  # numba takes a second to load
-
-        peaks = np.empty(self.pairs.shape, np.intp)
-        sizes, means = np.empty((2, *self.pairs.shape))
-        merge_sides(self.pairs, self.heights, self.sample.counts, peaks, sizes, means)
-        return Sides(peaks, sizes, means)
+        return Sides.of(self.pairs, self.heights, self.sample.counts)
 
     def plan(self, n_rows: int) -> Plan:
         """How the tree was computed, of so many distinct rows."""
@@ -373,12 +355,11 @@ class LocalLandscape:
 
         With ``assign="typical"`` rows that are not dense enough for their cluster get -1.
         """
-        from typicality.levelsets.merging import fill_along  # numba takes a second to load
-
         filled = cut.filled
         if filled is None:
             filled = cut.node_labels.copy()
-            fill_along(pairs, filled)
+            alike = np.ones(len(filled))
+            Sides.of(pairs, alike, alike).fill_along(filled)
         labels = filled[node]
         if assign == "typical" and cut.reach is not None:
             if reach is None:

@@ -9,6 +9,7 @@ from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
+from typicality.levelsets.merging import ends_of, ways_to
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.rows import DistinctRows
 
@@ -168,8 +169,6 @@ class Regions:
 
         The rows are the training rows when left out. Costs O(n) for each cluster.
         """
-        from typicality.levelsets.merging import ways_to  # numba takes a second to load
-
         tree = self.tree
         if rows is None:
             node = tree.node_of
@@ -179,11 +178,12 @@ class Regions:
         else:
             node, entry = self._join(rows)[:2]
         memberships = np.empty((len(node), cut.n_clusters))
-        ways = np.empty(tree.n_nodes)
+        ways, own, ends = np.empty(tree.n_nodes), np.arange(tree.n_nodes), ends_of(tree.pairs)
         for label in range(cut.n_clusters):
-            own = np.flatnonzero(cut.node_labels == label)
-            peak = own[tree.heights[own].argmax()]
-            ways_to(tree.pairs, tree.saddles, tree.heights, peak, ways)
+            inside = np.flatnonzero(cut.node_labels == label)
+            peak = int(inside[tree.heights[inside].argmax()])
+            ways[peak] = tree.heights[peak]
+            ways_to(*ends, tree.saddles, peak, ways, own.copy(), own.copy(), np.full_like(own, -1))
             memberships[:, label] = np.minimum(ways[node], entry)
         return np.asarray(memberships / tree.heights.max())
 

@@ -218,12 +218,9 @@ def _split_anyway(tree: ScaleTree, n_clusters: int) -> Partition:
 
 def partition_by(tree: ScaleTree, separates: NDArray[np.bool_]) -> Partition:
     """The clusters on the two sides of the edges that separate."""
-    from typicality.levelsets.merging import fill_along, label_cores  # takes a second to load
-
-    labels = np.empty(len(tree.heights), np.int64)
-    n_clusters = label_cores(tree.pairs, separates, tree.sides.peaks, labels)
+    labels, n_clusters = tree.sides.label_cores(separates)
     core = labels >= 0
-    fill_along(tree.pairs, labels)
+    tree.sides.fill_along(labels)
     return Partition(tree, separates, labels, core, n_clusters)
 
 
@@ -312,8 +309,6 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
     rows, at the 90 % point, are less dense than its border has no peak of its own: its rows go to
     the clusters around it.
     """
-    from typicality.levelsets.merging import fill_along  # numba takes a second to load
-
     tree, labels, n_clusters = partition.tree, partition.labels, partition.n_clusters
     if n_clusters < 2:
         return partition
@@ -324,7 +319,7 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
         return partition
     core = partition.core & kept[labels]
     labels = np.where(core, (np.cumsum(kept) - 1)[labels], -1)
-    fill_along(tree.pairs, labels)
+    tree.sides.fill_along(labels)
     return Partition(tree, partition.separates, labels, core, int(np.count_nonzero(kept)))
 
 

@@ -7,13 +7,10 @@ from typing import Annotated, Any, Generic
 
 import numpy as np
 
-from typicality._threads import over_blocks
 from typicality._typing import Floats
 from typicality.geometry.base import Geometry, P
 from typicality.membership.base import MembershipRule
 from typicality.membership.spread import FixedSpread, SpreadUpdate
-
-_BLOCK_ROWS = 2**17  # of work over threads
 
 Step = Callable[[Any], tuple[Any, float, float]]
 
@@ -71,13 +68,7 @@ class ByWeights:
 
     def __call__(self, state: ClusterState[Any]) -> tuple[ClusterState[Any], float, float]:
         following, _, objective = self.step(state)
-        after, before = following.prototypes.weights, state.prototypes.weights
-
-        def change(rows: slice) -> Any:
-            return np.abs(after[rows] - before[rows]).sum(axis=0)
-
-        changes = np.sum(over_blocks(change, len(after), _BLOCK_ROWS), axis=0)
-        return following, float(changes.max()), objective
+        return following, following.prototypes.change_from(state.prototypes), objective
 
 
 @dataclass(frozen=True, eq=False)
