@@ -64,6 +64,7 @@ bench: $(READY)
 	$(RUN) benchmarks/outlier_tails.py
 	$(RUN) benchmarks/promises.py
 	$(RUN) benchmarks/alpha_cut_time.py
+	$(RUN) benchmarks/cores.py
 	$(RUN) benchmarks/adaptive_large.py
 	$(RUN) benchmarks/generalized_rand.py
 	$(RUN) benchmarks/tables.py

@@ -15,7 +15,7 @@ from typicality.kernels import Cauchy, Gaussian
 from typicality.operators import BlockedSums, KernelColumns
 from typicality.operators.base import LazyExpansion
 from typicality.operators.fourier_grid import FourierGrid
-from typicality.operators.nufft import Nufft, refusal
+from typicality.operators.nufft import Nufft, _Pieces, refusal
 
 ROWS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -229,3 +229,12 @@ def test_small_sums_get_a_finer_series_where_it_has_few_terms(rng, extent, promi
     W = np.full((5000, 1), 1 / 5000)
     assert operator.expansion(W, rtol=1e-7).rtol == promise
     assert operator.expansion(W).rtol == 1e-6
+
+
+def test_threads_that_sum_at_points_share_the_memory_for_their_grids(rng):
+    rows = rng.uniform(0, 30, size=(2000, 3))
+    grid = FourierGrid.of(Gaussian(0.5), rows.min(axis=0), rows.max(axis=0), 1e-6)
+    with threadpool_limits(16):
+        few, many = (_Pieces.in_threads(grid, n) for n in (200_000, 10_000_000))
+    assert few.n_pieces == few.in_turn == 1  # a second grid would be as large as all the rows
+    assert many.n_pieces // many.in_turn > 1

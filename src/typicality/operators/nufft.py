@@ -34,6 +34,7 @@ Index = slice | NDArray[np.integer]
 _CELLS = 2**16 - 1  # that rows are ordered by; numbers of sixteen bits are sorted quickly
 _BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
 _BYTES_OF_PLANS = 2**26
+_BYTES_AT_A_POINT = 128  # that the grids of all threads together may take for each point
 _FEW_ROWS = 2**17  # plans are kept up to this number; beyond, their memory matters more than time
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
@@ -194,6 +195,9 @@ class _Pieces:
         How finufft is called.
     sort : int
         0 where rows are in the order of space already, 2 where finufft is to see to that.
+    in_turn : int
+        The least number of pieces that a thread takes, one after the other: each thread has a grid
+        of its own, and those of many modes would take more memory than the rows.
     """
 
     n_rows: int
@@ -201,6 +205,7 @@ class _Pieces:
     at_once: bool
     method: FourierMethod
     sort: int
+    in_turn: int = 1
 
     @classmethod
     def of(cls, grid: FourierGrid, n_rows: int) -> Self:
@@ -233,11 +238,14 @@ class _Pieces:
         # The modes alone decide how finufft is called, else a point would follow its batch.
         method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
         smallest, largest = _ROWS_OF_A_PIECE
-        for_threads = min(effective_n_threads(), -(-n_points // smallest))
+        allowed = max(_BYTES_OF_PLANS, _BYTES_AT_A_POINT * n_points)
+        holdable = max(1, int(allowed / (_BYTES_OF_A_POINT * method.fine_size)))
+        for_threads = min(effective_n_threads(), -(-n_points // smallest), holdable)
         spreading = method.spread_units(n_points, len(grid.half))
         affordable = int(spreading / (_SPREADS_OF_AN_FFT * method.fft_units))
         in_memory = min(-(-n_points // largest), affordable)
-        return cls(n_points, max(1, for_threads, in_memory), True, method, 2)
+        n_pieces = max(1, for_threads, in_memory)
+        return cls(n_points, n_pieces, True, method, 2, in_turn=-(-n_pieces // holdable))
 
     @property
     def n_slots(self) -> int:
@@ -250,7 +258,7 @@ class _Pieces:
 
     def run(self, task: Callable[[int, int], None]) -> None:
         if self.at_once:
-            over_ranges(task, self.n_pieces)
+            over_ranges(task, self.n_pieces, at_least=self.in_turn)
         else:
             task(0, self.n_pieces)
 
