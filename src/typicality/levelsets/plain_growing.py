@@ -55,8 +55,8 @@ def grow_tree(
     """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
 
     The lower end of an edge bounds its height. Points inside are looked at on the edges of the tree
-    that the bounds make, until all edges of the tree are known. Returns the pairs and their heights,
-    by falling height.
+    that the bounds make, until all edges of the tree are known. Returns the pairs and their
+    heights, by falling height.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Graph:
         self._shape = n_rows, n_rows
 
     def first_tree(self, order: Places) -> Places:
-        """The edges of the spanning tree that Kruskal's algorithm finds in an order of all edges."""
+        """The edges that Kruskal's algorithm takes, given all edges in the order it looks at."""
         rank = np.empty(len(order))
         rank[order] = np.arange(1.0, len(order) + 1.0)
         matrix = csr_array((rank[self._order], *self._places), self._shape)
