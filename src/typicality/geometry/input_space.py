@@ -167,7 +167,7 @@ class Centroids:
         self._check_shapes(X)
         with np.errstate(over="ignore"):  # infinite is far
             # Clusters first in memory: sums over few of them are ten times quicker that way.
-            sqdist = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
+            sqdist: Doubles = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
             return sqdist.astype(X.dtype, copy=False).T
 
     def _is_small(self, X: Floats) -> bool:

@@ -194,7 +194,7 @@ def grow_trees(
     finest = dimension_by(near, n_edges)
     by_arrays = is_small(_TREE_SECONDS * len(rows) * sum(scales))
     if by_arrays:
-        own = own if given else cdist(own, own, "sqeuclidean")
+        apart = own.astype(np.float64) if given else cdist(own, own, "sqeuclidean")
         graph = plain_growing.Graph(edges, len(rows))
 
     def grow(task: tuple[int, bool]) -> ScaleTree:
@@ -208,7 +208,7 @@ def grow_trees(
         kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
         heights = log_heights_at(near_k, squares, kernel)
         if by_arrays:
-            tree = plain_growing.grow_tree(own, near_k.rows, kernel, heights, graph)
+            tree = plain_growing.grow_tree(apart, near_k.rows, kernel, heights, graph)
             return ScaleTree(sample, kernel, heights, *tree)
         from typicality.levelsets.growing import grow_tree  # numba takes a second to load
 

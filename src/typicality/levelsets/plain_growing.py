@@ -82,7 +82,8 @@ def grow_tree(
         known[new] = True
         for some in _blocks(len(new), 2 * near.shape[1]):
             few = new[some]
-            lowest = _lowest_inside(sqdist, *edges[few].T, near, is_near, kernel)
+            one, other = edges[few].T
+            lowest = _lowest_inside(sqdist, one, other, near, is_near, kernel)
             bounds[few] = np.minimum(bounds[few], lowest)
         falling = falling[np.argsort(-bounds[falling], kind="stable")]  # few have moved: quick
     return edges[tree], bounds[tree]

@@ -286,10 +286,11 @@ def memory_limit(memory: int | None) -> int:
 
 
 def row_sums(block: Floats, weights: Floats) -> Floats:
-    """`block @ weights`, each row by itself: a product of BLAS would make it depend on its batch."""
+    """`block @ weights`, each row by itself: a matrix product would make it depend on its batch."""
     if weights.shape[1] == 1:  # einsum would cut the sum at its buffer, not where a row ends
         if len(weights) <= _ROWS_OF_A_PRODUCT:
-            return np.vecdot(block, weights[:, 0])[:, None]
+            dots: Floats = np.vecdot(block, weights[:, 0])
+            return dots[:, None]
         alone: Floats = (block * weights[:, 0]).sum(axis=1, keepdims=True)
         return alone
     sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))
