@@ -41,6 +41,7 @@ bounds: $(READY)
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
+	$(RUN) benchmarks/coming_from.py
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
@@ -93,5 +94,5 @@ $(READY): $(RUNNABLE)
 	touch $(READY)
 
 clean:
-	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
+	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build docs/gallery docs/generated benchmarks/results papers/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

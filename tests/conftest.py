@@ -129,6 +129,7 @@ def has_gpu():
 
 
 NO_GPU = "torch sees no GPU"
+NO_INTERPRETER = "Triton 3.9 or newer is not installed: no fused kernel was interpreted"
 
 
 def pytest_collection_modifyitems(items):
@@ -160,3 +161,5 @@ def pytest_terminal_summary(terminalreporter):
             f"Tests skipped for want of a GPU: {n_without_gpu}. benchmarks/gpu.py runs them.",
             yellow=True,
         )
+    if any(NO_INTERPRETER in reason for reason in reasons):
+        terminalreporter.write_line(f"{NO_INTERPRETER}. pip install triton", yellow=True)

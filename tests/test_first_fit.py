@@ -16,7 +16,7 @@ import instances
 import typicality
 from typicality.cli import main, warm_up
 from typicality.compiled import small
-from typicality.geometry.input_space import Centroids
+from typicality.geometry.centroids import Centroids
 from typicality.levelsets.sides import Sides
 from typicality.membership import labels
 

@@ -30,7 +30,7 @@ def rows_and_weights(rng, n=60, d=2):
 
 def local_tree(X, weight, k):
     search = lambda some: NearestRows(X[some])  # noqa: E731
-    return grow_trees(X, search, weight, np.arange(len(X)), [k])[0][0]
+    return grow_trees(X, search, weight, [(np.arange(len(X)), [k])])[0][0]
 
 
 def log_height(sqdist, own, squares, weights, dimension, mutual):
@@ -89,7 +89,7 @@ def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     positions, search = (
         (sqdist, GivenDistances) if is_given else (X, lambda some: NearestRows(X[some]))
     )
-    trees = grow_trees(positions, search, weight, np.arange(len(X)), [k])[0]
+    trees = grow_trees(positions, search, weight, [(np.arange(len(X)), [k])])[0]
     tree = trees[0 if mutual else 1]
     weight = weight / weight.sum()
     near = np.argsort(sqdist, axis=1)[:, : 2 * k + 1]

@@ -52,8 +52,8 @@ def _explained(
 
     import numpy as np
 
+    from typicality.cli.result import feature_table, row_reasons
     from typicality.cli.rows import open_file, read_file, sample_of, step_options
-    from typicality.cli.run import feature_table, row_reasons
     from typicality.fitted import view
     from typicality.preprocessing.table_rows import column_names
     from typicality.report.outliers import ClusterCenters, deviations_of

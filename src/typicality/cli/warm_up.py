@@ -96,7 +96,7 @@ def _sweep(rule: str, dtype: str) -> None:
     import numpy as np
 
     from typicality import membership
-    from typicality.geometry.input_space import Centroids
+    from typicality.geometry.centroids import Centroids
 
     rows = _rows().astype(dtype)
     spread = {"eta": np.ones(2)} if "Possibilistic" in rule else {}

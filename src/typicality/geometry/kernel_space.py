@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
+from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
@@ -172,6 +173,13 @@ class KernelPrototypes:
     def _with(self, weights: Doubles, products: Doubles) -> Self:
         cross = np.einsum("hk,hl->kl", weights, products)
         return replace(self, weights=weights, cross=cross, products=products)
+
+    def change_from(self, before: Self) -> float:
+        """How much the weights changed, in total; the most of all prototypes."""
+        there, there_before = resident(self.weights), resident(before.weights)
+        if there is not None and there_before is not None:
+            return float((there - there_before).abs().sum(dim=0).max())
+        return float(np.abs(self.weights - before.weights).sum(axis=0).max())
 
     def mutual_sqdist(self) -> Doubles:
         sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
