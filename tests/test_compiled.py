@@ -149,6 +149,7 @@ def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_packag
 def test_loops_say_what_is_wrong_when_numba_may_not_compile():
     code = (
         "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
+        "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
         "try:\n    FuzzyCMeans(2).fit(np.arange(20.0).reshape(10, 2))\n"
         "except RuntimeError as error:\n    print(json.dumps(str(error)))"
     )
@@ -227,6 +228,7 @@ class LorentzianArrays(Lorentzian):
     compiled_form = None
 
 
+@pytest.mark.usefixtures("compiling")
 def test_a_rule_is_one_class_and_its_compiled_form(rng):
     X = rng.normal(size=(3000, 3))
     space = InputSpace(X)
