@@ -90,7 +90,7 @@ class EntropyCMeans(PrototypeClusterer):
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.

@@ -147,7 +147,7 @@ class Centroids:
         with np.errstate(over="ignore"):  # infinite is far
             # Clusters first in memory: sums over few of them are ten times quicker that way.
             sqdist: Floats = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
-        return sqdist.astype(X.dtype, copy=False).T
+            return sqdist.astype(X.dtype, copy=False).T
 
     def _is_small(self, X: Floats) -> bool:
         """Whether arrays are quick enough, by the sizes alone."""

@@ -15,6 +15,7 @@ from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
+from typicality.compiled.small import is_small
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
 _EXTREME = 5.0  # times the distance between the quartiles
@@ -25,7 +26,7 @@ _COMPANY = 2**12  # rows that can keep far rows company
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**15
 _POINTS_OF_A_TASK = 2**6
-_COMPILED_WORK = 2**21  # differences of coordinates; for fewer, compiling takes longer
+_DIFFERENCE_SECONDS = 4e-8  # by arrays: of a coordinate
 
 
 def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
@@ -218,7 +219,8 @@ def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
         index[block] = search.of(asking[block], k)
-    if isinstance(search, NearestRows) and index.size * asking.shape[1] >= _COMPILED_WORK:
+    small = is_small(_DIFFERENCE_SECONDS * index.size * asking.shape[1])
+    if isinstance(search, NearestRows) and not small:
         _measure_compiled(search.rows, asking, index, sqdist)
         return Neighbours(index, sqdist)
     for start in range(0, len(asking), _POINTS_AT_A_TIME):

@@ -18,6 +18,7 @@ from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
 CALIBRATION = "calibration.json"  # `make calibrate` writes it
+_ROWS_OF_A_PRODUCT = 8192  # BLAS cuts longer ones by the number of its threads
 _N_PRODUCTS = 10  # of a fit, over which the cost of the set-up is spread
 
 
@@ -289,8 +290,11 @@ def memory_limit(memory: int | None) -> int:
 
 
 def row_sums(block: Floats, weights: Floats) -> Floats:
-    """`block @ weights`, each row by itself: BLAS would make a row depend on its batch."""
+    """`block @ weights`, each row by itself: a matrix product would make it depend on its batch."""
     if weights.shape[1] == 1:  # einsum would cut the sum at its buffer, not where a row ends
+        if len(weights) <= _ROWS_OF_A_PRODUCT:
+            dots: Floats = np.vecdot(block, weights[:, 0])
+            return dots[:, None]
         alone: Floats = (block * weights[:, 0]).sum(axis=1, keepdims=True)
         return alone
     sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))
