@@ -121,7 +121,9 @@ def test_two_processes_have_the_same_bits(flat):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     blocks = OneClusterPCM().fit(ArrayRows(flat, cuts=CUTS))
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
         distributed.Client(cluster),
     ):
         spread = OneClusterPCM().fit(chunked(flat))

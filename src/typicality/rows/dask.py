@@ -5,6 +5,7 @@ a fixed tree. Tasks are not pinned to workers and no data are scattered, so Dask
 of a lost worker again, and the sums have the same bits.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import dask.array
 import numpy as np
 
 from typicality._typing import Floats
+from typicality.exceptions import ClusteringWarning, warn
 from typicality.rows.base import Block, Rows, Sum, TreeSum
 
 _dask: Any = dask  # it has few types
@@ -94,6 +96,7 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
         not belong to the rows. The message names the partition.
     """
     X, names, dtype = _as_table(X)
+    _warn_about_scattered(X)
     n_features = X.shape[1]
     parts = list(np.ravel(X.to_delayed()))
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
@@ -138,6 +141,33 @@ def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:
         )
     is_single = all(str(kind).lower() == "float32" for kind in kinds)
     return X, names, np.dtype(np.float32 if is_single else np.float64).str
+
+
+def _warn_about_scattered(X: Any) -> None:
+    """Blocks that were sent to workers as data: no task can make them again."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    nodes = [getattr(node, "value", node) for node in dict(X.__dask_graph__()).values()]
+    futures = [node for node in nodes if isinstance(node, distributed.Future)]
+    if not futures:
+        return
+    keys = [future.key for future in futures]
+    n_lost = futures[0].client.run_on_scheduler(_count_data, keys=keys)
+    if n_lost:
+        warn(
+            f"{n_lost} blocks of X were sent to the workers as data (scatter). If a worker is lost "
+            "during the fit, its blocks cannot be made again, and the fit fails. Let tasks read "
+            "the blocks, e.g. dask.dataframe.read_parquet or dask.array.from_zarr; persist() is "
+            "safe.",
+            ClusteringWarning,
+        )
+
+
+def _count_data(keys: list[Any], dask_scheduler: Any) -> int:
+    """How many keys have no task behind them; it runs on the scheduler."""
+    tasks = dask_scheduler.tasks
+    return sum(key in tasks and tasks[key].run_spec is None for key in keys)
 
 
 def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
