@@ -162,7 +162,7 @@ def timed(X: Any, counter: Counter) -> Pass:
 def on_cluster(path: Path, n_rows: int, n_workers: int) -> Found:
     """An iteration, and the cost of blocks of 100 rows, as many and more."""
     n_blocks = -(-n_rows // _BLOCK)
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
         if len(client.scheduler_info()["workers"]) != n_workers:
             raise RuntimeError(f"the cluster does not have {n_workers} worker(s)")
@@ -177,7 +177,7 @@ def on_cluster(path: Path, n_rows: int, n_workers: int) -> Found:
 
 def whole_fit(path: Path, n_rows: int, n_workers: int, n_iterations: int) -> float:
     """Seconds of a fit: checks, features and far rows of the data, iterations, labels counted."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster):
         model = FuzzyCMeans(CLUSTERS, init=centers() + 1.0, tol=0.0, max_iter=n_iterations)
         model.fit(blocks_of(path, 10 * _TINY, _TINY))  # workers have loaded all code

@@ -23,7 +23,7 @@ _BLOCK = 2**18  # rows
 def main() -> None:
     path = Path(sys.argv[1])
     n_rows, n_workers, n_iterations = map(int, sys.argv[2:])
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
         seconds = []
         for n in (1, 1, 1 + n_iterations):

@@ -1,5 +1,7 @@
 """Kernel-induced spaces of rows that are read block by block, beside those of arrays."""
 
+import pickle
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -122,7 +124,7 @@ def test_two_processes_have_the_same_bits(flat):
     blocks = OneClusterPCM().fit(ArrayRows(flat, cuts=CUTS))
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
     ):
@@ -248,6 +250,22 @@ def test_models_are_saved_without_what_is_lazy(tmp_path, X, estimator):
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert not hasattr(loaded, "labels_")
     assert not hasattr(loaded, "typicality_")
+
+
+@pytest.mark.parametrize(
+    "estimator", [OneClusterPCM(), FuzzyCMeans(3, random_state=0), AlphaCutClustering()], ids=repr
+)
+def test_models_with_lazy_attributes_are_pickled_copied_and_cloned(flat, estimator):
+    with dask.config.set(scheduler="synchronous"):
+        model = clone(estimator).fit(chunked(flat))
+        loaded = pickle.loads(pickle.dumps(model))
+        lazy = vars(model).keys() & {"labels_", "typicality_", "memberships_"}
+        assert lazy
+        for name in lazy:
+            assert_array_equal(getattr(loaded, name), getattr(model, name).compute())
+        assert_array_equal(deepcopy(model).predict(flat), model.predict(flat))
+    assert_array_equal(loaded.predict(flat), model.predict(flat))
+    assert repr(clone(model)) == repr(estimator)
 
 
 def test_models_of_files_are_saved_with_their_labels(tmp_path, flat):

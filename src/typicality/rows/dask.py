@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import cloudpickle
 import dask.array
 import numpy as np
 
@@ -67,11 +68,29 @@ class DaskRows(Rows):
         return _dask.array.concatenate(arrays)
 
     def _applied(self, function: Callable[[Block], Any]) -> list[Any]:
-        shared = _dask.delayed(function, pure=False)  # one object in the graph, not one a block
+        # one object in the graph, not one a block
+        shared = _dask.delayed(_Picklable(function), pure=False)
         apply = _dask.delayed(_apply, pure=False)
         weights = self._weights or [None] * len(self._parts)
         blocks = zip(self._parts, weights, self._starts, strict=True)
         return [apply(shared, *block, self.dtype.str) for block in blocks]
+
+
+class _Picklable:
+    """A function that pickle takes, lambdas included: models keep it in lazy attributes."""
+
+    def __init__(self, function: Callable[[Block], Any]) -> None:
+        self.function = function
+
+    def __call__(self, block: Block) -> Any:
+        return self.function(block)
+
+    def __reduce__(self) -> Any:
+        return _picklable, (cloudpickle.dumps(self.function),)
+
+
+def _picklable(pickled: bytes) -> _Picklable:
+    return _Picklable(cloudpickle.loads(pickled))
 
 
 def _apply(function: Callable[[Block], Any], part: Any, weight: Any, start: int, dtype: str) -> Any:
