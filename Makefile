@@ -9,7 +9,7 @@ READY := $(VENV)/.ok
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test check fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test check lowest fuzz bounds bench calibrate papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
@@ -23,6 +23,15 @@ check: $(READY)
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+
+# The tests that need nothing optional, with the oldest versions that pyproject.toml allows.
+lowest:
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot]" pytest pytest-xdist \
+		hypothesis psutil
+	$(VENV)-lowest/bin/python tests/smoke.py
+	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 \
+		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables
 
 # Random input for whatever reads files of others, for MINUTES in all; then compiled code with checks
 # of every index.
@@ -41,6 +50,7 @@ bounds: $(READY)
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	$(RUN) benchmarks/fcm_iteration.py
+	$(RUN) benchmarks/coming_from.py
 	$(RUN) benchmarks/kernel_quality.py
 	$(RUN) benchmarks/automatic_quality.py
 	$(RUN) benchmarks/sequential_quality.py
@@ -93,5 +103,5 @@ $(READY): $(RUNNABLE)
 	touch $(READY)
 
 clean:
-	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap .venv-peers build dist demo docs/_build benchmarks/results papers/results
+	rm -rf $(BOUNDS) $(VENV) $(VENV)-bootstrap $(VENV)-lowest .venv-peers build dist demo docs/_build docs/gallery docs/generated benchmarks/results papers/results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,6 +17,7 @@ __all__ = ["Peer", "first_fit", "json_from", "memory_of", "peer_python"]
 _HERE = Path(__file__).resolve().parent
 _VENV = _HERE.parent / ".venv-peers"
 _WORKER = _HERE / "peers" / "fuzzy_c_means_worker.py"
+_PEER_IMPORTS = "import fcmeans, hdbscan, psutil, pandas, pyod, skfuzzy"
 _WARM_ROWS = 1000  # compiles or loads all code, starts no thread
 
 _FIRST_FIT = """
@@ -68,7 +69,7 @@ def _print_memory(name: str, folder: str) -> None:
 def peer_python() -> str:
     """The interpreter of `.venv-peers`, which is made when it is not there or not complete."""
     python = _VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not _succeeds(str(python), "-c", "import fcmeans, psutil"):
+    if not _succeeds(str(python), "-c", _PEER_IMPORTS):
         _make_environment(str(python))
     return str(python)
 

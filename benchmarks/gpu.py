@@ -1,12 +1,17 @@
 """Everything that needs a GPU in one call: the tests, then the benchmarks.
 
 `python benchmarks/gpu.py [--quick] [--no-tests] [--output FILE]` prints tables and writes them as
-markdown, by default to `benchmarks/results/gpu.md`. Times are of warm runs: kernels are compiled
-before. Errors are against float64 on a sample of the rows that includes the outermost ones.
+markdown, by default to `benchmarks/results/gpu.md`, with the numbers for a picture next to it.
+`--picture FILE` draws that picture from the numbers, and needs no GPU. Times are of warm runs:
+kernels are compiled before. Errors are against float64 on a sample of the rows that includes the
+outermost ones.
 """
 
 import argparse
+import cProfile
+import json
 import math
+import pstats
 import subprocess
 import sys
 import time
@@ -17,18 +22,20 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from sklearn.base import clone
 
 from _report import Report, machine
-from typicality import FuzzyCMeans, OneClusterPCM
+from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM
 from typicality.geometry import torch_sweep
-from typicality.geometry.input_space import Centroids
+from typicality.geometry.centroids import Centroids
 from typicality.kernels import Gaussian
 from typicality.membership import Fuzzy
-from typicality.operators import Fused, KernelColumns, TorchBlocked
+from typicality.operators import Fused, KernelColumns, Tiles
 
 _ROOT = Path(__file__).resolve().parents[1]
 _TESTS = ["operators/test_device.py", "cluster/test_tensors.py", "geometry/test_torch_sweep.py"]
 _SAMPLE = 1000  # rows, half of them the outermost
+_BLOCK = 4096  # rows of a block of the kernel matrix, by plain torch
 
 
 def milliseconds(run: Callable[[], object], repeats: int = 3) -> float:
@@ -74,36 +81,77 @@ def exact_sums(
     return torch.cat(sums)
 
 
-def show_products(n: int, report: Report) -> None:
+def seconds_on_cpu(run: Callable[[], object]) -> float:
+    """After a run that compiles."""
+    run()
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def show_products(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
     rows = []
     for d in (2, 8, 32, 64):
         X, sigma = drawn(n, d), math.sqrt(d / 2)  # half the median distance
         W = torch.rand(n, 1, dtype=torch.float64, device="cuda")
         W /= W.sum()
-        columns, weights = KernelColumns(Gaussian(sigma), X.cpu().numpy()), W.cpu().numpy()
+        columns = KernelColumns(Gaussian(sigma), X.cpu().numpy())
         operator = Fused(columns, "cuda", 7e-7)
         places = X.norm(dim=1).argsort()[torch.arange(n - _SAMPLE // 2, n, device="cuda")]
         places = torch.cat([places, torch.arange(_SAMPLE // 2, device="cuda")])
-        ours = torch.as_tensor(operator @ weights, device="cuda")[places]
+        ours = W.sum(dim=0) - operator.complement_of(W)[places]
         error = float((ours - exact_sums(X, places, W, sigma)).abs().max())
-        double = Fused(columns, "cuda", 1e-9)
-        few = n // 10
-        eager = TorchBlocked(KernelColumns(Gaussian(sigma), X[:few].cpu().numpy()), "cuda")
-        rows.append(
-            [
-                str(d),
-                f"{milliseconds(partial(operator.__matmul__, weights)):.0f}",
-                f"{error:.1e}",
-                f"{milliseconds(partial(double.__matmul__, weights), 1):.0f}",
-                f"{milliseconds(partial(eager.__matmul__, weights[:few]), 1):.0f}",
-            ]
-        )
-    heads = ["d", "fused, ms", "largest error", "fused, double, ms"]
-    report.table(
-        f"A product with the kernel matrix, n = {n:,} (promise 7e-7)",
-        [*heads, f"torch in blocks, double, n = {few:,}, ms"],
-        rows,
+        taken = milliseconds(partial(operator.complement_of, W))
+        rows.append([str(d), f"{taken:.0f}", f"{error:.1e}"])
+    heads = ["features", "fused, ms", "largest error"]
+    report.table(f"A product with the kernel matrix, n = {n:,} (promise 7e-7)", heads, rows)
+    show_other_products(n // 10, report, numbers)
+
+
+def plain_product(X: torch.Tensor, w: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
+    """Scaled rows, so that a kernel value is exp(-sqdist / 2), a block at a time, in float32."""
+    return torch.cat(
+        [
+            torch.exp(x @ X.T - (norm[:, None] + norms)) @ w
+            for x, norm in zip(X.split(_BLOCK), norms.split(_BLOCK), strict=True)
+        ]
     )
+
+
+@torch.compile(dynamic=False)
+def _compiled_block(
+    x: torch.Tensor, norm: torch.Tensor, X: torch.Tensor, w: torch.Tensor, norms: torch.Tensor
+) -> torch.Tensor:
+    return (torch.exp(x @ X.T - (norm[:, None] + norms)) * w).sum(dim=1)
+
+
+def compiled_product(X: torch.Tensor, w: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
+    blocks = zip(X.split(_BLOCK), norms.split(_BLOCK), strict=True)
+    return torch.cat([_compiled_block(x, norm, X, w, norms) for x, norm in blocks])
+
+
+def show_other_products(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
+    n = n // _BLOCK * _BLOCK
+    rows = []
+    for d in (2, 8, 32, 64):
+        X, sigma = drawn(n, d), math.sqrt(d / 2)
+        w = torch.rand(n, device="cuda", dtype=torch.float64)
+        w /= w.sum()
+        host = KernelColumns(Gaussian(sigma), X.cpu().numpy())
+        scaled, single = X / sigma, w.float()
+        norms = 0.5 * scaled.square().sum(dim=1)
+        times = {
+            "fused": milliseconds(partial(Fused(host, "cuda", 7e-7).complement_of, w[:, None])),
+            "torch": milliseconds(partial(plain_product, scaled, single, norms)),
+            "torch.compile": milliseconds(partial(compiled_product, scaled, single, norms)),
+        }
+        on_cpu = partial(Tiles(host, single=True).__matmul__, w[:, None].cpu().numpy())
+        times["compiled, 16 cores"] = 1e3 * seconds_on_cpu(on_cpu)
+        numbers[f"product, d = {d}"] = times
+        in_double = milliseconds(partial(Fused(host, "cuda", 1e-9).complement_of, w[:, None]))
+        rows.append([str(d), *(f"{value:.3g}" for value in (*times.values(), in_double))])
+    title = f"The same product of {n:,} rows, in single precision by all but the last, ms"
+    report.table(title, ["features", *times, "fused, double"], rows)
 
 
 def show_fits(shapes: list[tuple[int, int]], report: Report) -> None:
@@ -112,7 +160,9 @@ def show_fits(shapes: list[tuple[int, int]], report: Report) -> None:
         X = drawn(n, d)
         model = OneClusterPCM(max_iter=10, tol=0.0)
         given = OneClusterPCM(max_iter=10, tol=0.0, sigma=math.sqrt(d / 2))
-        seconds = [1e-3 * milliseconds(lambda m=m, X=X: m.fit(X), 1) for m in (model, given)]
+        models, repeats = ((model, given), 5) if n <= 100_000 else ((model,), 1)
+        seconds = [1e-3 * milliseconds(lambda m=m, X=X: m.fit(X), repeats) for m in models]
+        seconds += [math.nan] * (2 - len(seconds))
         scores = 1e-3 * milliseconds(lambda m=model, X=X: m.score_samples(X[:100_000]), 1)
         cpu = ""
         if n <= 100_000:
@@ -138,7 +188,15 @@ def show_kernel_fuzzy(n: int, report: Report) -> None:
     report.line(f"Kernel fuzzy c-means, {n:,} x 16, c = 10, ten iterations: {seconds:.2f} s.")
 
 
-def show_sweep(n: int, report: Report) -> None:
+def plain_sweep(X: torch.Tensor, centers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sums and weights of fuzzy c-means with m = 2, written out in torch."""
+    norms = X.square().sum(dim=1, keepdim=True) + centers.square().sum(dim=1)
+    nearness = 1.0 / torch.clamp(norms - 2.0 * X @ centers.T, min=1e-30)
+    pull = (nearness / nearness.sum(dim=1, keepdim=True)).square()
+    return pull.T @ X, pull.sum(dim=0)
+
+
+def show_sweep(n: int, report: Report, numbers: dict[str, dict[str, float]]) -> None:
     X, c = drawn(n, 16), 20
     start = X[:c].double().cpu().numpy()
     prototypes = Centroids.at(start, np.zeros(16, np.float32))
@@ -147,18 +205,49 @@ def show_sweep(n: int, report: Report) -> None:
     ours = prototypes.fold(Fuzzy(2.0), some)
     off = np.abs(ours.first / ours.mass[:, None] - exact.first / exact.mass[:, None]).max()
     times = {"fused": milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X), 9)}
+    centers = torch.as_tensor(start, device="cuda").float()
+    compiled = torch.compile(plain_sweep)
+    times["torch.compile"] = milliseconds(lambda: compiled(X, centers))
+    times["torch, by hand"] = milliseconds(lambda: plain_sweep(X, centers))
     fused = torch_sweep._is_fused
     torch_sweep._is_fused = lambda *_: False
     times["torch, array form of the rule"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), X))
     torch_sweep._is_fused = fused
     host = X.cpu().numpy()
-    times["compiled, CPU"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), host))
+    times["compiled, 16 cores"] = milliseconds(lambda: prototypes.fold(Fuzzy(2.0), host))
+    numbers["sweep"] = times
     report.table(
         f"A sweep of fuzzy c-means, m = 2, {n:,} x 16, c = 20, float32",
         ["by", "ms"],
         [[name, f"{value:.2f}"] for name, value in times.items()],
     )
     report.line(f"Centres of the fused sweep are off by {off:.1e} from those of float64.")
+
+
+def show_alpha_cut(n: int, kernel: str, report: Report) -> None:
+    """Rows in five clusters; the time, where it goes, and labels of a tenth beside the CPU."""
+    model = AlphaCutClustering(kernel=kernel)
+    X = drawn(n, 8) + 8.0 * torch.eye(8, device="cuda")[torch.arange(n, device="cuda") % 5]
+    few = X[: n // 10]
+    there = model.fit(few).labels_.cpu().numpy()
+    here, host = clone(model), few.cpu().numpy()
+    on_cpu = seconds_on_cpu(lambda: here.fit(host))
+    differ = float((here.labels_ != there).mean())
+    start = time.perf_counter()
+    model.fit(few)
+    on_gpu = time.perf_counter() - start
+    report.line(
+        f"{model}, {len(few):,} x 8: {on_gpu:.1f} s, and {on_cpu:.1f} s from an array "
+        f"on the CPU; {differ:.2%} of the labels differ."
+    )
+    profile = cProfile.Profile()
+    start = time.perf_counter()
+    profile.runcall(model.fit, X)
+    report.line(f"{model}, {n:,} x 8: {time.perf_counter() - start:.1f} s.")
+    table: dict[tuple[str, int, str], tuple[float, ...]] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    ours = [(entry[3], place) for place, entry in table.items() if "typicality" in place[0]]
+    for cumulative, (path, _, name) in sorted(ours, reverse=True)[:16]:
+        report.line(f"    {cumulative:.1f} s in {Path(path).stem}.{name}")
 
 
 def show_agreement(report: Report) -> None:
@@ -190,26 +279,50 @@ def show_agreement(report: Report) -> None:
     )
 
 
+def draw(numbers: dict[str, dict[str, float]], path: Path) -> None:
+    """Times of the same work by several means, as bars."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(numbers), figsize=(2.6 * len(numbers), 2.6))
+    for place, (title, times) in zip(axes, numbers.items(), strict=True):
+        bars = place.barh(list(times), list(times.values()), color=["C1"] + ["C0"] * len(times))
+        place.bar_label(bars, [f"{value:.3g}" for value in times.values()], padding=2, fontsize=7)
+        place.set(xscale="log", title=title, xlabel="ms")
+        place.set_xlim(right=8.0 * max(times.values()))
+        place.invert_yaxis()
+        place.tick_params(labelsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=85, metadata={"Software": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--no-tests", action="store_true", help="benchmarks alone")
     parser.add_argument("--output", type=Path, default=_ROOT / "benchmarks" / "results" / "gpu.md")
+    parser.add_argument("--picture", type=Path, help="draw the numbers of the last run, no more")
     options = parser.parse_args()
+    kept = options.output.with_suffix(".json")
+    if options.picture is not None:
+        draw(json.loads(kept.read_text()), options.picture)
+        return
     if not torch.cuda.is_available():
         sys.exit("torch sees no GPU: nothing was tested or measured.")
     warnings.simplefilter("ignore")
     n = 100_000 if options.quick else 1_000_000
     report = Report()
+    numbers: dict[str, dict[str, float]] = {}
     report.line(torch.cuda.get_device_name())
     for line in machine("torch", "triton"):
         report.line(line)
     steps: list[Callable[[], None]] = [
-        lambda: show_products(n, report),
+        lambda: show_products(n, report, numbers),
         lambda: show_fits([(n // 10, 2), (n // 10, 8), (n, 2), (n, 8), (n, 32), (n, 64)], report),
-        lambda: show_sweep(10 * n, report),
+        lambda: show_sweep(10 * n, report, numbers),
         lambda: show_agreement(report),
         lambda: show_kernel_fuzzy(n // 10, report),
+        lambda: show_alpha_cut(n, "auto", report),
+        lambda: show_alpha_cut(n, "gaussian", report),
     ]
     if not options.no_tests:
         steps.insert(0, lambda: run_tests(report))
@@ -219,6 +332,7 @@ def main() -> None:
         except Exception as error:  # the other steps are worth their time
             report.line(f"FAILED: {type(error).__name__}: {error}")
         report.write(options.output)
+        kept.write_text(json.dumps(numbers, indent=1))
 
 
 if __name__ == "__main__":

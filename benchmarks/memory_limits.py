@@ -4,8 +4,8 @@
 
 The first measures what rows take by each kind of method, with the least --memory that is not
 refused, so that a step takes a few megabytes: the peaks for two numbers of rows, what they are over
-the base (400 MB for Python, libraries, compiled code), and what `typicality.cli.rows` reckons with,
-which must not be less.
+the base (400 MB for Python, libraries, compiled code), and what `typicality.cli.machine` reckons
+with, which must not be less.
 
 The second has hostile files, and small ones for methods that build trees: limit, peak and outcome.
 The limit is kept where the peak is at most the base plus --memory. `--quick` takes a tenth of the
@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from typicality.cli.rows import bytes_of_rows
+from typicality.cli.machine import bytes_of_rows
 
 _BASE = 400
 _CHILD = """

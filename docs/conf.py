@@ -15,6 +15,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas need no network
+    "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
 templates_path = ["_templates"]
@@ -31,6 +33,23 @@ autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("typicality",),
+    "subsection_order": [
+        f"../examples/{topic}"
+        for topic in ("clusters", "outliers", "density", "kernels", "tables", "large")
+    ],
+    "image_srcset": ["2x"],
+    "capture_repr": (),  # examples print what they want to show
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,  # pages do not change with the speed of a machine
+    "min_reported_time": 600,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"typicality {release}"

@@ -11,11 +11,25 @@ import pytest
 from hypothesis import settings
 
 import network
+from typicality.compiled import small
 from typicality.datasets import load_breast_cancer_original, load_ionosphere, load_s2
 
 settings.register_profile("typicality", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("typicality")
 network.block()
+
+
+@pytest.fixture
+def compiling(monkeypatch):
+    """Compiled code for work of any size."""
+    monkeypatch.setattr(small, "_LONGEST", -1.0)
+
+
+@pytest.fixture(params=["arrays", "compiled"])
+def either_way(request, monkeypatch):
+    """Each test twice: without compiled code, and with nothing but it."""
+    longest = {"arrays": float("inf"), "compiled": -1.0}
+    monkeypatch.setattr(small, "_LONGEST", longest[request.param])
 
 
 @pytest.fixture
@@ -115,6 +129,7 @@ def has_gpu():
 
 
 NO_GPU = "torch sees no GPU"
+NO_INTERPRETER = "Triton 3.9 or newer is not installed: no fused kernel was interpreted"
 
 
 def pytest_collection_modifyitems(items):
@@ -146,3 +161,5 @@ def pytest_terminal_summary(terminalreporter):
             f"Tests skipped for want of a GPU: {n_without_gpu}. benchmarks/gpu.py runs them.",
             yellow=True,
         )
+    if any(NO_INTERPRETER in reason for reason in reasons):
+        terminalreporter.write_line(f"{NO_INTERPRETER}. pip install triton", yellow=True)

@@ -44,6 +44,7 @@ def rules(n_clusters):
         Fuzzy(2.0),
         Fuzzy(1.01),
         Fuzzy(1.3),
+        Fuzzy(1.5),
         Fuzzy(3.5),
         Entropic(0.7),
         Entropic(25.0),

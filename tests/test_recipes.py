@@ -1,4 +1,4 @@
-"""The recipes of docs/howto.md: each section runs by itself, after the imports of the page."""
+"""Pages of code: each section runs by itself, after the imports at the top of its page."""
 
 import doctest
 import re
@@ -6,23 +6,32 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "howto.md"
-IMPORTS, *SECTIONS = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [
+    *sorted((DOCS / "guide").glob("*.md")),
+    *sorted((DOCS / "coming_from").glob("*.md")),
+    DOCS / "faq.md",
+    DOCS / "extending.md",
+]
 
 
 def anchor(section):
     """The name of a section in links to it: find-outliers."""
     title = section.partition("\n")[0].removeprefix("## ")
-    return re.sub(r"[^\w ]", "", title).lower().replace(" ", "-")
+    return re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
 
 
-RECIPES = {anchor(section): section for section in SECTIONS if ">>> " in section}
+def recipes(page):
+    """Each section with code, after the imports, whose lines keep their numbers."""
+    imports, *sections = re.split(r"^(?=## )", page.read_text("utf-8"), flags=re.MULTILINE)
+    before = ""
+    for section in sections:
+        if ">>> " in section:
+            yield f"{page.stem}-{anchor(section)}", imports + "\n" * before.count("\n") + section
+        before += section
 
 
-def alone(recipe):
-    """The page with one recipe, whose lines keep their numbers."""
-    before = "".join(SECTIONS[: SECTIONS.index(recipe)])
-    return IMPORTS + "\n" * before.count("\n") + recipe
+RECIPES = {name: (page, text) for page in PAGES for name, text in recipes(page)}
 
 
 @pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
@@ -30,10 +39,11 @@ def alone(recipe):
 def test_recipe_prints_what_it_says(name):
     import matplotlib.pyplot as plt
 
-    for optional in re.findall(r">>> import (torch)\b", RECIPES[name]):
+    page, text = RECIPES[name]
+    for optional in re.findall(r">>> import (torch)\b", text):
         pytest.importorskip(optional, reason=f"{optional} is not installed")
     recipe = doctest.DocTestParser().get_doctest(
-        alone(RECIPES[name]), globs={}, name=name, filename=str(PAGE), lineno=0
+        text, globs={}, name=name, filename=str(page), lineno=0
     )
     results = doctest.DocTestRunner().run(recipe)
     plt.close("all")

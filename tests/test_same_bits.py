@@ -55,7 +55,9 @@ MODELS = {
         6000,
         5,
     ),
-    "Fourier series": (partial(OneClusterPCM, algorithm="nufft"), 30_000, 2),
+    "Fourier series, several blocks": (partial(OneClusterPCM, algorithm="nufft"), 150_000, 2),
+    "alpha-cut of a sample": (AlphaCutClustering, 21_000, 4),
+    "exact sums": (partial(OneClusterPCM, algorithm="blocked"), 5000, 8),
     "blocks": (partial(EntropyCMeans, 2, kernel="polynomial", random_state=0), 1500, 6),
 }
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
 from typicality._cached import cached_property
-from typicality._threads import _submit, over_ranges, stream_in_threads
+from typicality._threads import _submit, over_blocks, over_pairs, over_ranges, stream_in_threads
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
@@ -34,6 +34,41 @@ def test_an_error_in_a_thread_comes_out():
 
     with threadpool_limits(2), pytest.raises(RuntimeError, match="rows 0 to"):
         over_ranges(fail, 10)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3, 8])
+def test_pairs_of_a_group_come_in_their_order(n_threads, rng):
+    pairs = rng.integers(6, size=(400, 2))
+    seen = [[] for _ in range(6)]
+
+    def note(i):
+        for group in set(pairs[i].tolist()):
+            seen[group].append(i)
+
+    with threadpool_limits(n_threads):
+        over_pairs(note, pairs)
+    expected = [np.flatnonzero((pairs == group).any(axis=1)).tolist() for group in range(6)]
+    assert seen == expected
+
+
+def test_an_error_in_a_pair_comes_out_and_ends_the_others():
+    done = []
+
+    def fail_at_five(i):
+        if i == 5:
+            raise RuntimeError("pair 5")
+        done.append(i)
+
+    with threadpool_limits(4), pytest.raises(RuntimeError, match="pair 5"):
+        over_pairs(fail_at_five, np.zeros((100, 2), int))
+    assert done == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_blocks_give_their_results_in_order(n_threads):
+    with threadpool_limits(n_threads):
+        found = over_blocks(lambda block: (block.start, block.stop), 10, 4)
+    assert found == [(0, 4), (4, 8), (8, 10)]
 
 
 def test_fits_in_several_threads_at_once_give_the_same(rng):

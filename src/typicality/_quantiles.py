@@ -5,8 +5,8 @@ import numpy as np
 from typicality._typing import Doubles, Floats
 
 IQR_OF_NORMAL = 1.349  # the distance between the quartiles of a normal variable, in its deviations
-_SPIKE = 0.4  # of the values are the median: the quartiles then lie on it or next to it
-_RAREST = 0.01  # no value counts as rarer, or a single one would be a hundred spreads away
+SPIKE = 0.4  # of the values are the median: the quartiles then lie on it or next to it
+RAREST = 0.01  # no value counts as rarer, or a single one would be a hundred spreads away
 
 
 def robust_spread(values: Doubles, rounding: float = 0.0) -> float:
@@ -35,8 +35,8 @@ def robust_spread(values: Doubles, rounding: float = 0.0) -> float:
     spread = float(between / IQR_OF_NORMAL)
     far = np.abs(values - median)
     others = far[far > rounding * abs(median)]
-    if 0 < len(others) <= (1.0 - _SPIKE) * len(values):
-        share = max(len(others) / len(values), _RAREST)
+    if 0 < len(others) <= (1.0 - SPIKE) * len(values):
+        share = max(len(others) / len(values), RAREST)
         spread = max(spread, float(np.sqrt(share) * np.median(others)))
     return spread
 

@@ -1,13 +1,26 @@
 """Tensors of torch at the border of the library: how they enter, and how results leave."""
 
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
 
-__all__ = ["array_namespace", "array_of", "device_of", "is_tensor", "tensor_of"]
+from typicality._cached import cached_property
+
+__all__ = [
+    "OnDevice",
+    "array_namespace",
+    "array_of",
+    "device_of",
+    "is_tensor",
+    "resident",
+    "tensor_of",
+]
 
 
 def is_tensor(X: Any) -> bool:
@@ -23,6 +36,8 @@ def device_of(X: Any) -> str | None:
 
 def array_of(X: Any) -> Any:
     """A tensor as an array of NumPy, which shares its memory on a CPU; anything else as it is."""
+    if isinstance(X, OnDevice):
+        return X.host
     if not is_tensor(X):
         return X
     X = X.detach()
@@ -36,6 +51,8 @@ def tensor_of(values: Any, device: str) -> Any:
 
     float64 becomes float32 on devices that do not know it.
     """
+    if isinstance(values, OnDevice):
+        return values.tensor.to(device).contiguous()
     if not (isinstance(values, np.ndarray) and values.dtype.kind in "bif"):
         return values
     import torch
@@ -45,8 +62,86 @@ def tensor_of(values: Any, device: str) -> Any:
     return torch.tensor(values, device=device)
 
 
+class OnDevice(NDArrayOperatorsMixin):
+    """A tensor that stands for an array: it is copied to the host when code for the CPU needs it.
+
+    Slices and columns stay on the device; rows that are picked by their numbers, and results of
+    NumPy, are arrays.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Numbers on a device.
+    """
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @cached_property
+    def host(self) -> NDArray[Any]:
+        """The copy on the host; made once."""
+        return np.ascontiguousarray(array_of(self.tensor))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(str(self.tensor.dtype).removeprefix("torch."))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.tensor.nbytes)
+
+    def __len__(self) -> int:
+        return len(self.tensor)
+
+    def __getitem__(self, index: Any) -> Any:
+        import torch
+
+        if isinstance(index, np.ndarray):
+            places = torch.tensor(index, device=self.tensor.device)
+            return array_of(self.tensor[places])
+        return OnDevice(self.tensor[index])
+
+    def argmax(self) -> int:
+        """Where the largest number is."""
+        return int(self.tensor.argmax())
+
+    def __float__(self) -> float:
+        return float(self.tensor)
+
+    def copy(self) -> "OnDevice":
+        """The same numbers in memory of their own, on the device."""
+        return OnDevice(self.tensor.clone())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.host, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*map(array_of, inputs), **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "tensor":
+            raise AttributeError(name)
+        return getattr(self.host, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.asarray, (self.host,)
+
+
+def resident(X: Any) -> Any:
+    """The tensor of what is on a device; None for anything else."""
+    return X.tensor if isinstance(X, OnDevice) else None
+
+
 def array_namespace(array: Any) -> Any:
     """The functions of the array-API standard for a tensor, or for an array of another library."""
+    return _array_api_compat().array_namespace(array)
+
+
+@cache
+def _array_api_compat() -> Any:
     installed = find_spec("array_api_compat") is not None
-    name = "array_api_compat" if installed else "sklearn.externals.array_api_compat"
-    return import_module(name).array_namespace(array)
+    return import_module("array_api_compat" if installed else "sklearn.externals.array_api_compat")

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from typicality._typing import Places
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -82,6 +84,88 @@ def over_ranges(task: Callable[[int, int], None], n_items: int, *, at_least: int
     pool = _pool(n_threads, os.getpid())
     futures = [_submit(pool, task, *bounds[i : i + 2]) for i in range(n_ranges)]
     for future in futures:
+        future.result()
+
+
+def over_blocks(task: Callable[[slice], Result], n_items: int, block_items: int) -> list[Result]:
+    """The results of a task for blocks of a fixed size, in their order, computed in threads.
+
+    The blocks follow from the number of items alone, so sums of the results have the same bits for
+    any number of threads.
+
+    Parameters
+    ----------
+    task : callable
+        Must release the interpreter lock for most of its time and write only what belongs to its
+        block.
+    n_items, block_items : int
+        The number of items, and of those of a block; the last one has the rest.
+    """
+    blocks = [slice(i, min(i + block_items, n_items)) for i in range(0, n_items, block_items)]
+    results: list[Any] = [None] * len(blocks)
+
+    def run(first: int, last: int) -> None:
+        for number in range(first, last):
+            results[number] = task(blocks[number])
+
+    over_ranges(run, len(blocks))
+    return results
+
+
+def over_pairs(task: Callable[[int], None], pairs: Places) -> None:
+    """Call `task(i)` for all pairs of groups, in threads; those of a group in the order of `pairs`.
+
+    A pair waits for the earlier pairs of its two groups and for no others, so that threads seldom
+    wait: no round has to end before the next one begins.
+
+    Parameters
+    ----------
+    task : callable
+        Must release the interpreter lock and write only what belongs to the two groups of pair i.
+    pairs : array of shape (n_pairs, 2)
+        The groups of each pair, which may be the same.
+    """
+    n_threads = min(_n_threads(), len(pairs))
+    if n_threads <= 1:
+        for i in range(len(pairs)):
+            task(i)
+        return
+    groups = [tuple(sorted(set(pair))) for pair in pairs.tolist()]
+    counts: dict[int, int] = {}
+    before = []  # how many pairs of each of its groups come earlier
+    for own in groups:
+        before.append([counts.get(group, 0) for group in own])
+        counts.update((group, counts.get(group, 0) + 1) for group in own)
+    done = dict.fromkeys(counts, 0)
+    failed: list[bool] = []
+    numbers, changed = iter(range(len(pairs))), threading.Condition()
+
+    def can_begin(i: int) -> bool:
+        return bool(failed) or [done[group] for group in groups[i]] == before[i]
+
+    def work() -> None:
+        while True:
+            with changed:
+                i = next(numbers, None)
+                if i is None:
+                    return
+                changed.wait_for(partial(can_begin, i))
+                if failed:
+                    return
+            try:
+                task(i)
+            except BaseException:
+                with changed:
+                    failed.append(True)
+                    changed.notify_all()
+                raise
+            with changed:
+                for group in groups[i]:
+                    done[group] += 1
+                changed.notify_all()
+
+    pool = _pool(n_threads, os.getpid())
+    for future in [_submit(pool, work) for _ in range(n_threads)]:
         future.result()
 
 

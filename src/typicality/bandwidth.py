@@ -10,13 +10,15 @@ equal every rule gives 0.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
-from typicality._typing import Doubles, Floats
+from typicality._tensors import resident
+from typicality._typing import Doubles, Floats, Places
 from typicality.geometry import Features
 from typicality.geometry.rows import NearestRows
 from typicality.kernels import has_compiled_distances, pair_distances
@@ -124,9 +126,13 @@ def median_distance(
     metric : {"euclidean", "cityblock"}, default="euclidean"
         The distance.
     """
-    rows, _ = _sample(_distinct(X, sample_weight), MEDIAN_ROWS)
+    rows, _ = _sample(DistinctRows.of(X, sample_weight), MEDIAN_ROWS)
     if len(rows) < 2:
         return 0.0
+    if resident(X) is not None:
+        from typicality.rows.torch_distinct import median_of_distances
+
+        return median_of_distances(rows, metric, str(resident(X).device))
     if has_compiled_distances(*rows.shape):
         apart = squareform(pair_distances(rows, rows, metric), checks=False)
     else:
@@ -170,16 +176,20 @@ def neighbour_distance(
 def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
     """Distinct rows in float64."""
     data = DistinctRows.of(X, sample_weight)
-    return replace(data, rows=data.rows.astype(np.float64))
+    return replace(data, rows=np.asarray(data.rows, dtype=np.float64))
 
 
 def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:
     """Some of the rows with their weights, always the same places of their order."""
-    n_rows = len(data.rows)
-    places = np.arange(n_rows)
-    if n_rows > at_most:
-        places = np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
-    return np.asarray(data.rows[places]), data.weight[places]
+    places = _places(len(data.rows), at_most)
+    return np.asarray(data.rows[places], dtype=np.float64), data.weight[places]
+
+
+@lru_cache(maxsize=16)
+def _places(n_rows: int, at_most: int) -> Places:
+    if n_rows <= at_most:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).choice(n_rows, at_most, replace=False))
 
 
 def _scott(X: Floats, sample_weight: Floats | None) -> float:
@@ -208,7 +218,7 @@ def _most_likely(X: Floats, sample_weight: Floats | None) -> float:
     The likelihood may have several maxima: those between points of a grid are found as roots of its
     slope, which fixes them to full precision, and compared with one another and the bounds.
     """
-    rows, weight = _sample(_distinct(X, sample_weight), LIKELIHOOD_ROWS)
+    rows, weight = _sample(DistinctRows.of(X, sample_weight), LIKELIHOOD_ROWS)
     if len(rows) < 2:
         return 0.0
     likelihood = _LeaveOneOut(pair_distances(rows, rows, "sqeuclidean"), weight, rows.shape[1])

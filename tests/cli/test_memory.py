@@ -1,5 +1,6 @@
 """--memory is kept, by the peak that the system saw, or refused with the number that would do."""
 
+import json
 import re
 import subprocess
 import sys
@@ -79,6 +80,17 @@ def test_refusal_names_the_memory_that_is_enough(tmp_path, shape, method):
     code, peak, said = run("cluster", tmp_path / "rows.npy", *options, "--memory", enough)
     assert code == 0, said
     assert peak < BASE + 1000 * enough
+
+
+def test_file_that_does_not_fit_is_read_in_blocks(tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(600_000, 6)))
+    options = ["--method", "fcm", "-k", 3, "--param", "max_iter=5", "-o", tmp_path / "o"]
+    code, peak, said = run("cluster", tmp_path / "rows.npy", *options, "--memory", 0.3)
+    assert code == 0, said
+    assert peak < BASE + 300
+    record = json.loads((tmp_path / "o" / "run.json").read_text(encoding="utf-8"))
+    assert record["results"]["passes"]["block_rows"] < 600_000
+    assert sum(record["results"]["sizes"]) == 600_000
 
 
 def test_too_little_address_space_is_refused_and_leaves_nothing(tmp_path):

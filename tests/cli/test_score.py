@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import typicality
-from typicality.cli import score
+from typicality.cli import judging
 from typicality.tables import base
 
 TEXT = {"encoding": "utf-8"}
@@ -183,7 +183,7 @@ def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clust
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(score, "_judge", interrupt)
+    monkeypatch.setattr(judging.Judge, "__call__", interrupt)
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
     assert done.stderr == "Error: Interrupted; the rows were written in part.\n"

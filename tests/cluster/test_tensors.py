@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils._array_api import move_estimator_to
+from sklearn.utils.validation import has_fit_parameter
 
 from instances import CUTTERS, DETECTORS, KERNEL_ESTIMATORS, OTHERS, TRANSFORMERS
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
@@ -138,8 +139,35 @@ def test_a_saved_model_of_tensors_is_one_of_arrays(rows, tmp_path):
     assert_array_equal(loaded.score_samples(rows), model.score_samples(X).numpy())
 
 
-def test_sums_on_a_device_are_kept_as_compiled_ones(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("typicality.cluster._estimator._ON_CPU", (None,))
+PLAIN = [pytest.param(one, False, id=f"{ids(one)}-plain") for one in ESTIMATORS]
+WEIGHTED = [
+    pytest.param(one, True, id=f"{ids(one)}-weighted")
+    for one in ESTIMATORS
+    if has_fit_parameter(one, "sample_weight")
+]
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """A CPU that is taken for a device of its own."""
+    monkeypatch.setattr("typicality.cluster._estimator._ON_CPU", ())
+    return "cpu"
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(("estimator", "weighted"), [*PLAIN, *WEIGHTED])
+def test_a_device_gives_what_compiled_code_gives(estimator, weighted, rows, rng):
+    weight = {"sample_weight": rng.integers(0, 3, len(rows)).astype(float)} if weighted else {}
+    expected = seeded(estimator).fit(rows, **weight)
+    X = torch.as_tensor(rows)
+    model = seeded(estimator).fit(X, **weight)
+    for name in filter(lambda name: hasattr(model, name), METHODS):
+        ours = getattr(model, name)(X)
+        assert_allclose(ours.numpy(), getattr(expected, name)(rows), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.usefixtures("device")
+def test_sums_on_a_device_are_kept_as_compiled_ones(rows, tmp_path):
     X = torch.as_tensor(rows)
     model = OneClusterPCM(kernel="cauchy").fit(X)
     assert model.plan_.method == "torch"

@@ -14,7 +14,7 @@ from instances import RULE_NAMES, describe, rules
 from reference import input_space as reference
 from typicality.compiled.sweep import fold_chunks
 from typicality.geometry import Centroids, InputSpace
-from typicality.geometry.input_space import layout
+from typicality.geometry.centroids import layout
 from typicality.membership import (
     Entropic,
     Fuzzy,
@@ -189,7 +189,7 @@ def test_memberships_of_a_row_on_prototypes_are_theirs_alone(rng, m, dtype):
 
 
 @pytest.mark.parametrize("rule", [Entropic(3.0), Possibilistic1996(np.full(4, 0.5))], ids=describe)
-def test_memberships_have_no_subnormal_numbers_in_float32(rng, rule):
+def test_memberships_have_no_subnormal_numbers_in_float32(rng, rule, compiling):
     """They would slow the sweep down several times."""
     X = (30 * rng.normal(size=(2000, 2))).astype(np.float32)
     u = Centroids.at(X[:4], X.mean(axis=0)).memberships(rule, X)

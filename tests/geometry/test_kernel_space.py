@@ -7,7 +7,7 @@ from sklearn import config_context
 
 from instances import KERNELS, RULE_NAMES, rules
 from reference import kernel_space as reference
-from typicality.geometry import InputSpace, KernelSpace
+from typicality.geometry import InputSpace, KernelSpace, kernel_space
 from typicality.kernels import Cosine, Gaussian, Linear
 from typicality.membership import Entropic, Fuzzy, Possibilistic1993, Possibilistic1996
 from typicality.operators import PrecomputedKernel, PrecomputedSqdist
@@ -266,6 +266,21 @@ def test_kernel_space_measures_indefinite_kernels(rng):
     by_hand = 2 * prototypes.products - prototypes.energy
     assert space.n_clipped(prototypes) == np.sum(by_hand < 0) > 0
     assert (prototypes.training_sqdist >= 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@every_rule
+def test_sweep_by_blocks_is_that_of_all_rows(rng, index, weighted, monkeypatch):
+    X, weight, start = sample(rng)
+    rule = rules(3)[index]
+    space = KernelSpace(Gaussian(1.0), X, weight if weighted else None)
+    whole = space.sweep(rule, space.prototypes(start))
+    monkeypatch.setattr(kernel_space, "_BLOCK_ROWS", 7)
+    sweep = space.sweep(rule, space.prototypes(start))
+    assert_allclose(sweep.objective, whole.objective, rtol=1e-12)
+    assert_allclose(sweep.mass, whole.mass, rtol=1e-12)
+    assert_allclose(sweep.prototypes.weights, whole.prototypes.weights, rtol=1e-12, atol=1e-300)
+    assert_allclose(sweep.relative_move, whole.relative_move, rtol=1e-9)
 
 
 def test_blend_is_linear(rng):

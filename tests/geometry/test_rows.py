@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import InputSpace
+from typicality.geometry import InputSpace, rows
 from typicality.geometry.checks import check_reach
-from typicality.geometry.rows import typical_range
+from typicality.geometry.rows import NearestRows, neighbours_of, typical_range
 from typicality.rows import ArrayRows, DistinctRows, Features, count_distinct_rows
 
 
@@ -95,3 +95,17 @@ def test_check_reach_looks_at_rows_only_when_their_box_reaches_too_far():
         check_reach(far, np.zeros(1), Features.of(far))
     with pytest.raises(ValueError, match="too large in row 1"):
         check_reach(far, np.zeros(1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("decimals", [1, 12])
+def test_neighbours_have_the_same_bits_by_compiled_code(rng, monkeypatch, dtype, decimals):
+    X = rng.normal(size=(400, 3)).round(decimals).astype(dtype)
+    search = NearestRows(X[:300])
+    by_arrays = neighbours_of(search, X, 20)
+    monkeypatch.setattr(rows, "_COMPILED_WORK", 0)
+    compiled = neighbours_of(search, X, 20)
+    assert_array_equal(compiled.rows, by_arrays.rows)
+    assert_array_equal(compiled.sqdist, by_arrays.sqdist)
+    expected = np.sort(((X[:, None].astype(float) - X[:300]) ** 2).sum(axis=2), axis=1)[:, :20]
+    assert_allclose(compiled.sqdist, expected, rtol=1e-12, atol=1e-12)

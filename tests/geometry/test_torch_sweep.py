@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from instances import RULE_NAMES, rules
-from typicality.geometry.input_space import Centroids
+from typicality.geometry.centroids import Centroids
 from typicality.membership import Fuzzy
 from typicality.rows import TensorRows
 

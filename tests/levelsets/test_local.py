@@ -16,7 +16,8 @@ from typicality.levelsets.local import (
     log_heights_at,
     squared_widths,
 )
-from typicality.levelsets.merging import fill_along, label_cores, merge_sides, ways_to
+from typicality.levelsets.merging import ends_of, ways_to
+from typicality.levelsets.sides import Sides
 
 SHARES = {True: 0.283, False: 0.4}  # of the local kernel, of the density
 both = pytest.mark.parametrize("mutual", [True, False], ids=["local kernel", "density"])
@@ -29,7 +30,7 @@ def rows_and_weights(rng, n=60, d=2):
 
 def local_tree(X, weight, k):
     search = lambda some: NearestRows(X[some])  # noqa: E731
-    return grow_trees(X, search, weight, np.arange(len(X)), [k])[0][0]
+    return grow_trees(X, search, weight, [(np.arange(len(X)), [k])])[0][0]
 
 
 def log_height(sqdist, own, squares, weights, dimension, mutual):
@@ -88,7 +89,7 @@ def test_scale_tree_is_that_of_kruskal_over_all_edges(rng, mutual, is_given):
     positions, search = (
         (sqdist, GivenDistances) if is_given else (X, lambda some: NearestRows(X[some]))
     )
-    trees = grow_trees(positions, search, weight, np.arange(len(X)), [k])[0]
+    trees = grow_trees(positions, search, weight, [(np.arange(len(X)), [k])])[0]
     tree = trees[0 if mutual else 1]
     weight = weight / weight.sum()
     near = np.argsort(sqdist, axis=1)[:, : 2 * k + 1]
@@ -182,6 +183,7 @@ every_seed = pytest.mark.parametrize("seed", range(10))
 
 
 @every_seed
+@pytest.mark.usefixtures("either_way")
 def test_ways_to_finds_the_best_of_all_paths(seed):
     """The best way by Floyd and Warshall."""
     pairs, saddles, heights = random_tree(seed)
@@ -191,18 +193,18 @@ def test_ways_to_finds_the_best_of_all_paths(seed):
     for k in range(40):
         way = np.maximum(way, np.minimum(way[:, [k]], way[[k]]))
     for target in (0, 17, int(heights.argmax())):
-        found = np.empty(40)
-        ways_to(pairs, saddles, heights, target, found)
+        found, own = np.empty(40), np.arange(40)
+        found[target] = heights[target]
+        ways_to(*ends_of(pairs), saddles, target, found, own.copy(), own.copy(), 0 * own - 1)
         assert_array_equal(found, way[target])
 
 
 @every_seed
-def test_merge_sides_describes_both_sides_of_each_edge(seed):
+@pytest.mark.usefixtures("either_way")
+def test_sides_describe_both_sides_of_each_edge(seed):
     pairs, _, heights = random_tree(seed)
-    peaks = np.empty(pairs.shape, np.intp)
-    sizes, means = np.empty((2, *pairs.shape))
     counts = np.random.default_rng(seed).integers(1, 9, 40).astype(float)
-    merge_sides(pairs, heights, counts, peaks, sizes, means)
+    _, peaks, sizes, means, *_ = Sides.of(pairs, heights, counts)
     for e in range(len(pairs)):
         both_sides = sides(pairs, e, 40)
         # The higher peak first; of rows that tie, the one with the smaller index.
@@ -219,13 +221,11 @@ def test_merge_sides_describes_both_sides_of_each_edge(seed):
 @pytest.mark.parametrize("n_separating", [0, 1, 3, 10])
 def test_label_cores_ends_a_core_where_an_edge_separates(seed, n_separating):
     pairs, _, heights = random_tree(seed)
-    peaks = np.empty(pairs.shape, np.intp)
-    sizes, means = np.empty((2, *pairs.shape))
-    merge_sides(pairs, heights, np.ones(40), peaks, sizes, means)
+    both = Sides.of(pairs, heights, np.ones(40))
+    peaks = both.peaks
     separates = np.zeros(39, bool)
     separates[np.random.default_rng(seed).choice(39, n_separating, replace=False)] = True
-    labels = np.empty(40, np.int64)
-    n_labels = label_cores(pairs, separates, peaks, labels)
+    labels, n_labels = both.label_cores(separates)
     # By hand: what hangs together below no edge that separates, and has a peak of such an edge.
     group, closed = np.arange(40), np.zeros(40, bool)
     core = np.arange(40)
@@ -255,13 +255,14 @@ def filled_by_hand(pairs, labels):
 
 
 @every_seed
+@pytest.mark.usefixtures("either_way")
 def test_fill_along_takes_the_label_of_the_row_by_which_a_row_joins(seed):
     pairs, _, _ = random_tree(seed)
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(40) < 0.2, rng.integers(0, 5, 40), -1)
     labels[0] = 0
     found = labels.copy()
-    fill_along(pairs, found)
+    Sides.of(pairs, np.ones(40), np.ones(40)).fill_along(found)
     assert_array_equal(found, filled_by_hand(pairs, labels))
     assert (found >= 0).all()
     assert_array_equal(found[labels >= 0], labels[labels >= 0])

@@ -30,7 +30,7 @@ def choose(X, weight=None, **options):
 
 def tree_of(X, k, *, mutual=True):
     n = len(X)
-    trees = grow_trees(X, lambda some: NearestRows(X[some]), np.ones(n), np.arange(n), [k])[0]
+    trees = grow_trees(X, lambda some: NearestRows(X[some]), np.ones(n), [(np.arange(n), [k])])[0]
     return trees[0 if mutual else 1]
 
 

@@ -216,10 +216,60 @@ def test_files_that_cannot_be_used_are_refused_by_name(tmp_path, X):
     with pytest.raises(TableError, match="no column 'c'"):
         open_rows(path, columns=["c"])
     path.write_text("a,b\n1,2\n3,\n")
-    with pytest.raises(TableError, match=r"no number in row 1 .* column 'b'"):
+    with pytest.raises(TableError, match=r"line 3, column 'b': the value is missing"):
         open_rows(path)
-    with pytest.raises(TableError, match="matches no file"):
+    with pytest.raises(TableError, match="No file matches"):
         open_rows(tmp_path / "*.parquet")
+
+
+def test_results_are_written_block_by_block_or_not_at_all(tmp_path, monkeypatch, X):
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    write(tmp_path / "rows.parquet", X)
+    rows = open_rows(tmp_path / "rows.parquet")
+    model = FuzzyCMeans(3, random_state=0).fit(rows)
+    path = tmp_path / "labels.parquet"
+    rows.to_parquet(path, label=model.predict, membership=model.predict_memberships)
+    found = pq.read_table(path).to_pandas()
+    assert_array_equal(found["label"], model.labels_)
+    assert_array_equal(found.iloc[:, 1:], model.predict_memberships(rows))
+    assert list(found.columns[1:]) == ["membership_0", "membership_1", "membership_2"]
+    with pytest.raises(FileExistsError):
+        rows.to_parquet(path, label=model.predict)
+
+    def fail(some):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rows.to_parquet(tmp_path / "half.parquet", label=model.predict, other=fail)
+    with pytest.raises(ValueError, match="no results"):
+        rows.to_parquet(tmp_path / "half.parquet")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["labels.parquet", "rows.parquet"]
+
+
+def test_large_results_are_in_a_temporary_file(tmp_path, monkeypatch, X):
+    monkeypatch.setattr(file, "_HELD_BYTES", 1000)
+    np.save(tmp_path / "rows.npy", X)
+    rows = open_rows(tmp_path / "rows.npy")
+    model = FuzzyCMeans(3, random_state=0).fit(rows)
+    assert isinstance(model.labels_, np.memmap)
+    in_memory = FuzzyCMeans(3, random_state=0).fit(ArrayRows(X))
+    assert_array_equal(model.labels_, in_memory.labels_)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
+def test_pieces_of_files_are_the_blocks(tmp_path, monkeypatch, X, suffix):
+    monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
+    for number, part in enumerate(np.array_split(X, 2)):
+        write(tmp_path / f"{number}.{suffix}", part)
+    rows = open_rows(tmp_path, columns=["x3", "x1"])
+    pieces = [piece.read() for piece in file.pieces_of(rows._table, ["x3", "x1"])]
+    assert_array_equal(np.concatenate(pieces), X[:, [2, 0]])
+    blocks = [len(block.X) for block in rows._blocks()]
+    expected = {"csv": [960, 960]}.get(suffix, blocks)
+    assert [len(piece) for piece in pieces] == expected
 
 
 def test_a_file_that_changes_between_passes_is_refused(tmp_path, X):

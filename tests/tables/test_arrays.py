@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from typicality.exceptions import TableError
-from typicality.tables import base, open_table, read_rows, rows_of, write_table
+from typicality.tables import Place, base, open_table, read_rows, rows_of, write_table
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def test_one_dimension_is_one_column():
     with open_table("rows.npy") as table:
         rows = read_rows(table)
     assert rows.X.shape == (3, 1)
-    assert rows.first_missing == (2, None, "x1")
+    assert rows.first_missing == Place(2, None, "x1")
 
 
 ARCHIVES = {

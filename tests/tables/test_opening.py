@@ -177,16 +177,16 @@ def test_parts_with_numbers_of_several_types_are_one_table(folder):
 
 
 UNLIKE = {
-    "text": ({"a": [7], "b": [1]}, {"a": ["007"], "b": [1]}, "'1.parquet'.*'a' is of type string"),
-    "number": ({"a": ["x"], "b": [1]}, {"a": [7], "b": [1]}, "'1.parquet'.*'a' is of type int64"),
+    "text": ({"a": [7], "b": [1]}, {"a": ["007"], "b": [1]}, "1.parquet.*'a' is of type string"),
+    "number": ({"a": ["x"], "b": [1]}, {"a": [7], "b": [1]}, "1.parquet.*'a' is of type int64"),
     "two of a name": (
         pa.table([[1], [2]], names=["a", "a"]),
         {"a": [7]},
-        "'0.parquet' has two columns of the name 'a'",
+        "0.parquet has two columns of the name 'a'",
     ),
-    "no columns": ({}, {"a": [7]}, "'0.parquet'.*'a' is missing"),
-    "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "'0.parquet'.*'b' is missing"),
-    "one less": ({"a": [7], "b": [1]}, {"a": [7]}, "'1.parquet'.*'b' is missing"),
+    "no columns": ({}, {"a": [7]}, "0.parquet has no columns"),
+    "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "0.parquet.*'b' is missing"),
+    "one less": ({"a": [7], "b": [1]}, {"a": [7]}, "1.parquet.*'b' is missing"),
 }
 
 
@@ -207,15 +207,93 @@ def test_folders_of_parts_add_no_columns(parts):
         np.testing.assert_array_equal(read_rows(table).X, ROWS)
 
 
-def test_several_files_of_text_are_refused(folder):
-    for name in ("a.csv", "b.csv"):
-        (folder / name).write_text(TEXT)
-    with pytest.raises(TableError, match=r"\*\.csv stands for 2 files"):
-        open_table("*.csv")
+def test_files_of_several_formats_are_refused(folder):
+    (folder / "a.csv").write_text(TEXT)
+    (folder / "a.tsv").write_text(TEXT.replace(",", "\t"))
+    with pytest.raises(TableError, match=r"a\.\* stands for 2 files of csv, tsv"):
+        open_table("a.*")
+    with pytest.raises(TableError, match=r"is a folder with files of csv, tsv"):
+        open_table(folder)
+    (folder / "a.tsv").unlink()
     with pytest.raises(TableError, match=r"No file matches \*\.tsv"):
         open_table("*.tsv")
     with open_table("a.*") as table:
         assert read_rows(table).X.shape == (20, 2)
+
+
+def write_texts(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.csv").write_text(text)
+
+
+def test_files_of_text_are_one_table_in_order(folder):
+    write_texts(folder, c="a;b\n7;x\n8;y\n", a="a;b\n1;u\n2;v\n", b="a;b\n", d="")
+    with open_table("*.csv") as table:
+        blocks = list(table.blocks())
+        assert table.n_rows == 4
+        assert [block.first_row for block in blocks] == [0, 2]
+        assert [cell for block in blocks for cell in block.cells("b")] == list("uvxy")
+        assert blocks[1].place(1) == "line 3"
+        assert table.assumed == ["d.csv without any byte, so without rows"]
+        first, names = table.fingerprint, [path.name for path in table.paths]
+        assert names == ["a.csv", "b.csv", "c.csv", "d.csv"]
+        assert (read_rows(table, columns=["a"]).X[:, 0] == [1, 2, 7, 8]).all()
+    (folder / "c.csv").write_text("a;b\n7;x\n8;z\n")
+    with open_table("*.csv") as table:
+        assert read_rows(table).fingerprint != first
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a,c\n1,2\n", "b.csv is not like the other files: column 'b' is missing"),
+        ("b,a\n1,2\n", "b.csv is not like the other files: column 'b' is where .* 'a'"),
+        ("a,b\n1,2\n3,4,5\n", "b.csv, line 3: 3 cells"),
+        ("a,b\n1,2\n3,x\n", "b.csv, line 3, column 'b'"),
+        ("a;b\n1,5;2,5\n2,5;3,5\n", "b.csv is not like"),
+    ],
+)
+def test_file_of_text_that_is_not_like_the_others_is_named(folder, text, what):
+    write_texts(folder, a="a,b\n1,2\n2,3\n", b=text)
+    with pytest.raises(TableError, match=what), open_table("*.csv") as table:
+        read_rows(table, columns=["a", "b"])
+
+
+def test_decimal_commas_in_some_files_only_are_a_question(folder):
+    write_texts(folder, a="a;b\n1;2\n2;3\n", b="a;b\n1,5;2,5\n2,25;3,5\n")
+    with pytest.raises(TableError, match=r"b\.csv seems to have decimal commas, and a\.csv"):
+        open_table("*.csv")
+    with open_table("*.csv", decimal=",") as table:
+        assert read_rows(table).X.tolist() == [[1, 2], [2, 3], [1.5, 2.5], [2.25, 3.5]]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "npy"])
+def test_missing_value_is_named_by_file_and_place(folder, suffix):
+    values = [np.arange(6.0).reshape(3, 2), np.array([[7.0, 8.0], [9.0, np.nan]])]
+    for i, rows in enumerate(values):
+        columns = dict(zip(("x1", "x2"), rows.T, strict=True))
+        path = folder / f"{i}.{suffix}"
+        if suffix == "parquet":
+            pq.write_table(pa.table(columns), path)
+        elif suffix == "npy":
+            np.save(path, rows)
+        else:
+            path.write_text("x1,x2\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    with open_table(f"*.{suffix}") as table:
+        missing = read_rows(table).first_missing
+    place = "line 3" if suffix == "csv" else "row 1 counted from 0"
+    assert (missing.row, missing.source) == (4, f"1.{suffix}, {place}")
+
+
+def test_columns_are_judged_without_holding_numbers(folder):
+    numbered = np.random.default_rng(0).permutation(500)
+    lines = [f"{i},{i % 7},{i / 8},text" for i in numbered]
+    (folder / "a.csv").write_text("\n".join(["number,week,size,word", *lines, ""]))
+    with open_table("a.csv") as table:
+        held, judged = read_rows(table), read_rows(table, hold=False)
+    assert judged.X.shape == (0, 2)
+    assert judged._replace(X=held.X, n_missing=None) == held._replace(n_missing=None)
+    assert "it numbers the rows from 0 to 499" in held.left_out[0].reason
 
 
 def test_file_whose_name_looks_like_a_pattern_is_read(folder):

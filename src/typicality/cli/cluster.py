@@ -129,13 +129,13 @@ def cluster(
         known = {**given, "n_clusters": clusters}
         return configure(kinds[method](), known, param, seed=options.seed)
 
-    from typicality.cli.run import run_to_folder
+    from typicality.cli.run import Task, run_to_folder
 
-    run_to_folder(
-        options,
+    task = Task(
         configured,
         judge_first=bool(given or param),
         method=method,
         report=report,
         max_rows=max_rows,
     )
+    run_to_folder(options, task)

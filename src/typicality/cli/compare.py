@@ -83,8 +83,9 @@ def compare(
     other rows, and how long a fit takes. All run with their defaults.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
-    from typicality.cli.rows import open_file, read_file, within
+    from typicality.cli.rows import open_file, read_file
 
     refuse_categories(
         options, "compare", "write categories as columns of 0 and 1 to compare methods on them."

@@ -81,16 +81,16 @@ class Terminal:
             yield lambda words: progress.update(task, description=printable(words))
 
     @contextmanager
-    def counting(self, words: str, total: int) -> Iterator[Callable[[int], None]]:
+    def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
         """Show on a terminal how much of something is done, and how long the rest will take.
 
-        The block gets a function of how much is done.
+        The block gets a function of how much is done, and of words if these change.
         """
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
         from rich.progress import TimeRemainingColumn as TimeLeft
 
         if self._err.quiet or not self._err.is_terminal:
-            yield lambda _: None
+            yield lambda *_: None
             return
         columns = (
             TextColumn("{task.description}", markup=False),
@@ -101,7 +101,22 @@ class Terminal:
         )
         with Progress(*columns, console=self._err, transient=True) as progress:
             task = progress.add_task(printable(words), total=total)
-            yield lambda done: progress.update(task, completed=done)
+            yield lambda done, new=words: progress.update(
+                task, completed=done, description=printable(new)
+            )
+
+    @contextmanager
+    def passes(self, words: str, rows: Any) -> Iterator[None]:
+        """Show on a terminal which pass over rows is under way, and how far it is.
+
+        `rows` are those of a file that is read block by block; they call their `watch`.
+        """
+        with self.counting(words, rows.n_rows) as done:
+            rows.watch = lambda number, n_rows: done(n_rows, f"{words}, pass {number}")
+            try:
+                yield
+            finally:
+                rows.watch = None
 
 
 def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:

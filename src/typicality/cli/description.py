@@ -13,6 +13,7 @@ from typicality._words import YEARS
 from typicality.cli.errors import UnusableError
 from typicality.cli.parameters import near_name
 from typicality.cli.rows import FileRows
+from typicality.tables import TableFile
 from typicality.tables.cells import look_of
 
 if TYPE_CHECKING:
@@ -268,12 +269,11 @@ def column_of_names(rows: FileRows, notable: Sequence[int]) -> str | None:
     return best
 
 
-def check_name(rows: FileRows) -> None:
+def check_name(table: TableFile, wanted: str | None) -> None:
     """Refuse a name of rows that is no column."""
-    wanted, names = rows.options.name, rows.table.names
-    if wanted is not None and wanted not in names:
+    if wanted is not None and wanted not in table.names:
         raise UnusableError(
-            f"{rows.table.name} has no column {wanted!r}; {near_name(wanted, names)}"
+            f"{table.name} has no column {wanted!r}; {near_name(wanted, table.names)}"
         )
 
 

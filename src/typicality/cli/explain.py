@@ -52,8 +52,8 @@ def _explained(
 
     import numpy as np
 
+    from typicality.cli.result import feature_table, row_reasons
     from typicality.cli.rows import open_file, read_file, sample_of, step_options
-    from typicality.cli.run import feature_table, row_reasons
     from typicality.fitted import view
     from typicality.preprocessing.table_rows import column_names
     from typicality.report.outliers import ClusterCenters, deviations_of
@@ -67,18 +67,8 @@ def _explained(
         rows = read_file(table, reading)
         for _ in rows.take_texts():
             pass
+    at = _place_of(rows, row, line)
     word, numbers = rows.numbers
-    if line is not None and word != "line":
-        raise WrongUseError(f"{table.name} has no lines; give the number of the row with --row.")
-    places = np.flatnonzero(rows.kept) if line is None else numbers
-    wanted = row if line is None else line
-    at = np.flatnonzero(places == wanted)
-    if len(at) == 0:
-        what = f"row {row}" if line is None else f"line {line}"
-        raise UnusableError(
-            f"{table.name} has no {what} without missing values; its rows have the numbers 0 to "
-            f"{len(rows.kept) - 1:,}."
-        )
     scaled = scaler.transform(rows.for_scaler())
     fdr = None if record is None else record["results"].get("fdr")
     fitted_on = {} if record is None or record.get("reference") else record["data"]
@@ -112,6 +102,25 @@ def _explained(
             reasons.item(0, j) | {"typical": usual[j] if j < len(usual) else None} for j in order
         ],
     }
+
+
+def _place_of(rows: Any, row: int | None, line: int | None) -> Any:
+    """Where the row with a number, or in a line, is among those that take part."""
+    import numpy as np
+
+    word, numbers = rows.numbers
+    if line is not None and word != "line":
+        raise WrongUseError(
+            f"{rows.table.name} has no lines; give the number of the row with --row."
+        )
+    at = np.flatnonzero(rows.row_numbers == row if line is None else numbers == line)
+    if len(at) == 0:
+        what = f"row {row}" if line is None else f"line {line}"
+        raise UnusableError(
+            f"{rows.table.name} has no {what} without missing values; its rows have the numbers 0 "
+            f"to {rows.n_rows - 1:,}."
+        )
+    return at
 
 
 def _words(found: dict[str, Any]) -> list[Any]:

@@ -60,6 +60,7 @@ _RUN: dict[str, Any] = {
         "explanation?": str,
         "fdr?": float,
         "sample?": {"n_rows": int},
+        "passes?": {"n_reads": int, "block_rows": int, "n_shown": int, "results": str},
     },
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "finufft")

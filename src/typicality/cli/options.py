@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -76,6 +77,14 @@ class Options:
         Whether no other columns of numbers are used than `columns`, even if these are none.
     checkpoint : str or None
         The file from which a run that was killed goes on.
+    device : str or None
+        The device of torch on which rows in memory are fitted; None for arrays of NumPy.
+    in_blocks : bool
+        Whether the file is read in blocks even if it fits into memory.
+    workers : int or None
+        The number of Dask processes of this machine that read the file; None for no Dask.
+    scheduler : str or None
+        The address of a scheduler of Dask.
     """
 
     file: str = ""
@@ -106,6 +115,15 @@ class Options:
     name: str | None = None
     exact: bool = False
     checkpoint: str | None = None
+    device: str | None = None
+    in_blocks: bool = False
+    workers: int | None = None
+    scheduler: str | None = None
+
+    @property
+    def reads_in_blocks(self) -> bool:
+        """Whether rows are not to be held in memory, whatever their number."""
+        return self.in_blocks or self.workers is not None or self.scheduler is not None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -222,6 +240,14 @@ def _a_number(ctx: click.Context, parameter: click.Parameter, value: float | Non
     """A number as it was given; NaN, which is in every range for click, is refused."""
     if value is not None and value != value:
         raise click.BadParameter("nan is not a number.", ctx, parameter)
+    return value
+
+
+def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"auto|cpu|cuda(:\d{1,3})?", value):
+        raise click.BadParameter(
+            f"{value!r} is no device; write cuda, cuda:1, cpu or auto.", ctx, parameter
+        )
     return value
 
 
@@ -377,8 +403,8 @@ machine_options = _adding(
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
         metavar="GB",
-        help="Gigabytes for the rows, and for what a step needs beyond them. [default: half of the "
-        "machine, and 1]",
+        help="Gigabytes for the rows, and for what a step needs beyond them; `cluster` and "
+        "`outliers` read larger files in blocks. [default: half of the machine, and 1]",
     ),
 )
 
@@ -429,6 +455,30 @@ fit_options = _adding(
         help="A file that keeps the state of the fit, every few seconds. If the run is killed, the "
         "same command goes on from there, to the same results; at the end the file is deleted. A "
         "density tree or Gaussian mixture (alpha-cut, auto) that was not finished begins again.",
+    ),
+    click.option(
+        "--device",
+        metavar="NAME",
+        callback=_device,
+        help="Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda where there is one). "
+        "Results are the same within the promise of the method. [default: without torch]",
+    ),
+    click.option(
+        "--in-blocks",
+        is_flag=True,
+        help="Read FILE in blocks even if it fits into memory.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Read FILE in blocks by N processes of Dask on this machine.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Read FILE in blocks by the workers of a Dask scheduler that runs, e.g. "
+        "tcp://host:8786. They need FILE under the same path.",
     ),
     _work_options,
 )

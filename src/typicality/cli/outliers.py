@@ -87,10 +87,9 @@ def outliers(
 
         return configure(OneClusterPCM(), parameters, param, seed=options.seed)
 
-    from typicality.cli.run import run_to_folder
+    from typicality.cli.run import Task, run_to_folder
 
-    run_to_folder(
-        options,
+    task = Task(
         configured,
         judge_first=given,
         method="outliers",
@@ -99,3 +98,4 @@ def outliers(
         reference=reference,
         fdr=fdr,
     )
+    run_to_folder(options, task)

@@ -41,7 +41,15 @@ _SAMPLE = (
 )
 _OF_SAMPLE = (
     "This page is about a random sample, {:,} of the {:,} rows, on which the model was fitted. "
-    "labels.csv has the labels of all rows."
+    "{} has the labels of all rows."
+)
+_IN_BLOCKS = (
+    "The rows were not held in memory: they were read {:,} times, in blocks of up to {:,}. Numbers "
+    "of rows of each cluster are those of all rows in clusters.csv and run.json."
+)
+_SHOWN = (
+    "This page shows {:,} of the {:,} rows: a random sample, and the least typical rows of all. "
+    "Its counts are those of these rows; {} has all rows."
 )
 
 
@@ -96,40 +104,18 @@ def report(options: Options, model: str) -> None:
                 )
             for _ in rows.take_texts():
                 pass
-        from typicality.cli.rows import sample_of
-        from typicality.cli.run import feature_table
-        from typicality.fitted import chosen_method
-        from typicality.preprocessing.table_rows import column_names
-        from typicality.report.payload import explain
-
         drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        scaler, fitted = pipeline["columns"], pipeline["model"]
-        column_names(scaler)
         with terminal.doing("Drawing the report"):
             try:
-                scaled = scaler.transform(rows.for_scaler())
-                sample = sample_of(record, rows)
-                if sample is not None and hasattr(chosen_method(fitted), "tree_"):
-                    rows, scaled, sample = rows.take(sample), scaled[sample], None
-                features = feature_table(rows, scaler, scaled)
-                with warnings.catch_warnings():  # the record has those of the run
-                    warnings.simplefilter("ignore", ClusteringWarning)
-                    explanation = explain(
-                        fitted,
-                        scaled,
-                        features,
-                        new=record.get("reference") is not None,
-                        fdr=record["results"].get("fdr"),
-                        sample=sample,
-                    )
+                shown, explanation = _explained(pipeline, record, rows)
             except ValueError as error:
                 raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
             write_page(
                 path,
                 record,
-                model=fitted,
+                model=pipeline["model"],
                 explanation=explanation,
-                rows=rows,
+                rows=shown,
                 remarks=[] if same else [("Rows", f"{drawn} the fit.")],
                 overwrite=options.force,
             )
@@ -137,6 +123,36 @@ def report(options: Options, model: str) -> None:
             if path.resolve() == (folder.parent / REPORT).resolve():
                 record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
+
+
+def _explained(
+    pipeline: Any, record: Mapping[str, Any], rows: "FileRows"
+) -> "tuple[FileRows, Explanation]":
+    """The rows that a page shows, and what is unusual in them."""
+    from typicality.cli.result import feature_table
+    from typicality.cli.rows import sample_of
+    from typicality.fitted import chosen_method
+    from typicality.preprocessing.table_rows import column_names
+    from typicality.report.payload import explain
+
+    scaler, fitted = pipeline["columns"], pipeline["model"]
+    column_names(scaler)
+    scaled = scaler.transform(rows.for_scaler())
+    sample = sample_of(record, rows)
+    if sample is not None and hasattr(chosen_method(fitted), "tree_"):
+        rows, scaled, sample = rows.take(sample), scaled[sample], None
+    features = feature_table(rows, scaler, scaled)
+    with warnings.catch_warnings():  # the record has those of the run
+        warnings.simplefilter("ignore", ClusteringWarning)
+        explanation = explain(
+            fitted,
+            scaled,
+            features,
+            new=record.get("reference") is not None,
+            fdr=record["results"].get("fdr"),
+            sample=sample,
+        )
+    return rows, explanation
 
 
 def _reading(record: dict[str, Any], file: str) -> Options:
@@ -215,12 +231,31 @@ def write_page(
         warnings=for_readers(record["warnings"]),
         random_state=record["seed"],
     )
-    data, sample = record["data"], record["results"].get("sample")
-    n_rows = data["n_rows"] - data["n_rows_left_out"]
-    if sample is not None and payload["n_rows"] == sample["n_rows"] < n_rows:
-        note = _OF_SAMPLE.format(sample["n_rows"], n_rows)
-        payload["sample_note"] = " ".join(filter(None, [note, payload["sample_note"]]))
+    note = _about_part(record, payload["n_rows"])
+    payload["sample_note"] = " ".join(filter(None, [note, payload["sample_note"]])) or None
     Report(payload["title"], assemble(payload)).save(path, overwrite=overwrite)
+
+
+def _about_part(record: Mapping[str, Any], n_shown: int) -> str:
+    """A sentence about which rows a page shows, where these are not all; else nothing."""
+    data, results = record["data"], record["results"]
+    n_rows, sample = data["n_rows"] - data["n_rows_left_out"], results.get("sample")
+    passes = results.get("passes")
+    file = "labels.csv" if passes is None else passes["results"]
+    if sample is not None and n_shown == sample["n_rows"] < n_rows:
+        return _OF_SAMPLE.format(n_shown, n_rows, file)
+    if passes is not None and n_shown < n_rows:
+        return f"{_SHOWN.format(n_shown, n_rows, file)} {_about_all(results)}"
+    return ""
+
+
+def _about_all(results: Mapping[str, Any]) -> str:
+    """How many of all rows are in which cluster, or are outliers."""
+    if "sizes" not in results:
+        return f"{counted(results['n_outliers'], 'outlier')} among all rows."
+    sizes = [f"{size:,} in cluster {label}" for label, size in enumerate(results["sizes"])]
+    parts = listed([*sizes, f"{results['n_unassigned']:,} unassigned"], at_most=13)
+    return f"Among all rows: {parts}."
 
 
 def _named_first(texts: Mapping[str, Any], name: str | None) -> dict[str, Any]:
@@ -238,12 +273,14 @@ def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         missing = f"{missing} These are {counted(n_left_out, 'row')}."
     parameters = ", ".join(f"{name} = {value}" for name, value in estimator["parameters"].items())
     explained, reference = results.get("explanation"), record.get("reference")
-    sample = results.get("sample")
+    sample, passes = results.get("sample"), results.get("passes")
+    blocks = passes and _IN_BLOCKS.format(passes["n_reads"], passes["block_rows"])
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     return [
         ("File", _about(data)),
         *([] if reference is None else [("Reference", _about(reference))]),
         *([] if sample is None else [("Sample", _SAMPLE.format(sample["n_rows"]))]),
+        *([] if passes is None else [("Blocks", blocks)]),
         ("Columns", f"{listed(data['columns'] or ['None of numbers'], at_most=20)}."),
         *_about_categories(data, scaler),
         ("Left out", f"{'; '.join(left_out)}." if left_out else "No column."),

@@ -1,27 +1,23 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-import math
 import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
 from typicality._words import YEARS, counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
+from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
 from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
 from typicality.tables import (
     Block,
@@ -35,26 +31,10 @@ from typicality.tables import (
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
+_MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 _MOST_LEFT_OUT = 5  # columns explained one by one
 _MOST_CELLS = 2_000_000  # of text kept in memory for the report
 _LONGEST_CELL = 200  # letters kept of a text: a page shows no more
-_TEXT_BYTES = 2**29  # of texts kept; of few bytes in all, the share below
-_TEXT_SHARE = 4
-# What rows take from the file to the results, beyond their numbers and by method: bytes of a row
-# while there are few; of many, a constant and bytes of a row (benchmarks/memory_limits.py measures
-# the peak of the process). Outliers are reckoned as if all rows were fitted, for --max-rows.
-_OF_ROWS = {
-    "alpha-cut": (16_000, 140_000_000, 3500),
-    "auto": (16_000, 140_000_000, 3500),  # alpha-cut on all rows, where there are few columns
-    "outliers": (2500, 0, 2500),
-    "kernel": (2500, 0, 2500),
-    "prototypes": (550, 0, 550),
-}
-_COPIES = 6  # of the numbers: in the file's order, scaled, and as parts of both
-# Bytes of address space that a few rows take: libraries, compiled code, and a gigabyte that the
-# allocator of Arrow reserves; and what each thread reserves.
-_LEAST_SPACE, _SPACE_OF_A_THREAD = 2_100_000_000, 70_000_000
-_LEAST_STEP = 2**23  # bytes for a step, where rows leave no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _CODES = frozenset(
@@ -87,6 +67,11 @@ class FileRows:
         The lines of these rows, block by block; empty where the format has none.
     text_bytes : int
         The most bytes of text that are kept.
+    places : array of shape (n_kept,), optional
+        The numbers of these rows in the file, where they are a sample of a file that was read block
+        by block.
+    total : (int, int), optional
+        Then the number of rows of the file, and of those that were left out.
     """
 
     options: Options
@@ -97,7 +82,9 @@ class FileRows:
     categories: tuple[CategoryColumn, ...] = ()
     texts: dict[str, list[str]] = field(default_factory=dict)
     lines: list[Places] = field(default_factory=list)
-    text_bytes: int = _TEXT_BYTES
+    text_bytes: int = TEXT_BYTES
+    places: Places | None = None
+    total: tuple[int, int] | None = None
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
@@ -110,7 +97,7 @@ class FileRows:
         for block in self.table.blocks():
             yield block
             kept = np.flatnonzero(self.kept[block.first_row : block.first_row + block.n_rows])
-            if block.lines is not None:
+            if block.lines is not None and not block.is_part:
                 self.lines.append(block.lines[kept])
             for name, texts in self.texts.items():
                 cells, once = block.cells(name), known[name]
@@ -129,7 +116,17 @@ class FileRows:
         """What the rows are called: their lines, or their numbers from 0."""
         if self.lines:
             return "line", np.concatenate(self.lines)
-        return "row", np.flatnonzero(self.kept)
+        return "row", self.row_numbers
+
+    @property
+    def row_numbers(self) -> Places:
+        """Their numbers in the file, from 0."""
+        return np.flatnonzero(self.kept) if self.places is None else self.places
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows of the file."""
+        return len(self.kept) if self.total is None else self.total[0]
 
     def take(self, places: Places) -> "FileRows":
         """Some of the rows that take part, with their texts and lines."""
@@ -143,12 +140,13 @@ class FileRows:
             categories=tuple(c._replace(codes=c.codes[places]) for c in self.categories),
             texts={name: [texts[i] for i in chosen] for name, texts in self.texts.items()},
             lines=[np.concatenate(self.lines)[places]] if self.lines else [],
+            places=None if self.places is None else self.places[places],
         )
 
     @property
     def n_dropped(self) -> int:
         """How many rows were left out."""
-        return int(np.sum(~self.kept))
+        return int(np.sum(~self.kept)) if self.total is None else self.total[1]
 
     @property
     def column_names(self) -> list[str]:
@@ -168,11 +166,7 @@ class FileRows:
         from typicality.preprocessing import ColumnScaler, MixedColumns
 
         options = self.options
-        settings = {
-            "scale": options.scale,
-            "missing": "median" if options.missing == "median" else "error",
-            "log": {"none": "none", "auto": "auto", "log": "all"}[options.transform],
-        }
+        settings = scaler_settings(options)
         if not self.is_mixed:
             return ColumnScaler(**settings)
         return MixedColumns(
@@ -225,7 +219,7 @@ class FileRows:
             "assumed": list(self.table.assumed),
             "signs": numeric.signs,
             "fingerprint": numeric.fingerprint,
-            "n_rows": len(self.kept),
+            "n_rows": self.n_rows,
             "n_rows_left_out": self.n_dropped,
             "columns": list(numeric.names),
             "columns_left_out": [
@@ -244,7 +238,7 @@ class FileRows:
         names, left_out = self.numeric.names, self.numeric.left_out
         all_names = self.column_names
         used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
-        sentences = [f"{self.table.name}: {counted(len(self.kept), 'row')}, {used}."]
+        sentences = [f"{self.table.name}: {counted(self.n_rows, 'row')}, {used}."]
         sentences += assumptions(self.table)
         if self.numeric.signs:
             marked = listed(map(shown, self.numeric.signs))
@@ -271,11 +265,12 @@ class FileRows:
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
             sentences.append(f"{rows} with missing values took no part (--missing drop).")
-            if 2 * self.n_dropped > len(self.kept):
+            if 2 * self.n_dropped > self.n_rows:
                 sentences.append(self._about_worst())
-        elif self.options.missing == "median" and n_missing and self.X.size:
-            n_rows = len(self.kept)
-            filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, self.X.size)})"
+        elif self.options.missing == "median" and n_missing:
+            n_rows = self.n_rows
+            n_cells = n_rows * len(names)
+            filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, n_cells)})"
             worst = int(np.argmax(self.numeric.n_missing))
             most = share(int(self.numeric.n_missing[worst]), n_rows)
             sentences.append(
@@ -286,7 +281,7 @@ class FileRows:
 
     def _about_worst(self) -> str:
         """Which column costs most rows, where more than half of them were left out."""
-        numeric, n_rows = self.numeric, len(self.kept)
+        numeric, n_rows = self.numeric, self.n_rows
         counts = dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
         counts |= {column.name: column.n_missing for column in numeric.categories}
         worst = max(counts, key=lambda name: counts[name])
@@ -313,6 +308,15 @@ class FileRows:
         return sentences
 
 
+def scaler_settings(options: Options) -> dict[str, str]:
+    """How columns of numbers are scaled, as :class:`ColumnScaler` takes it."""
+    return {
+        "scale": options.scale,
+        "missing": "median" if options.missing == "median" else "error",
+        "log": {"none": "none", "auto": "auto", "log": "all"}[options.transform],
+    }
+
+
 def step_options(scaler: Any) -> dict[str, Any]:
     """The options that read the columns that the step of a model knows."""
     names = [str(name) for name in scaler.feature_names_in_]
@@ -332,7 +336,10 @@ def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | Non
     """The places of rows drawn at random, in order; None where there are not more than that."""
     if max_rows is None or n_rows <= max_rows:
         return None
-    drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
+    if n_rows > _MOST_PERMUTED:
+        drawn = np.random.default_rng(seed).choice(n_rows, max_rows, replace=False, shuffle=False)
+    else:
+        drawn = np.random.RandomState(seed).permutation(n_rows)[:max_rows]
     return np.asarray(np.sort(drawn), dtype=np.intp)
 
 
@@ -390,26 +397,6 @@ def _count_codes(column: Doubles) -> float:
     return len(values) if (values == np.rint(values)).all() else np.inf
 
 
-@contextmanager
-def within(options: Options) -> Iterator[None]:
-    """A context in which fits keep to --jobs threads and to --memory gigabytes a step.
-
-    Both settings are scikit-learn's, which the whole library reads: its `working_memory` in MiB,
-    and the threads of its pools. BLAS computes in one thread: its threads would change last bits.
-    scikit-learn is loaded only if there is something to set.
-    """
-    memory = options.memory
-    if memory is None and options.jobs is None:
-        with one_blas_thread():
-            yield
-        return
-    from sklearn import config_context
-
-    settings = {} if memory is None else {"working_memory": memory * 1e9 / 2**20}
-    with config_context(**settings), threadpool_limits(options.jobs, "openmp"), one_blas_thread():
-        yield
-
-
 def open_file(options: Options) -> TableFile:
     """The file that was chosen, opened as it was asked for."""
     return open_table(
@@ -430,12 +417,6 @@ def require_file(options: Options) -> None:
             pass
 
 
-def bytes_of_rows(kind: str, n_rows: int, n_columns: int) -> int:
-    """What rows take from the file to the results, by a kind of method, a key of `_OF_ROWS`."""
-    few, constant, many = _OF_ROWS[kind]
-    return min(few * n_rows, constant + many * n_rows) + 8 * _COPIES * n_columns * n_rows
-
-
 def read_file(
     table: TableFile, options: Options, *, at_least: int = 2, kind: str = "prototypes"
 ) -> FileRows:
@@ -453,57 +434,22 @@ def read_file(
         The file cannot be used.
     """
     memory = None if options.memory is None else int(options.memory * 1e9)
-    columns = options.columns if options.exact else options.columns or None
-    both = {*options.ignore} & {*options.categorical, *options.orders}
-    if both:
-        raise UnusableError(
-            f"{listed(map(repr, sorted(both)))}: --ignore leaves the column out, --categorical or "
-            "--ordered uses it; give one of them."
-        )
-    is_auto = options.categorical == ("auto",)
-    numeric = read_rows(
+    numeric = read_columns(
         table,
-        columns=columns,
-        ignore=options.ignore,
+        options,
         memory=memory,
-        max_missing=options.max_missing,
-        categorical="auto" if is_auto else options.categorical,
-        ordered=options.orders,
-        check_size=partial(_refuse_without_space, kind, table.name),
+        check_size=partial(refuse_without_space, kind, table.name),
         **({} if memory is None else {"bytes_of": partial(bytes_of_rows, kind)}),
     )
-    numeric = _without_unfit_categories(numeric, options)
-    if not numeric.names and not numeric.categories:
-        reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
-        raise UnusableError(
-            f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
-            "columns of numbers, or allow more categories with --max-categories."
-        )
-    text_bytes, needed = _TEXT_BYTES, bytes_of_rows(kind, len(numeric.X), len(numeric.names))
-    if memory is not None:
-        spare = memory - needed
-        text_bytes = min(_TEXT_BYTES, spare // _TEXT_SHARE)
-        from sklearn import set_config
-
-        set_config(working_memory=max(_LEAST_STEP, spare - text_bytes) / 2**20)  # see `within`
+    text_bytes = keep_within(memory, bytes_of_rows(kind, len(numeric.X), len(numeric.names)))
     missing = np.asarray(np.isnan(numeric.X).any(axis=1))
     for column in numeric.categories:
         missing |= column.codes < 0
     if options.missing == "error" and missing.any():
-        raise UnusableError(_about_missing(table, numeric, int(missing.sum())))
+        share_of = f"{int(missing.sum()):,} of {len(missing):,} rows have missing values"
+        raise UnusableError(_about_missing(table, numeric, share_of))
     kept = ~missing if options.missing == "drop" else np.full_like(missing, True)
-    if kept.sum() < at_least:
-        remedy = ""
-        if options.missing == "drop" and numeric.n_missing.any():
-            worst = numeric.names[int(np.argmax(numeric.n_missing))]
-            remedy = (
-                f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
-                "or fill them in with --missing median"
-            )
-        raise UnusableError(
-            f"{table.name}: {int(kept.sum())} of {len(kept):,} rows can be used, and at least "
-            f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
-        )
+    require_enough(int(kept.sum()), at_least, table, numeric, options)
     X, categories = numeric.X, numeric.categories
     if not kept.all():
         X = X[kept]
@@ -515,6 +461,66 @@ def read_file(
             categories = tuple(column for column in categories if column.name not in alike)
             numeric = numeric._replace(left_out=told)
     return FileRows(options, table, numeric, kept, X, categories, text_bytes=text_bytes)
+
+
+def read_columns(table: TableFile, options: Options, **reading: Any) -> NumericTable:
+    """Which columns take part, and why not the others; `reading` goes to :func:`read_rows`.
+
+    Raises
+    ------
+    UnusableError
+        No column can be used.
+    """
+    both = {*options.ignore} & {*options.categorical, *options.orders}
+    if both:
+        raise UnusableError(
+            f"{listed(map(repr, sorted(both)))}: --ignore leaves the column out, --categorical or "
+            "--ordered uses it; give one of them."
+        )
+    numeric = read_rows(
+        table,
+        columns=options.columns if options.exact else options.columns or None,
+        ignore=options.ignore,
+        max_missing=options.max_missing,
+        categorical="auto" if options.categorical == ("auto",) else options.categorical,
+        ordered=options.orders,
+        **reading,
+    )
+    numeric = _without_unfit_categories(numeric, options)
+    if not numeric.names and not numeric.categories:
+        reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
+        raise UnusableError(
+            f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
+            "columns of numbers, or allow more categories with --max-categories."
+        )
+    return numeric
+
+
+def refuse_missing(table: TableFile, numeric: NumericTable) -> None:
+    """An error where numbers are missing that were counted without holding them."""
+    n_missing = int(numeric.n_missing.sum())
+    if n_missing:
+        words = f"{counted(n_missing, 'value')} missing in {table.n_rows:,} rows"
+        raise UnusableError(_about_missing(table, numeric, words))
+
+
+def require_enough(
+    n_kept: int, at_least: int, table: TableFile, numeric: NumericTable, options: Options
+) -> None:
+    """An error where too few rows are left without those that miss values."""
+    if n_kept >= at_least:
+        return
+    remedy = ""
+    if options.missing == "drop" and numeric.n_missing.any():
+        worst = numeric.names[int(np.argmax(numeric.n_missing))]
+        remedy = (
+            f"; the column {worst!r} has the most missing values: leave it out with --ignore, "
+            "or fill them in with --missing median"
+        )
+    raise UnusableError(
+        f"{table.name}: {n_kept} of {table.n_rows:,} rows can be used, and at least "
+        f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
+    )
 
 
 def _without_unfit_categories(numeric: NumericTable, options: Options) -> NumericTable:
@@ -541,35 +547,7 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
     return numeric._replace(categories=tuple(kept), left_out=told)
 
 
-def _address_space() -> float:
-    """The bytes that the process may address; infinity where there is no limit."""
-    try:
-        resource = import_module("resource")
-        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    except (ImportError, OSError, AttributeError):  # not on this system
-        return math.inf
-    return math.inf if allowed == resource.RLIM_INFINITY else float(allowed)
-
-
-def _refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> None:
-    """An error where a limit of the address space is too low: a compiler does not survive that."""
-    allowed = _address_space()
-    if allowed == math.inf:
-        return
-    from typicality._compat import effective_n_threads
-
-    needed = _LEAST_SPACE + _SPACE_OF_A_THREAD * effective_n_threads()
-    needed += bytes_of_rows(kind, n_rows, n_columns)
-    if needed > allowed:
-        kilobytes = math.ceil(1.02 * needed / 2**20) * 1024
-        raise UnusableError(
-            f"{name}: the address space of the process is limited to {allowed / 1e9:.2f} GB, and "
-            f"these rows take about {needed / 1e9:.2f} GB. Raise the limit, say with `ulimit -v "
-            f"{kilobytes}`, choose fewer columns with --columns, or fit on fewer rows."
-        )
-
-
-def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
+def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
     counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
     counts += [(column.n_missing, column.name) for column in numeric.categories]
     worst = sorted(counts, key=lambda pair: -pair[0])
@@ -577,10 +555,9 @@ def _about_missing(table: TableFile, numeric: NumericTable, n_rows: int) -> str:
     columns = "column" if len(phrases) == 1 else "the columns"
     found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
     earliest = min((at for at in found if at is not None), key=lambda at: at.row)
-    first = place(earliest.row, earliest.line)
+    first = earliest.source or place(earliest.row, earliest.line)
     return (
-        f"{table.name}: {n_rows:,} of {len(numeric.X):,} rows have missing values, in "
-        f"{columns} {listed(phrases, at_most=3)}, first in {first}; leave those rows out with "
-        "--missing drop, fill in medians with --missing median, or leave columns out with --ignore "
-        "or --max-missing."
+        f"{table.name}: {words}, in {columns} {listed(phrases, at_most=3)}, first in {first}; "
+        "leave those rows out with --missing drop, fill in medians with --missing median, or leave "
+        "columns out with --ignore or --max-missing."
     )

@@ -1,16 +1,13 @@
 """`typicality score`: judge new rows by a model that was kept, block by block."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from typicality.cli.errors import UnusableError, WrongUseError, note_written
+from typicality.cli.errors import WrongUseError, note_written
 from typicality.cli.options import (
     Options,
     command,
@@ -20,12 +17,6 @@ from typicality.cli.options import (
     print_options,
     safe_csv_option,
 )
-
-if TYPE_CHECKING:
-    from typicality.geometry.typical_rows import TypicalRows
-    from typicality.tables import Block
-
-_FAR = 1e100  # spreads from the centre: beyond, squared distances may overflow
 
 
 @command
@@ -62,7 +53,8 @@ def score(options: Options, model: str) -> None:
     from typicality._words import counted
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
-    from typicality.cli.rows import assumptions, open_file, require_file, within
+    from typicality.cli.machine import within
+    from typicality.cli.rows import assumptions, open_file, require_file
 
     output = str(options.output)
     if options.as_json and output == "-":
@@ -74,33 +66,27 @@ def score(options: Options, model: str) -> None:
         with terminal.doing(f"Loading {model}"):
             pipeline, record, _ = load_run(model)
         missing = options.missing or (record["data"]["missing"] if record else "error")
-        scaler, fitted = pipeline["columns"], pipeline["model"]
-        from typicality.preprocessing.table_rows import column_names
-
-        names = column_names(scaler)
-        scaler.set_params(missing="median" if missing == "median" else "error")
-        knows = getattr(fitted, "_knows_its_rows", False)
         data = record["data"] if record else {}
         options = _as_in_the_run(options, data)
-        judge = partial(
-            _judge,
-            scaler=scaler,
-            model=fitted,
-            typical=fitted._typical_rows() if knows else None,
-            names=names,
+        from typicality.cli.judging import Judge, is_parquet, writer
+
+        as_parquet, fitted = is_parquet(output), pipeline["model"]
+        judge = Judge.of(
+            pipeline["columns"],
+            fitted,
             missing=missing,
             signs=data.get("signs", {}),
-            as_parquet=_is_parquet(output),
+            as_parquet=as_parquet,
             safe=options.safe_csv,
         )
         with (
-            _writer(output, force=options.force) as write,
+            writer(output, force=options.force, as_parquet=as_parquet) as write,
             open_file(options) as table,
             terminal.doing(f"Scoring {table.name}") as tell,
         ):
-            for rows, counts in stream_in_threads(judge, table.blocks()):
-                write(rows)
-                tally = {name: tally[name] + counts[name] for name in tally}
+            for judged in stream_in_threads(judge, table.blocks()):
+                write(judged.written)
+                tally = {name: tally[name] + judged.counts[name] for name in tally}
                 n_rows = counted(tally["n_rows"], "row")
                 tell(f"Scored {n_rows} of {table.name}, {100 * table.fraction_read:.0f} %")
     if output != "-":
@@ -126,131 +112,6 @@ def _as_in_the_run(options: Options, data: Mapping[str, Any]) -> Options:
     return replace(
         options, **{name: value for name, value in said.items() if getattr(options, name) is None}
     )
-
-
-def _judge(
-    block: "Block",
-    *,
-    scaler: Any,
-    model: Any,
-    typical: "TypicalRows | None",
-    names: list[str],
-    missing: str,
-    signs: Mapping[str, str],
-    as_parquet: bool,
-    safe: bool,
-) -> tuple[Any, dict[str, int]]:
-    """What is written of a block of a file, csv or parquet, and how many rows it has of which kind.
-
-    `names` are the columns of the model, `missing` says what to do with missing values, `signs` are
-    those of the columns of the run, and rows that a detector flags are compared with `typical` ones
-    to say why.
-    """
-    import numpy as np
-
-    from typicality.cli.description import RowReasons
-    from typicality.fitted import view
-    from typicality.preprocessing.table_rows import ModelRows
-    from typicality.tables import arrow_rows, csv_text, masked_columns
-
-    rows = ModelRows.of(block, scaler, names, signs)
-    X = rows.X
-    absent = rows.missing
-    is_missing = np.asarray(absent.any(axis=1))
-    if missing == "error" and is_missing.any():
-        row, column = np.argwhere(absent)[0]
-        raise UnusableError(
-            f"{block.source}, {block.place(int(row))}, column {rows.every_name[column]!r}: the "
-            "value is missing, and the run this model comes from had none; leave such rows "
-            "unjudged with --missing drop, or fill in medians with --missing median."
-        )
-    kept = ~is_missing if missing == "drop" else np.full_like(is_missing, True)
-    n_kept = int(np.count_nonzero(kept))
-    # Without a row to judge there are columns all the same: those of any row.
-    scaled = rows.scaled(scaler, kept) if n_kept else np.zeros((1, model.n_features_in_))
-    try:
-        judged = view(model, scaled)
-    except ValueError as error:
-        numbers = getattr(scaler, "scaler_", scaler)
-        with np.errstate(over="ignore"):
-            size = np.nan_to_num(np.abs((X - numbers.center_) / numbers.scale_))
-        row, column = np.unravel_index(size.argmax(), size.shape)
-        if size[row, column] < _FAR:
-            raise
-        raise block.too_large(int(row), rows.names[column]) from error
-    columns = {name: values[:n_kept] for name, values in judged.columns.items()}
-    if judged.kind == "detector":
-        columns["why"] = np.full(n_kept, "", dtype=object)
-        flagged = np.flatnonzero(judged.labels[:n_kept] < 0)
-        if typical is not None and len(flagged):
-            at, asking = np.flatnonzero(kept)[flagged], scaled[flagged]
-            deviations = typical.deviations(asking)[:, : X.shape[1]]
-            shares = None if rows.layout is None else rows.layout.shares(typical.rows, asking)
-            numbers, texts = rows.shown(at)
-            deviations = np.where(np.isnan(X[at]), 0.0, deviations)
-            columns["why"][flagged] = RowReasons.of(numbers, deviations, texts, shares).texts()
-    extra = masked_columns(columns, kept)
-    counts = {
-        "n_rows": len(X),
-        "n_unassigned": int(np.count_nonzero(judged.labels[:n_kept] < 0)),
-        "n_left_out": len(X) - n_kept,
-    }
-    if as_parquet:
-        plain = [
-            name for name in rows.names if name not in signs and name not in rows.texts
-        ]  # others stay the text they are
-        return arrow_rows(block, extra, numeric=plain), counts
-    return csv_text(block, extra, header=block.first_row == 0, safe=safe), counts
-
-
-def _is_parquet(output: str) -> bool:
-    from typicality.cli.console import shown
-    from typicality.tables.opening import kind_of_suffix
-
-    kind = kind_of_suffix(output)
-    if kind not in (None, "csv", "parquet"):
-        raise WrongUseError(
-            f"--output {shown(output)}: rows are written as csv or parquet, not as {kind}; choose "
-            "a name that ends in .csv or .parquet."
-        )
-    return kind == "parquet"
-
-
-@contextmanager
-def _writer(output: str, *, force: bool) -> Iterator[Callable[[Any], Any]]:
-    """A function that writes rows to a file that appears when complete, or to standard output."""
-    from typicality._files import atomic_file
-    from typicality.cli.folder import require_free
-
-    if output == "-":
-        try:
-            yield sys.stdout.buffer.write
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
-        return
-    require_free(Path(output), force=force)
-    with atomic_file(output, overwrite=force, binary=True) as stream, ExitStack() as to_close:
-        if not _is_parquet(output):
-            yield stream.write
-            return
-        from pyarrow import ArrowException, parquet
-
-        writers: list[Any] = []
-
-        def write(table: Any) -> None:
-            try:
-                if not writers:
-                    writer = parquet.ParquetWriter(stream, table.schema)
-                    writers.append(to_close.enter_context(writer))
-                writers[0].write_table(table)
-            except ArrowException as error:  # types and dates that parquet has not
-                reason = str(error).splitlines()[0].rstrip(".")
-                raise UnusableError(
-                    f"The rows cannot be written as parquet ({reason}); write csv, with a name "
-                    "that ends in .csv after --output."
-                ) from error
-
-        yield write
 
 
 def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, finds_outliers: bool) -> str:

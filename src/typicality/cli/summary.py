@@ -22,7 +22,7 @@ from typicality.cli.description import (
     Tabulated,
     reason_words,
 )
-from typicality.cli.run import Run
+from typicality.cli.result import Run
 from typicality.fitted import chosen_method
 from typicality.preprocessing.scaling import skewed_columns
 from typicality.report.clusters import Commonest, telling_categories
@@ -67,6 +67,8 @@ def say_run(terminal: Terminal, run: Run) -> None:
         terminal.say(f"Reference: {run.reference.summary()}")
     if run.sample is not None:
         terminal.say(_about_sample(run))
+    if run.passes is not None:
+        terminal.say(_about_passes(run))
     terminal.say()
     terminal.say(Text(_headline(run), style="bold"))
     if run.finds_outliers:
@@ -82,7 +84,7 @@ def say_run(terminal: Terminal, run: Run) -> None:
     rows = [row for row in run.atypical_rows if row["label"] < 0 or not run.finds_outliers]
     rows = [row for row in rows if row["rarer_than"] != 0]  # as typical as all others
     if rows:
-        n_outliers = run.view.n_unassigned
+        n_outliers = run.n_unassigned
         worst = "The worst first:" if len(rows) == n_outliers else f"The {len(rows)} worst:"
         others = "Rows between clusters:" if run.view.shares else "The least typical rows:"
         terminal.say()
@@ -119,7 +121,7 @@ def _hints(run: Run) -> list[str]:
 
 
 def _about_sample(run: Run) -> str:
-    n_rows = len((run.reference or run.rows).X)
+    n_rows = len((run.reference or run.rows).X) if run.passes is None else run.n_rows
     whose = "reference rows" if run.reference is not None else "rows"
     judged = "scored" if run.finds_outliers else "given labels"
     return (
@@ -128,8 +130,24 @@ def _about_sample(run: Run) -> str:
     )
 
 
+def _about_passes(run: Run) -> str:
+    """How a file was read that was not held in memory, and what is said of a sample only."""
+    assert run.passes is not None
+    n_shown = len(run.rows.X)
+    words = (
+        f"The rows were not held in memory: they were read {run.passes.n_reads} times, in blocks "
+        f"of up to {run.passes.block_rows:,}."
+    )
+    if n_shown == run.n_rows:
+        return words
+    return (
+        f"{words} Counts are those of all rows. Medians, typical rows and the report are those of "
+        f"{n_shown:,} rows: a random sample, and the least typical rows of all."
+    )
+
+
 def _headline(run: Run) -> str:
-    n_rows, n_unassigned = run.view.n_rows, run.view.n_unassigned
+    n_rows, n_unassigned = run.n_rows, run.n_unassigned
     if run.finds_outliers:
         outliers = f"{counted(n_unassigned, 'outlier')} among {counted(n_rows, 'row')}"
         if run.fdr is not None:
@@ -148,7 +166,7 @@ def _meaning_of_flags(run: Run) -> list[str]:
         share_of = (
             f"On average, a share of at most {run.fdr:.3g} of them is like the reference rows."
         )
-        sentences = [share_of] if run.view.n_unassigned else []
+        sentences = [share_of] if run.n_unassigned else []
     else:
         low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)
         expected = 1000 * run.model.contamination
@@ -178,11 +196,11 @@ def _clusters(run: Run, heading: str, which: Which) -> Table:
     lines = [(str(label), size, typical.get(label, "")) for label, size in enumerate(first)]
     if rest:
         lines.append((f"{len(rest):,} more", sum(rest), ""))
-    if run.view.n_unassigned:
-        lines.append(("unassigned", run.view.n_unassigned, ""))
+    if run.n_unassigned:
+        lines.append(("unassigned", run.n_unassigned, ""))
     table = _table("cluster", "rows", "share", heading)
     for label, size, row in lines:
-        table.add_row(label, f"{size:,}", share(size, run.view.n_rows), row)
+        table.add_row(label, f"{size:,}", share(size, run.n_rows), row)
     return table
 
 

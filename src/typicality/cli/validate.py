@@ -102,8 +102,9 @@ def validate(
     is. It writes nothing unless --output names a folder.
     """
     from typicality.cli.folder import new_folder, record_of_result
+    from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
-    from typicality.cli.rows import open_file, read_file, within
+    from typicality.cli.rows import open_file, read_file
     from typicality.exceptions import RepetitionError
 
     refuse_categories(

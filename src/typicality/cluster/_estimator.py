@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
-from typicality._tensors import array_of, device_of, is_tensor, tensor_of
+from typicality._tensors import OnDevice, array_of, device_of, is_tensor, tensor_of
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
@@ -48,7 +48,7 @@ OPTIONAL_ATTRIBUTES = (
 OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value for each training row
 
 
-_ON_CPU = (None, "cpu")  # where rows are computed by NumPy and compiled code
+_ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64
 
 
 def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,9 +134,11 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         model = self._host()._without(*OPTIONAL_ATTRIBUTES)
         at_first = dict(vars(model))
         home = device_of(X)
-        X, sample_weight = array_of(X), array_of(sample_weight)
-        if home not in _ON_CPU:
+        given, sample_weight = X, array_of(sample_weight)
+        on_device = home is not None and home.partition(":")[0] not in _ON_CPU
+        if on_device:
             model.__dict__["_device"] = home  # where sums are computed
+        X = OnDevice(X) if on_device else array_of(X)
         weight = None
         if is_blockwise(X):
             rows: Any = check_blocks(
@@ -145,13 +147,14 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         else:
             rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
             weight = check_sample_weight(sample_weight, rows)
-        callbacks = FitCallbacks(self, model, X, sample_weight)
+        callbacks = FitCallbacks(self, model, given, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
         with np.errstate(under="ignore"), one_blas_thread():
             keeper = KEEPER.get()
             if keeper is None:
                 model._learn(rows, weight, callbacks)
             else:
+                rows = array_of(rows)
                 keeper.learn(model, rows, weight, lambda: model._learn(rows, weight, callbacks))
         model.__dict__.pop("_device", None)
         nothing = object()

@@ -20,8 +20,8 @@ from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._warnings import require_finite, warn_about_convergence
 from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
+from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
-from typicality.geometry.input_space import Centroids
 from typicality.geometry.kernel_space import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
 from typicality.rows import row_blocks

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
 from typicality.cluster._readers import (
@@ -22,6 +23,7 @@ from typicality.cluster._readers import (
 from typicality.cluster._warnings import warn_about_unused_sigma
 from typicality.geometry import BlockSpace, Features, Geometry, InputSpace, KernelSpace
 from typicality.geometry.checks import check_magnitudes, check_reach
+from typicality.geometry.device_space import DeviceSpace
 from typicality.geometry.rows import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
@@ -37,6 +39,8 @@ from typicality.kernels import (
 )
 from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
+from typicality.operators.columns import DeviceColumns
+from typicality.operators.torch_blocked import log_profile
 from typicality.rows import DistinctRows, Rows, TensorRows
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
@@ -106,7 +110,7 @@ class SumOptions(NamedTuple):
     def tolerance(self, columns: KernelColumns, sample_weight: Floats | None) -> Tolerance:
         """The same in terms of the sums."""
         if self.of_a_row:
-            return Tolerance.of_a_row(len(columns.training), sample_weight, self.rtol)
+            return Tolerance.of_a_row(columns.n_training, sample_weight, self.rtol)
         return Tolerance.of_distances(columns, sample_weight, self.rtol, self.algorithm)
 
 
@@ -188,10 +192,12 @@ def open_space(
         return OpenSpace(boxed, reader, built, boxed.features)
     if explicit and isinstance(built, Linear):
         return OpenSpace(input_space, coordinates, built, features)
-    columns = KernelColumns(built, rows.copy())  # a model must not see X change
-    space = KernelSpace(
+    kept = rows.copy()  # a model must not see X change
+    in_torch = isinstance(kept, OnDevice) and log_profile(built) is not None
+    columns = DeviceColumns(built, kept) if in_torch else KernelColumns(built, np.asarray(kept))
+    space = (DeviceSpace if in_torch else KernelSpace)(
         columns,
-        columns.training,
+        columns.given,
         sample_weight,
         tolerance=sums.tolerance(columns, sample_weight),
         algorithm=sums.algorithm,
@@ -210,7 +216,7 @@ def _kernel(
         return named_kernel(kernel, width)
     warn_about_unused_sigma(sigma, kernel)
     if isinstance(kernel, str) and kernel == "local":
-        reference = DistinctRows.of(rows, weight).rows
+        reference = np.asarray(DistinctRows.of(rows, weight).rows)
         n_neighbors = max(_LOCAL_NEIGHBOURS, int(_LOCAL_SHARE * len(reference)))
         return LocalGaussian(reference, min(n_neighbors, len(reference) - 1))
     if isinstance(kernel, str):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._quantiles import unit_of_weight, weighted_quantile
-from typicality._tensors import tensor_of
+from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
@@ -408,6 +408,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
             return
+        rows = array_of(rows)  # trees are grown on the CPU
         copies = None
         if weight is not None:
             copies = weight.astype(np.float64) / unit_of_weight(weight)

@@ -1,4 +1,4 @@
-"""Distances between all rows of two sets, for many features.
+"""Distances between all rows of two sets, for many features, and to the nearest rows.
 
 A tile of 64 rows and 64 others is computed at a time, in cache and with vector instructions along
 the rows. Every distance is a sum over the features in their order, in one accumulator. So it has
@@ -8,7 +8,7 @@ the same bits wherever the pair stands and whatever the other rows are.
 from numpy import empty, zeros
 
 from typicality.compiled.blocks import add_features
-from typicality.compiled.jit import Loop
+from typicality.compiled.jit import Loop, cached
 
 _ROWS, _OTHERS = 64, 64  # of a tile
 _LANES = 16  # rows are filled up to a multiple, so that vector instructions leave no rest
@@ -41,3 +41,22 @@ def fill_distances(form, rows, others, out):
             for r in range(width):
                 for other in range(first, end):
                     out[start + r, other] = sums[other - first, r]
+
+
+@cached()
+def measure_in_order(rows, asking, first, last, index, sqdist):
+    """Squared distances of asking rows `first` to `last` to their near rows, sorted by them.
+
+    Near rows come nearly sorted, so that each is inserted after few steps. Rows at the same
+    distance keep their order.
+    """
+    n_features = rows.shape[1]
+    for i in range(first, last):
+        for place in range(index.shape[1]):
+            row, square = index[i, place], 0.0
+            for j in range(n_features):
+                square += (rows[row, j] - asking[i, j]) ** 2
+            while place > 0 and sqdist[i, place - 1] > square:
+                sqdist[i, place], index[i, place] = sqdist[i, place - 1], index[i, place - 1]
+                place -= 1
+            sqdist[i, place], index[i, place] = square, row

@@ -6,7 +6,8 @@ prototypes from points or from weights. Prototypes answer for any rows, old or n
 
 from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Prototypes, Sweep
 from typicality.geometry.block_space import BlockSpace
-from typicality.geometry.input_space import Centroids, InputSpace, Moments
+from typicality.geometry.centroids import Centroids, Moments
+from typicality.geometry.input_space import InputSpace
 from typicality.geometry.kernel_space import (
     ExpandedPrototypes,
     KernelCandidates,

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
+from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.rows import Features, Rows, count_distinct_rows, row_blocks
 
@@ -29,8 +30,15 @@ def check_rows(
 ) -> Floats:
     """The rows as a C-contiguous array of float64 or float32, or an error that says what to do.
 
-    Missing values, NaN, are an error too unless they are allowed.
+    Missing values, NaN, are an error too unless they are allowed. Rows on a device stay there.
     """
+    if isinstance(X, OnDevice):
+        if training and not allow_missing and _is_sound(X, at_least):
+            estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
+            rows_there: Any = X
+            return rows_there  # type: ignore[no-any-return]
+        X = X.host
     refuse_dates(X)
     _refuse_masks(X, "X", "Remove such rows, or fill them in, e.g. with X.filled(0.0)")
     try:
@@ -66,6 +74,19 @@ def check_rows(
         raise ValueError(f"X has 0 samples (shape={rows.shape}). Pass at least one row.")
     _check_finite(rows, feature_names(X), allow_missing=allow_missing)
     return rows
+
+
+def _is_sound(X: OnDevice, at_least: int) -> bool:
+    """Whether no check would refuse or change the rows, found out on the device."""
+    tensor = X.tensor
+    return (
+        tensor.ndim == 2
+        and min(tensor.shape) >= 1
+        and len(tensor) >= at_least
+        and str(tensor.dtype) in ("torch.float32", "torch.float64")
+        and tensor.is_contiguous()
+        and bool(tensor.isfinite().all())
+    )
 
 
 def check_blocks(estimator: Any, rows: Rows, *, training: bool, at_least: int = 2) -> Rows:

@@ -15,7 +15,7 @@ from typicality.operators import Columns
 from typicality.rows import row_blocks
 
 if TYPE_CHECKING:  # the spaces open their gaps
-    from typicality.geometry.input_space import Centroids
+    from typicality.geometry.centroids import Centroids
     from typicality.geometry.kernel_space import KernelPrototypes
 
 _AT_A_TIME = 256

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
+from typicality._tensors import resident
+from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
     TOWARDS_THE_MEAN,
@@ -25,6 +27,7 @@ from typicality.geometry.rows import far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
+from typicality.membership.possibilistic import WithTails
 from typicality.operators import (
     EXACT,
     Columns,
@@ -36,10 +39,12 @@ from typicality.operators import (
     compressed,
 )
 from typicality.plan import Plan
-from typicality.rows import DistinctRows, count_distinct_rows, row_blocks
+from typicality.rows import DistinctRows, count_distinct_rows
 
 _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
+_BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays
+_EVERY_ROW = slice(None)
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
 
 
@@ -176,7 +181,11 @@ class KernelPrototypes(ByExpansion):
     @property
     def training_sqdist(self) -> Doubles:
         """Squared distances of the training rows, from products that are there already."""
-        return sqdist_from_products(self.products, self.energy)
+        return self.sqdist_of_training(_EVERY_ROW)
+
+    def sqdist_of_training(self, rows: slice) -> Doubles:
+        """The same for some of the rows."""
+        return sqdist_from_products(self.products[rows], self.energy)
 
     def take(self, order: Places) -> Self:
         return replace(
@@ -199,6 +208,17 @@ class KernelPrototypes(ByExpansion):
     def _with(self, weights: Doubles, products: Doubles) -> Self:
         cross = np.einsum("hk,hl->kl", weights, products)
         return replace(self, weights=weights, cross=cross, products=products)
+
+    def change_from(self, before: Self) -> float:
+        """How much the weights changed, in total; the most of all prototypes."""
+        there, there_before = resident(self.weights), resident(before.weights)
+        if there is not None and there_before is not None:
+            return float((there - there_before).abs().sum(dim=0).max())
+
+        def change(rows: slice) -> Any:
+            return np.abs(self.weights[rows] - before.weights[rows]).sum(axis=0)
+
+        return float(np.sum(over_blocks(change, len(self.weights), _BLOCK_ROWS), axis=0).max())
 
     def mutual_sqdist(self) -> Doubles:
         sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
@@ -378,10 +398,10 @@ class KernelSpace:
         """The variance relative to that of rows at right angles, where rows lie on a sphere."""
         return self.total_variance / self._sqradius
 
-    @property
+    @cached_property
     def neighbours(self) -> float:
         """The median number of other rows a row is similar to, where rows lie on a sphere."""
-        counted = self._row_weight > 0
+        counted = slice(None) if self.sample_weight is None else self._row_weight > 0
         similar = 1.0 - self.mean.products[counted, 0] / self._sqradius
         return float(np.median(similar / self.mean.weights[counted, 0])) - 1.0
 
@@ -486,7 +506,11 @@ class KernelSpace:
     def _expanded(self, weights: Doubles) -> KernelPrototypes:
         """Prototypes by their weights, with their products: the one costly line of a step."""
         products = np.asarray(self.operator.complement(weights), dtype=np.float64)
-        cross = np.einsum("hk,hl->kl", weights, products)
+
+        def of_block(rows: slice) -> Doubles:
+            return np.asarray(np.einsum("hk,hl->kl", weights[rows], products[rows]))
+
+        cross = np.sum(over_blocks(of_block, len(weights), _BLOCK_ROWS), axis=0)
         return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 
     def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
@@ -524,33 +548,36 @@ class KernelSpace:
     def objective_and_mass(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> tuple[float, Doubles]:
-        sqdist = prototypes.training_sqdist
-        return self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
+        def of_block(rows: slice) -> tuple[float, Doubles]:
+            sqdist = prototypes.sqdist_of_training(rows)
+            return self._objective_and_mass(rule, sqdist, rule.memberships(sqdist), rows)
+
+        parts = over_blocks(of_block, len(self.X), _BLOCK_ROWS)
+        return sum(part[0] for part in parts), np.sum([part[1] for part in parts], axis=0)
 
     def _objective_and_mass(
-        self, rule: MembershipRule, sqdist: Doubles, memberships: Floats
+        self, rule: MembershipRule, sqdist: Doubles, memberships: Floats, rows: slice = _EVERY_ROW
     ) -> tuple[float, Doubles]:
+        row_weight = self._row_weight[rows]
         objective = rule.objective(memberships, sqdist)
-        mass = np.einsum("h,hk->k", self._row_weight, rule.weights(memberships))
-        return float(self._row_weight @ objective), mass
+        mass = np.einsum("h,hk->k", row_weight, rule.weights(memberships))
+        return float(row_weight @ objective), mass
 
     def sweep(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Sweep[KernelPrototypes]:
-        return Sweep(**self._step(rule, prototypes, prototypes.training_sqdist))
+        return Sweep(**self._step(rule, prototypes))
 
     def labelled_sweep(
         self, rule: MembershipRule, prototypes: KernelPrototypes
     ) -> LabelledSweep[KernelPrototypes]:
         """Two products, one for the next prototypes and one for the means of the labels."""
-        sqdist = prototypes.training_sqdist
-        members = self._members(labels(rule, sqdist), prototypes.n_clusters)
-        return LabelledSweep(**self._step(rule, prototypes, sqdist), members=members)
+        preferred = labels(rule, prototypes.training_sqdist)
+        members = self._members(preferred, prototypes.n_clusters)
+        return LabelledSweep(**self._step(rule, prototypes), members=members)
 
-    def _step(
-        self, rule: MembershipRule, prototypes: KernelPrototypes, sqdist: Doubles
-    ) -> dict[str, Any]:
-        """The fields of a sweep, from the distances."""
-        objective, mass = self._objective_and_mass(rule, sqdist, rule.memberships(sqdist))
-        following = self._expanded(self._next_weights(rule, sqdist, prototypes.weights))
+    def _step(self, rule: MembershipRule, prototypes: KernelPrototypes) -> dict[str, Any]:
+        """The fields of a sweep."""
+        objective, mass = self.objective_and_mass(rule, prototypes)
+        following = self._expanded(self._next_weights(rule, prototypes))
         moves = _sqdist_between(prototypes, following)
         return {
             "prototypes": following,
@@ -593,31 +620,61 @@ class KernelSpace:
 
         return Subsample(sample, to_full, to_sample)
 
-    def _pull(self, rule: MembershipRule, sqdist: Doubles) -> Doubles:
-        """The pull of each row on each prototype; rows of no weight have none."""
+    def _pull(self, rule: MembershipRule, sqdist: Doubles, rows: slice = _EVERY_ROW) -> Doubles:
+        """The pull of rows on each prototype; rows of no weight have none."""
         if self.sample_weight is None:
             return np.asarray(rule.pull(sqdist), dtype=np.float64)
-        taking_part = self._row_weight > 0
+        row_weight = self._row_weight[rows]
+        taking_part = row_weight > 0
         pull = np.zeros_like(sqdist)
         pull[taking_part] = rule.pull(sqdist[taking_part])
-        return pull * self._row_weight[:, None]
+        return pull * row_weight[:, None]
 
-    def _next_weights(self, rule: MembershipRule, sqdist: Doubles, before: Doubles) -> Doubles:
-        pull = self._pull(rule, sqdist)
-        total = pull.sum(axis=0)
+    def _next_weights(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Doubles:
+        n_rows = len(self.X)
+        if isinstance(rule, WithTails) and n_rows > _BLOCK_ROWS and self.sample_weight is None:
+            pull, total = self._pull_by_blocks(rule, prototypes)
+        else:
+            pull = self._pull(rule, prototypes.training_sqdist)
+            total = pull.sum(axis=0)
         reached = total > 0
-        pull /= np.where(reached, total, 1.0)
-        pull[:, ~reached] = before[:, ~reached]  # what pulls no row stays where it is
+        divisor = np.where(reached, total, 1.0)
+
+        def divide(rows: slice) -> None:
+            pull[rows] /= divisor
+
+        over_blocks(divide, n_rows, _BLOCK_ROWS)
+        pull[:, ~reached] = prototypes.weights[:, ~reached]  # what pulls no row stays where it is
         return pull
+
+    def _pull_by_blocks(
+        self, rule: WithTails, prototypes: KernelPrototypes
+    ) -> tuple[Doubles, Doubles]:
+        """The pull of all rows, and its sums; a block at a time stays in the cache."""
+        n_rows, products = len(self.X), prototypes.products
+        least = over_blocks(lambda rows: products[rows].min(axis=0), n_rows, _BLOCK_ROWS)
+        nearest = sqdist_from_products(np.min(least, axis=0), prototypes.energy)
+        pull = np.empty(products.shape)
+
+        def fill(rows: slice) -> Doubles:
+            # Pull is relative to the nearest row: with its distance on top, to that of all rows.
+            sqdist = np.vstack([nearest, prototypes.sqdist_of_training(rows)])
+            pull[rows] = rule.pull(sqdist)[1:]
+            return np.asarray(pull[rows].sum(axis=0))
+
+        return pull, np.sum(over_blocks(fill, n_rows, _BLOCK_ROWS), axis=0)
 
 
 def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
     """Squared moves of prototypes, to full precision however small: -delta' E delta."""
-    moves = np.zeros(before.n_clusters)
-    for rows in row_blocks(len(before.weights)):
+
+    def of_block(rows: slice) -> Doubles:
         change = after.weights[rows] - before.weights[rows]
-        moves -= np.einsum("hk,hk->k", change, after.products[rows] - before.products[rows])
-    return moves.clip(min=0.0)
+        shift = after.products[rows] - before.products[rows]
+        return np.asarray(np.einsum("hk,hk->k", change, shift))
+
+    moves = -np.sum(over_blocks(of_block, len(before.weights), _BLOCK_ROWS), axis=0)
+    return np.asarray(moves.clip(min=0.0))
 
 
 def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:

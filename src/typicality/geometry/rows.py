@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality._cached import cached_property
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
@@ -21,7 +22,9 @@ _FEW = 0.02  # of all rows: fewer together are no cluster
 _CENTRE_ROWS = 2**14  # whose medians are the centre
 _COMPANY = 2**12  # rows that can keep far rows company
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
-_POINTS_AT_A_TIME = 2**13
+_POINTS_AT_A_TIME = 2**15
+_POINTS_OF_A_TASK = 2**6
+_COMPILED_WORK = 2**21  # differences of coordinates; for fewer, compiling takes longer
 
 
 def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
@@ -195,12 +198,29 @@ def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours
     sqdist = np.empty(index.shape)
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
-        found = search.of(asking[block], k)
-        squares = search.sqdist(asking[block], found)
+        index[block] = search.of(asking[block], k)
+    if isinstance(search, NearestRows) and index.size * asking.shape[1] >= _COMPILED_WORK:
+        _measure_compiled(search.rows, asking, index, sqdist)
+        return Neighbours(index, sqdist)
+    for start in range(0, len(asking), _POINTS_AT_A_TIME):
+        block = slice(start, start + _POINTS_AT_A_TIME)
+        squares = search.sqdist(asking[block], index[block])
         order = np.argsort(squares, axis=1, kind="stable")  # a search may round
-        index[block] = np.take_along_axis(found, order, axis=1)
+        index[block] = np.take_along_axis(index[block], order, axis=1)
         sqdist[block] = np.take_along_axis(squares, order, axis=1)
     return Neighbours(index, sqdist)
+
+
+def _measure_compiled(rows: Floats, asking: Floats, index: Places, sqdist: Doubles) -> None:
+    """The squared distances and the order of neighbours, in threads, to the last bit as above."""
+    from typicality.compiled.distances import measure_in_order  # numba takes a second to load
+
+    rows, asking = (np.ascontiguousarray(each, dtype=np.float64) for each in (rows, asking))
+
+    def measure(first: int, last: int) -> None:
+        measure_in_order(rows, asking, first, last, index, sqdist)
+
+    over_ranges(measure, len(asking), at_least=_POINTS_OF_A_TASK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,12 +254,18 @@ class NearestRows:
     def of(self, asking: Floats, k: int) -> Places:
         """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
         k = min(k, len(self.rows))
-        if isinstance(self._search, cKDTree):
-            every = np.arange(1, k + 1)
-            found = self._search.query(asking, k=every, p=self.norm, workers=-1)[1]
-        else:
-            found = self._search.kneighbors(asking - self._middle, k, return_distance=False)
-        return np.asarray(found, dtype=np.intp)
+        search = self._search
+        if not isinstance(search, cKDTree):
+            near = search.kneighbors(asking - self._middle, k, return_distance=False)
+            return np.asarray(near, dtype=np.intp)
+        found = np.empty((len(asking), k), np.intp)
+        every = np.arange(1, k + 1)
+
+        def look(first: int, last: int) -> None:
+            found[first:last] = search.query(asking[first:last], k=every, p=self.norm)[1]
+
+        over_ranges(look, len(asking), at_least=_POINTS_OF_A_TASK)
+        return found
 
     def among(self, k: int) -> Places:
         """The k nearest rows of each of these rows, itself one of them."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
+from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_space import (
     ExpandedPrototypes,
@@ -17,10 +18,9 @@ from typicality.geometry.kernel_space import (
 from typicality.operators import Blocked, Columns, has_compiled_sums
 from typicality.operators.base import row_sums
 from typicality.operators.tails import ExactTails
-from typicality.operators.torch_tails import TorchTails
+from typicality.operators.torch_tails import WHOLE_WEIGHT, TorchTails
 
 _SAME_PLACE = {8: 1e-9, 4: 1e-5}  # of the spread of the data, by the bytes of a number
-_WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 _ROUNDING = 1e-12  # of sums in double precision
 _TAILS = 2e-10  # of sums in logarithms, which leave out what is less
 _NEARLY_ONE = 0.999
@@ -53,16 +53,21 @@ class KnownRows(NamedTuple):
         unit = np.maximum(copies, one)
         np.divide(one, unit, out=unit)
         unit *= own
-        unit[unit >= _WHOLE_WEIGHT] = 0.0
+        unit[unit >= WHOLE_WEIGHT] = 0.0
         return unit
 
     def without_lone_row(self, log_sums: Doubles, unit: Floats) -> Doubles:
         """The sum of a row that has all the weight is nothing, and nothing was left out of it."""
         return np.where((unit == 0.0) & (self.weights > 0.0), -np.inf, log_sums)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether each row stands for itself."""
+        return bool((self.copies == 1.0).all())
+
     def quantile(self, values: Doubles, rate: float) -> float:
         """The quantile of a value of each of them."""
-        weight = None if (self.copies == 1.0).all() else self.copies
+        weight = None if self.is_plain else self.copies
         return weighted_quantile(values, rate, weight)
 
 
@@ -248,7 +253,7 @@ class FastLeaveOneOut:
     def reference(self) -> Doubles:
         """Lower bounds of the logarithms of the sums of the training rows over the other rows."""
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        rows = self._tails.columns.training
+        rows = self._tails.columns.given
         below, _ = self._bounds(rows, unit, self.mean.sums.at(rows)[:, 0])
         return self.known.without_lone_row(below, unit)
 
@@ -287,8 +292,14 @@ class FastLeaveOneOut:
         return self._training_quantile(rows, rate, products), None
 
     def _training_quantile(self, rows: Floats, rate: float, products: Floats) -> float:
+        tails, least = self._tails, _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
+        there = resident(products)
+        if there is not None and isinstance(tails, TorchTails) and self.known.is_plain:
+            by_products = tails.quantile_by_products(there, rate, least)
+            if by_products is not None:
+                return by_products
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        quick = self._by_products(products, unit)
+        quick = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(*quick, rate)
         if not len(doubtful):
             return quantile
@@ -307,9 +318,8 @@ class FastLeaveOneOut:
             quantile = self.known.quantile(scores, rate)
         return quantile, low[~(at_most < quantile)]
 
-    def _by_products(self, products: Floats, unit: Floats) -> tuple[Doubles, Places]:
+    def _by_products(self, products: Floats, unit: Floats, least: float) -> tuple[Doubles, Places]:
         """Scores by the products of the iterations; rows of which these give but a bound."""
-        least = _WELL_ABOVE * (self.iterations_rtol + _ROUNDING)
         apart = products / (1.0 - unit)
         low = np.flatnonzero(1.0 - apart <= least)
         apart[low] = 1.0 - least

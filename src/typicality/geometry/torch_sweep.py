@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ENTRIES_OF_A_BLOCK = 2**24  # rows times clusters or features
 _LARGEST_FUSED = 64  # clusters and features
-_TILE_ROWS, _PROGRAMS, _WARPS = 32, 132 * 16, 1
+_TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 16, 1
 
 
 class Sums(NamedTuple):
@@ -84,9 +84,9 @@ def _fused(X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Double
 
     (n, d), c = X.shape, len(offsets)
     width, places = (max(16, 1 << (size - 1).bit_length()) for size in (d, c))
-    centers = torch.zeros((places + 1, width), dtype=torch.float32)
-    centers[:c, :d] = torch.as_tensor(offsets)
-    centers[-1, :d] = torch.as_tensor(origin)
+    centers = torch.zeros(width * (places + 1), dtype=torch.float32)
+    centers[: width * places].view(width, places)[:d, :c] = torch.as_tensor(offsets.T)
+    centers[width * places :][:d] = torch.as_tensor(origin)
     centers = centers.to(X.device)
     n_tiles = -(-n // _TILE_ROWS)
     n_programs = min(n_tiles, _PROGRAMS)
@@ -95,8 +95,11 @@ def _fused(X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Double
     objective = torch.empty((n_programs, _TILE_ROWS), dtype=torch.float32, device=X.device)
     sweep_fuzzy[(n_programs,)](
         X, X if weight is None else weight, centers, sums, objective, n, tiles,
-        WEIGHTED=weight is not None, D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, num_warps=_WARPS,
+        WEIGHTED=weight is not None, D=d, DP=width, C=c, CP=places, BM=_TILE_ROWS, LANES=_LANES,
+        num_warps=_WARPS,
     )  # fmt: skip
-    total = sums.double().sum(dim=0)[:c].cpu().numpy()
-    value = float(objective.double().sum())
+    # One transfer: each waits for the device.
+    parts = sums.double().sum(dim=0)[:c].flatten(), objective.double().sum()[None]
+    *entries, value = torch.cat(parts).tolist()
+    total = np.array(entries).reshape(c, width + 2)
     return Sums(total[:, :d], total[:, width], total[:, width + 1], value)

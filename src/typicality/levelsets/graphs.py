@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from typicality._typing import Floats, Places
 from typicality.geometry.rows import NearestRows, neighbours_of
+from typicality.levelsets.merging import hang_together, link
 
 Pairs = Places
 
@@ -101,19 +102,16 @@ def islands(search: NearestRows, k: int) -> tuple[NDArray[np.int32], NDArray[np.
 
 def _islands(nearest: Places, *, mutual: bool = False) -> NDArray[np.int32]:
     """Components of the graph in which each row is joined to its nearest, or to mutual ones."""
-    from typicality.levelsets.merging import hang_together  # numba takes a second to load
-
     island = np.empty(len(nearest), np.int32)
-    hang_together(np.ascontiguousarray(nearest), mutual, island)
+    hang_together(nearest.ravel(), mutual, island, np.arange(len(nearest)))
     return island
 
 
 def _links(nearest: Places, *, n_known: int = 0) -> Pairs:
     """Each row with its nearest, without pairs that the first `n_known` columns have already."""
-    from typicality.levelsets.merging import link  # numba takes a second to load
-
-    pairs = np.empty((nearest[:, n_known:].size, 2), np.intp)
-    return pairs[: link(np.ascontiguousarray(nearest), n_known, pairs)]
+    one, other = np.empty((2, nearest[:, n_known:].size), np.intp)
+    n_pairs = link(nearest.ravel(), n_known, len(nearest), one, other)
+    return np.column_stack([one[:n_pairs], other[:n_pairs]])
 
 
 def distinct_pairs(pairs: Pairs) -> Pairs:

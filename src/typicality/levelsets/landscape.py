@@ -23,11 +23,16 @@ REACH = 10  # rows in the radius that measures how sparse they are
 
 
 class Joined(NamedTuple):
-    """The node each row joins, the lowest height on the way there, and the height of the row."""
+    """The node each row joins, the lowest height on the way there, and the height of the row.
+
+    `reach` is the radius around the row that holds ten others, where the search for the node gives
+    it as well.
+    """
 
     node: Places
     entry: Doubles
     height: Doubles
+    reach: Doubles | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +152,8 @@ class Landscape:
             self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights, labelling, n_neighbors)
             for start in range(0, len(rows), _ROWS_AT_A_TIME)
         ]
-        return Joined(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        arrays = zip(*(part[:3] for part in parts), strict=True)
+        return Joined(*(np.concatenate(each) for each in arrays))
 
     def _join(
         self, rows: Floats, node_heights: Doubles, labelling: str, n_neighbors: int
@@ -174,6 +180,7 @@ class Landscape:
         *,
         assign: str,
         rows: Floats | None = None,
+        reach: Doubles | None = None,
     ) -> Labels:
         """Labels where rows below the cut get that of the nearest node in a cluster.
 
@@ -191,6 +198,8 @@ class Landscape:
             Whether a row must be dense enough; landscapes of one width fill all rows.
         rows : array of shape (m, d), optional
             The rows; the nodes themselves when left out.
+        reach : array of shape (m,), optional
+            The radius around each row that holds ten others, if it is known.
         """
         core = np.flatnonzero(cut.node_labels >= 0)
         below = np.flatnonzero(labels < 0)

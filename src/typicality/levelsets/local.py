@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, ne
 from typicality.kernels import WIDTH_SHARE
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
+from typicality.levelsets.sides import Sides
 from typicality.levelsets.tree import Cut
 from typicality.plan import Plan
 
@@ -80,9 +82,13 @@ def distances_to_others(near: Neighbours, counts: Doubles) -> Doubles:
     One row at the point itself does not count.
     """
     near = near.nearest(REACH + 1)
-    found = np.cumsum(counts[near.rows], axis=1) - (near.sqdist[:, :1] == 0.0)
+    n_near = near.rows.shape[1]
+    at_row = near.sqdist[:, :1] == 0.0
+    if n_near > REACH and counts.min() >= 1.0 and counts.max() <= 1.0:  # most often
+        return np.sqrt(np.where(at_row, near.sqdist[:, 1:], near.sqdist[:, :-1]))
+    found = np.cumsum(counts[near.rows], axis=1) - at_row
     place = [np.count_nonzero(found < number, axis=1) for number in range(1, REACH + 1)]
-    place = np.minimum(np.column_stack(place), near.rows.shape[1] - 1)
+    place = np.minimum(np.column_stack(place), n_near - 1)
     return np.sqrt(np.take_along_axis(near.sqdist, place, axis=1))
 
 
@@ -114,20 +120,6 @@ class Sample(NamedTuple):
     lengths: Doubles
 
 
-class Sides(NamedTuple):
-    """What each edge of a tree joins: columns for its two sides, the higher peak first.
-
-    Parameters
-    ----------
-    peaks, sizes, means : arrays of shape (m - 1, 2)
-        The highest row of each side, its number of rows, and its mean height.
-    """
-
-    peaks: Places
-    sizes: Doubles
-    means: Doubles
-
-
 @dataclass(frozen=True, eq=False)
 class ScaleTree:
     """The maximum spanning tree of a sample at one scale, with heights as logarithms.
@@ -155,12 +147,7 @@ class ScaleTree:
     @cached_property
     def sides(self) -> Sides:
         """What each edge joins."""
-        from typicality.levelsets.merging import merge_sides  # numba takes a second to load
-
-        peaks = np.empty(self.pairs.shape, np.intp)
-        sizes, means = np.empty((2, *self.pairs.shape))
-        merge_sides(self.pairs, self.heights, self.sample.counts, peaks, sizes, means)
-        return Sides(peaks, sizes, means)
+        return Sides.of(self.pairs, self.heights, self.sample.counts)
 
     def plan(self, n_rows: int) -> Plan:
         """How the tree was computed, of so many distinct rows."""
@@ -175,20 +162,35 @@ def grow_trees(
     positions: Floats,
     search_among: SearchAmong,
     weight: Doubles,
-    rows: Places,
-    scales: Sequence[int],
+    samples: Sequence[tuple[Places, Sequence[int]]],
 ) -> list[tuple[ScaleTree, ScaleTree]]:
     """For each scale, the tree of the local kernel and that of the density.
+
+    All trees grow at the same time, each in one thread.
 
     Parameters
     ----------
     positions, search_among, weight
         As in `choose_clusters`.
-    rows : array of shape (m,)
-        The rows of the trees, as places among all.
-    scales : sequence of int
-        Numbers of neighbours.
+    samples : sequence of (rows, scales)
+        The rows of trees, as places among all, and the numbers of neighbours for which they are
+        grown.
     """
+    tasks: list[Callable[[], ScaleTree]] = []
+    for rows, scales in samples:
+        tasks += _tree_tasks(positions, search_among, weight, rows, scales)
+    trees = in_threads(lambda grow: grow(), tasks)
+    return list(zip(trees[::2], trees[1::2], strict=True))
+
+
+def _tree_tasks(
+    positions: Floats,
+    search_among: SearchAmong,
+    weight: Doubles,
+    rows: Places,
+    scales: Sequence[int],
+) -> list[Callable[[], ScaleTree]]:
+    """Functions that grow the trees of some rows: they share one search for neighbours."""
     search, asking = search_among(rows), positions[rows]
     near = neighbours_of(search, asking, max(2 * max(scales), _EDGES) + 1)
     n_edges = min(_EDGES, max(_FEWEST_EDGES, len(rows) // ROWS_OF_A_NEIGHBOUR))
@@ -205,10 +207,9 @@ def grow_trees(
     own = np.ascontiguousarray(own, dtype=np.float64)
     finest = dimension_by(near, n_edges)
 
-    def grow(task: tuple[int, bool]) -> ScaleTree:
-        from typicality.levelsets.growing import grow_tree  # numba takes a second to load
+    def grow(k: int, mutual: bool) -> ScaleTree:
+        from typicality.levelsets.growing import grow_tree, log_heights  # takes a second to load
 
-        k, mutual = task
         dimension = min(dimension_by(near, max(k, n_edges)), finest)
         dimension = min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
         share = WIDTH_SHARE if mutual else _DENSITY_SHARE
@@ -216,12 +217,12 @@ def grow_trees(
         squares = squared_widths(near_k, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
         kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
-        heights = log_heights_at(near_k, squares, kernel)
+        heights = np.empty(len(rows))
+        log_heights(0, len(rows), *near_k, squares, kernel, heights)
         tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)
         return ScaleTree(sample, kernel, heights, *tree)
 
-    trees = in_threads(grow, [(k, mutual) for k in scales for mutual in (True, False)])
-    return list(zip(trees[::2], trees[1::2], strict=True))
+    return [partial(grow, k, mutual) for k in scales for mutual in (True, False)]
 
 
 def dimension_by(near: Neighbours, k: int) -> float:
@@ -328,15 +329,16 @@ class LocalLandscape:
 
         The way is as high as the lower of its ends.
         """
-        node, own = np.empty(len(rows), np.intp), np.empty(len(rows))
+        node, (own, reach) = np.empty(len(rows), np.intp), np.empty((2, len(rows)))
         done = 0
         for near in self._blocks(rows):
             block = slice(done, done + len(near.rows))
             node[block] = near.rows[:, 0]
             at_row = near.sqdist[:, 0] == 0.0
             own[block] = np.where(at_row, node_heights[node[block]], self._heights(near))
+            reach[block] = self._reach(near)
             done = block.stop
-        return Joined(node, np.minimum(own, node_heights[node]), own)
+        return Joined(node, np.minimum(own, node_heights[node]), own, reach)
 
     def fill_labels(
         self,
@@ -347,26 +349,29 @@ class LocalLandscape:
         *,
         assign: str,
         rows: Floats | None = None,
+        reach: Doubles | None = None,
     ) -> Labels:
         """Labels where nodes below the cut get that of the node by which they join the others.
 
         With ``assign="typical"`` rows that are not dense enough for their cluster get -1.
         """
-        from typicality.levelsets.merging import fill_along  # numba takes a second to load
-
         filled = cut.filled
         if filled is None:
             filled = cut.node_labels.copy()
-            fill_along(pairs, filled)
+            alike = np.ones(len(filled))
+            Sides.of(pairs, alike, alike).fill_along(filled)
         labels = filled[node]
         if assign == "typical" and cut.reach is not None:
-            reach = self.radii[node] if rows is None else self.reach(rows)
+            if reach is None:
+                reach = self.radii[node] if rows is None else self.reach(rows)
             labels[reach > cut.reach[labels]] = -1
         return labels
 
     def reach(self, points: Floats) -> Doubles:
         """The radius around each point that holds ten rows, one at the point not counted."""
-        near = neighbours_of(self.search, points, REACH + 1)
+        return self._reach(neighbours_of(self.search, points, REACH + 1))
+
+    def _reach(self, near: Neighbours) -> Doubles:
         radii = distances_to_others(near, self.counts)[:, -1]
         return np.asarray(np.maximum(radii, self.radii.min()))
 

@@ -1,11 +1,18 @@
-"""Compiled walks through graphs and trees of rows: who merges with whom, what hangs together."""
+"""Walks through graphs and trees of rows: who merges with whom, what hangs together.
 
-from numpy import arange, bool_, inf, int64, ones, zeros
+They are interpreted for few edges and compiled for many (:class:`typicality.compiled.small.Walk`),
+and fill the arrays they are given. Edges are given by their two ends; those of trees come by
+falling height.
+"""
 
-from typicality.compiled.jit import cached
+from math import inf
+
+import numpy as np
+
+from typicality._typing import Places
+from typicality.compiled.small import walk
 
 
-@cached()
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -13,43 +20,43 @@ def _root(parent, i):
     return i
 
 
-@cached()
-def _place(names, row):
-    for place in range(names.size):
-        if names[place] == row:
+def _place(nearest, k, row, wanted):
+    for place in range(k):
+        if nearest[row * k + place] == wanted:
             return place
-    return names.size
+    return k
 
 
-@cached()
-def link(nearest, n_known, pairs):
+@walk(fills=2, item_seconds=2e-6)
+def link(nearest, n_known, n_rows, one, other):
     """Pairs of rows of which one names the other, each once, the smaller index first.
 
-    Pairs of which one names the other in the first `n_known` columns are left out. Returns the
-    number of `pairs`.
+    `nearest` has the names of all rows, one row after the other. Pairs of which one names the other
+    in the first `n_known` columns are left out. Returns the number of pairs.
     """
+    k = len(nearest) // n_rows
     n_pairs = 0
-    for i in range(nearest.shape[0]):
-        for j in nearest[i, n_known:]:
-            back = _place(nearest[j], i)
-            if j == i or back < n_known or (j < i and back < nearest.shape[1]):
+    for i in range(n_rows):
+        for j in nearest[i * k + n_known : (i + 1) * k]:
+            back = _place(nearest, k, j, i)
+            if j == i or back < n_known or (j < i and back < k):
                 continue
-            pairs[n_pairs, 0], pairs[n_pairs, 1] = min(i, j), max(i, j)
+            one[n_pairs], other[n_pairs] = min(i, j), max(i, j)
             n_pairs += 1
     return n_pairs
 
 
-@cached()
-def hang_together(nearest, mutual, component):
+@walk(fills=2, item_seconds=2e-6)
+def hang_together(nearest, mutual, component, parent):
     """The component of each row where it is joined to those it names, or, `mutual`, name it too.
 
-    Components are numbered by their first rows.
+    Components are numbered by their first rows. `parent` begins with each row itself.
     """
-    n_rows, k = nearest.shape
-    parent = arange(n_rows)
+    n_rows = len(component)
+    k = len(nearest) // n_rows
     for i in range(n_rows):
-        for j in nearest[i]:
-            if not mutual or (j < i and _place(nearest[j], i) < k):
+        for j in nearest[i * k : (i + 1) * k]:
+            if not mutual or (j < i and _place(nearest, k, j, i) < k):
                 a, b = _root(parent, i), _root(parent, j)
                 parent[max(a, b)] = min(a, b)
     n_components = 0
@@ -61,17 +68,17 @@ def hang_together(nearest, mutual, component):
             component[i] = component[_root(parent, i)]
 
 
-@cached()
-def grow(pairs, heights, order, above, level, chosen):
+@walk(fills=4, item_seconds=6e-6)
+def grow(one, other, heights, order, above, level, size, chosen):
     """Kruskal's maximum spanning forest; `order` sorts the edges by falling height.
 
     The root of the smaller component is hung below that of the larger one, at the height of the
-    edge; `above` and `level` say where and at which. Returns the number of edges `chosen`.
+    edge; `above` and `level` say where and at which. `above` begins with each row itself, `size`
+    with ones. Returns the number of edges `chosen`.
     """
-    size = ones(above.size, int64)
     n_chosen = 0
     for e in order:
-        a, b = pairs[e, 0], pairs[e, 1]
+        a, b = one[e], other[e]
         while above[a] != a:
             a = above[a]
         while above[b] != b:
@@ -84,19 +91,19 @@ def grow(pairs, heights, order, above, level, chosen):
         size[a] += size[b]
         chosen[n_chosen] = e
         n_chosen += 1
-        if n_chosen == above.size - 1:
+        if n_chosen == len(above) - 1:
             break
     return n_chosen
 
 
-@cached()
-def meet(above, level, pairs, first, last, levels):
+@walk(fills=1, item_seconds=6e-6)
+def meet(above, level, one, other, first, last, levels):
     """The level at which the rows of pairs `first` to `last` are joined in a forest of `grow`.
 
     Levels fall on the way up, so the row that was joined higher up goes first.
     """
     for i in range(first, last):
-        a, b = pairs[i, 0], pairs[i, 1]
+        a, b = one[i], other[i]
         levels[i] = inf
         while a != b:
             if level[a] < level[b]:
@@ -107,24 +114,25 @@ def meet(above, level, pairs, first, last, levels):
             a = above[a]
 
 
-@cached()
-def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight):
-    """The peaks of the two components each edge joins, edges by falling height.
+@walk(fills=8)
+def merge_peaks(
+    one, other, saddles, heights,
+    elder, younger, younger_weight, parent, peak, total, lowest, at_lowest,
+):  # fmt: skip
+    """The peaks of the two components each edge joins.
 
     Of two peaks the higher one is the elder, the one with the smaller index where they tie.
-    `younger_weight` is the weight of what is joined to the younger peak above the edge.
+    `younger_weight` is the weight of what is joined to the younger peak above the edge. `parent`
+    and `peak` begin with each row itself, `total` and `at_lowest` with weights, `lowest` with
+    heights.
     """
-    n_rows = heights.size
-    parent = arange(n_rows)
-    peak = arange(n_rows)
-    total = weight.copy()
-    lowest, at_lowest = heights.copy(), weight.copy()  # rows at the height of an edge are not above
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+    for e in range(len(one)):
+        a, b = _root(parent, one[e]), _root(parent, other[e])
         first, second = peak[a], peak[b]
         higher = heights[first] > heights[second]
         if not (higher or (heights[first] == heights[second] and first < second)):
             a, b = b, a
+        # rows at the height of an edge are not above it
         level_a = at_lowest[a] if lowest[a] == saddles[e] else 0.0
         level_b = at_lowest[b] if lowest[b] == saddles[e] else 0.0
         elder[e], younger[e], younger_weight[e] = peak[a], peak[b], total[b] - level_b
@@ -135,19 +143,16 @@ def merge_peaks(pairs, saddles, heights, weight, elder, younger, younger_weight)
         lowest[root], at_lowest[root] = saddles[e], level_a + level_b
 
 
-@cached()
-def core_edges(pairs, saddles, heights, floors, separates, kept):
+@walk(fills=4)
+def core_edges(one, other, saddles, heights, floors, separates, kept, parent, peak, closed):
     """Which edges hold a cluster together: those within one, above the first that separates it.
 
     A component is closed once an edge that separates has touched it: what joins it further down is
-    not its own. Nor is what joins below the floor of its highest row.
+    not its own. Nor is what joins below the floor of its highest row. `parent` and `peak` begin
+    with each row itself.
     """
-    n_rows = heights.size
-    parent = arange(n_rows)
-    peak = arange(n_rows)
-    closed = zeros(n_rows, bool_)
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+    for e in range(len(one)):
+        a, b = _root(parent, one[e]), _root(parent, other[e])
         if heights[peak[b]] > heights[peak[a]]:
             a, b = b, a
         closed_now = closed[a] or closed[b] or separates[e]
@@ -156,33 +161,28 @@ def core_edges(pairs, saddles, heights, floors, separates, kept):
         closed[a] = closed_now
 
 
-@cached()
-def prune(pairs, kept, heights, weight, edges, ends, total):
-    """The edges that join components with kept nodes, by falling height; returns their number.
+@walk(fills=7)
+def prune(one, other, heights, edges, one_end, other_end, total, parent, lowest, inside):
+    """The edges that join components with kept nodes; returns their number.
 
-    `ends` are kept nodes of the two components: of each the lowest, whose height is nearest to
+    The ends are kept nodes of the two components: of each the lowest, whose height is nearest to
     that of the edge. What joins it without a kept node of its own counts as a part of that node:
-    `total` is the weight of the kept nodes with all that is part of them.
+    `total` is the weight of the kept nodes with all that is part of them. It begins with the weight
+    of kept nodes and 0 for others, `parent` with each node itself, `lowest` with kept nodes and -1
+    for others, and `inside` with weights.
     """
-    n_nodes = heights.size
-    parent = arange(n_nodes)
-    lowest = arange(n_nodes)
-    inside = weight.copy()
-    for i in range(n_nodes):
-        total[i] = weight[i] if kept[i] else 0.0
-        lowest[i] = i if kept[i] else -1
     n_edges = 0
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
-        one, other = lowest[a], lowest[b]
-        if one >= 0 and other >= 0:
-            edges[n_edges], ends[n_edges, 0], ends[n_edges, 1] = e, one, other
+    for e in range(len(one)):
+        a, b = _root(parent, one[e]), _root(parent, other[e])
+        first, second = lowest[a], lowest[b]
+        if first >= 0 and second >= 0:
+            edges[n_edges], one_end[n_edges], other_end[n_edges] = e, first, second
             n_edges += 1
-            low = one if heights[one] <= heights[other] else other
+            low = first if heights[first] <= heights[second] else second
         else:
-            low = max(one, other)
+            low = max(first, second)
             if low >= 0:
-                total[low] += inside[b] if one >= 0 else inside[a]
+                total[low] += inside[b] if first >= 0 else inside[a]
         root, leaf = (a, b) if inside[a] >= inside[b] else (b, a)
         parent[leaf] = root
         lowest[root] = low
@@ -190,100 +190,15 @@ def prune(pairs, kept, heights, weight, edges, ends, total):
     return n_edges
 
 
-@cached()
-def merge_sides(pairs, heights, counts, peaks, sizes, means):
-    """What each edge joins: the peaks, sizes and mean heights of both sides, higher peak first.
+@walk(fills=4)
+def ways_to(one, other, saddles, target, ways, parent, last, after):
+    """The lowest height on the best way from each row to a target row.
 
-    A node counts as many times as there are copies of it.
+    `ways` has the height of the target, `parent` and `last` begin with each row itself, and `after`
+    with -1: the rows of a component form a list, its root first.
     """
-    n_rows = heights.size
-    parent = arange(n_rows)
-    peak = arange(n_rows)
-    size = counts.copy()
-    total = heights * counts
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
-        first, second = peak[a], peak[b]
-        higher = heights[first] > heights[second]
-        if not (higher or (heights[first] == heights[second] and first < second)):
-            a, b = b, a
-        peaks[e, 0], peaks[e, 1] = peak[a], peak[b]
-        sizes[e, 0], sizes[e, 1] = size[a], size[b]
-        means[e, 0], means[e, 1] = total[a] / size[a], total[b] / size[b]
-        root, leaf = (a, b) if size[a] >= size[b] else (b, a)
-        parent[leaf] = root
-        peak[root] = peaks[e, 0]
-        size[root] += size[leaf]
-        total[root] += total[leaf]
-
-
-@cached()
-def label_cores(pairs, separates, peaks, labels):
-    """Label what joins a peak before an edge separates it from another; -1 for all else.
-
-    A separating edge gives a label to the higher peak of either side. Returns their number.
-    """
-    n_rows = labels.size
-    parent = arange(n_rows)
-    together = arange(n_rows)
-    closed = zeros(n_rows, bool_)
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
-        closed_now = closed[a] or closed[b] or separates[e]
-        if not closed_now:
-            together[_root(together, pairs[e, 1])] = _root(together, pairs[e, 0])
-        parent[a] = b
-        closed[b] = closed_now
-    labels[:] = -1
-    n_labels = 0
-    for e in range(pairs.shape[0]):
-        if separates[e]:
-            for side in range(2):
-                root = _root(together, peaks[e, side])
-                if labels[root] < 0:
-                    labels[root] = n_labels
-                    n_labels += 1
-    if n_labels == 0:
-        labels[:] = 0
-        return 1
-    for i in range(n_rows):
-        labels[i] = labels[_root(together, i)]
-    return n_labels
-
-
-@cached()
-def fill_along(pairs, labels):
-    """Rows without a label take that of the row by which they join, higher edges first."""
-    n_rows = labels.size
-    parent = arange(n_rows)
-    last = arange(n_rows)
-    after = zeros(n_rows, int64) - 1  # the rows of a component form a list, its root first
-    labelled = labels >= 0
-    for e in range(pairs.shape[0]):
-        i, j = pairs[e, 0], pairs[e, 1]
-        a, b = _root(parent, i), _root(parent, j)
-        if labelled[a] != labelled[b]:
-            if labelled[b]:
-                a, b, i = b, a, j
-            row = b
-            while row >= 0:
-                labels[row] = labels[i]
-                row = after[row]
-        parent[b] = a
-        after[last[a]] = b
-        last[a] = last[b]
-
-
-@cached()
-def ways_to(pairs, saddles, heights, target, ways):
-    """The lowest height on the best way from each row to a target row."""
-    n_rows = heights.size
-    parent = arange(n_rows)
-    last = arange(n_rows)
-    after = zeros(n_rows, int64) - 1
-    ways[target] = heights[target]
-    for e in range(pairs.shape[0]):
-        a, b = _root(parent, pairs[e, 0]), _root(parent, pairs[e, 1])
+    for e in range(len(one)):
+        a, b = _root(parent, one[e]), _root(parent, other[e])
         here = _root(parent, target)
         if here == b:
             a, b = b, a
@@ -295,3 +210,40 @@ def ways_to(pairs, saddles, heights, target, ways):
         parent[b] = a
         after[last[a]] = b
         last[a] = last[b]
+
+
+@walk(fills=10)
+def merge_sides(
+    one, other, heights,
+    high_peak, low_peak, high_first, low_first, low_rows, place, parent, peak, last, after,
+):  # fmt: skip
+    """The sides of each edge: peaks, first rows of both, and the number of rows of the lower one.
+
+    `place` becomes the place of each row in an order in which the lower side of every edge follows
+    its higher side, and begins with ones. `parent`, `peak` and `last` begin with each row itself,
+    `after` with -1.
+    """
+    a = 0
+    for e in range(len(one)):
+        a, b = _root(parent, one[e]), _root(parent, other[e])
+        first, second = peak[a], peak[b]
+        higher = heights[first] > heights[second]
+        if not (higher or (heights[first] == heights[second] and first < second)):
+            a, b = b, a
+        high_peak[e], low_peak[e] = peak[a], peak[b]
+        high_first[e], low_first[e], low_rows[e] = a, b, place[b]
+        place[a] += place[b]  # sizes, until all are joined
+        parent[b] = a
+        after[last[a]] = b
+        last[a] = last[b]
+    row, number = a, 0
+    while row >= 0:
+        place[row] = number
+        row = after[row]
+        number += 1
+
+
+def ends_of(pairs: Places) -> tuple[Places, Places]:
+    """The first rows of some pairs, and the second ones."""
+    one, other = np.ascontiguousarray(pairs.T)
+    return one, other

@@ -1,13 +1,15 @@
 """A landscape, its tree, and the labels of rows old and new."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 
+from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.levelsets.landscape import Joined, Landscape
 from typicality.levelsets.local import LocalLandscape
+from typicality.levelsets.merging import ends_of, ways_to
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
 from typicality.rows import DistinctRows
 
@@ -75,10 +77,12 @@ class Regions:
         aside = np.flatnonzero(node < 0)
         entry = heights[node]
         own = entry.copy()
+        joined = None
         if len(aside):
-            node[aside], entry[aside], own[aside] = landscape.join(
+            joined = landscape.join(
                 rows[aside], heights, labelling=labelling, n_neighbors=n_neighbors
             )
+            node[aside], entry[aside], own[aside] = joined[:3]
         tree = AlphaTree(
             heights=heights,
             weight=nodes.weight,
@@ -91,7 +95,18 @@ class Regions:
             row_of=nodes.index,
         )
         typicality = landscape.typicality(own) if len(aside) else tree.entry_alpha
-        return cls(landscape, tree, labelling, n_neighbors, aside, rows[aside], typicality)
+        regions = cls(landscape, tree, labelling, n_neighbors, aside, rows[aside], typicality)
+        if joined is not None:
+            vars(regions)["_joined_aside"] = joined
+        return regions
+
+    @cached_property
+    def _joined_aside(self) -> Joined:
+        """What the rows aside join."""
+        return self._join(self.aside_rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_joined_aside"}
 
     def weights_of_rows(self, copies: Doubles | None) -> Doubles:
         """The weights of the training rows in the mean: copies share the weight of their node."""
@@ -113,7 +128,8 @@ class Regions:
             return self.landscape.reach(rows)
         reach = self.landscape.radii[self.tree.node_of]
         if len(self.aside):
-            reach[self.aside] = self.landscape.reach(self.aside_rows)
+            known = self._known_reach
+            reach[self.aside] = self.landscape.reach(self.aside_rows) if known is None else known
         return reach
 
     def training_labels(self, cut: Cut, *, assign: str) -> Labels:
@@ -123,8 +139,15 @@ class Regions:
         labels = self._labels(every_node, tree.node_alpha, cut, assign)[tree.node_of]
         if len(aside):
             node, entry = tree.node_of[aside], tree.entry_alpha[aside]
-            labels[aside] = self._labels(node, entry, cut, assign, self.aside_rows)
+            reach = self._known_reach
+            labels[aside] = self._labels(node, entry, cut, assign, self.aside_rows, reach)
         return labels
+
+    @property
+    def _known_reach(self) -> Doubles | None:
+        """The radius around each row aside that holds ten others, if a search has found it."""
+        joined: Joined | None = vars(self).get("_joined_aside")
+        return None if joined is None else joined.reach
 
     def labels_of(self, rows: Floats, cut: Cut, *, assign: str) -> Labels:
         """The labels of any rows: each has that of the node it joins."""
@@ -136,7 +159,7 @@ class Regions:
         """`labels_of` and `typicality_of` from one search."""
         joined = self._join(rows)
         entry = self.landscape.typicality(joined.entry)
-        labels = self._labels(joined.node, entry, cut, assign, rows)
+        labels = self._labels(joined.node, entry, cut, assign, rows, joined.reach)
         return labels, self.landscape.typicality(joined.height)
 
     def memberships(self, cut: Cut, rows: Floats | None = None) -> Doubles:
@@ -146,22 +169,21 @@ class Regions:
 
         The rows are the training rows when left out. Costs O(n) for each cluster.
         """
-        from typicality.levelsets.merging import ways_to  # numba takes a second to load
-
         tree = self.tree
         if rows is None:
             node = tree.node_of
             entry = tree.heights[node]
             if len(self.aside):
-                entry[self.aside] = self._join(self.aside_rows).entry
+                entry[self.aside] = self._joined_aside.entry
         else:
-            node, entry, _ = self._join(rows)
+            node, entry = self._join(rows)[:2]
         memberships = np.empty((len(node), cut.n_clusters))
-        ways = np.empty(tree.n_nodes)
+        ways, own, ends = np.empty(tree.n_nodes), np.arange(tree.n_nodes), ends_of(tree.pairs)
         for label in range(cut.n_clusters):
-            own = np.flatnonzero(cut.node_labels == label)
-            peak = own[tree.heights[own].argmax()]
-            ways_to(tree.pairs, tree.saddles, tree.heights, peak, ways)
+            inside = np.flatnonzero(cut.node_labels == label)
+            peak = int(inside[tree.heights[inside].argmax()])
+            ways[peak] = tree.heights[peak]
+            ways_to(*ends, tree.saddles, peak, ways, own.copy(), own.copy(), np.full_like(own, -1))
             memberships[:, label] = np.minimum(ways[node], entry)
         return np.asarray(memberships / tree.heights.max())
 
@@ -177,10 +199,11 @@ class Regions:
         cut: Cut,
         assign: str,
         rows: Floats | None = None,
+        reach: Doubles | None = None,
     ) -> Labels:
         """The labels of rows that join given nodes; of the nodes themselves without `rows`."""
         labels = cut.labels(node, entry)
         if assign == "core" or (assign == "typical" and cut.filled is None):
             return labels
         fill = self.landscape.fill_labels
-        return fill(labels, node, cut, self.tree.pairs, assign=assign, rows=rows)
+        return fill(labels, node, cut, self.tree.pairs, assign=assign, rows=rows, reach=reach)

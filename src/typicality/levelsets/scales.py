@@ -116,7 +116,8 @@ def choose_clusters(
     min_cluster_size : float, default=1
         The fewest rows of a cluster; at least five, unless `at_least` asks for more clusters.
     """
-    trees = list(_trees_at_all_scales(positions, search_among, weight, order))
+    samples = _samples(order, positions.shape[1])
+    trees = grow_trees(positions, search_among, weight, samples)
 
     def fewest_rows(tree: ScaleTree) -> float:
         return max(_FEWEST_ROWS, min_cluster_size * len(tree.heights) / len(order))
@@ -140,17 +141,14 @@ def choose_clusters(
     return Choice(_without_background(chosen, fewest_clusters), evidence, agreement)
 
 
-def _trees_at_all_scales(
-    positions: Floats, search_among: SearchAmong, weight: Doubles, order: Places
-) -> Iterator[tuple[ScaleTree, ScaleTree]]:
-    """The trees of the local kernel and of the density; scales of equal samples share a search."""
-    many = positions.shape[1] > _FEW_DIMENSIONS
+def _samples(order: Places, n_features: int) -> list[tuple[Places, list[int]]]:
+    """The rows of trees, and the scales at which they are grown; the largest samples first."""
+    many = n_features > _FEW_DIMENSIONS
     most = min(len(order), _MOST_ROWS_IN_MANY_DIMENSIONS if many else _MOST_ROWS)
     scales = [(min(most, _WORK // k), k) for k in _NEIGHBOURS]
     scales = [(m, k) for m, k in scales if k <= max(m / ROWS_OF_A_NEIGHBOUR, _NEIGHBOURS[0])]
-    for m, group in groupby(scales, key=lambda scale: scale[0]):
-        rows = np.sort(order[:m])
-        yield from grow_trees(positions, search_among, weight, rows, [k for _, k in group])
+    groups = groupby(scales, key=lambda scale: scale[0])
+    return [(np.sort(order[:m]), [k for _, k in group]) for m, group in groups]
 
 
 def evidence_of(tree: ScaleTree, fewest: float, least_dimension: float) -> float:
@@ -220,12 +218,9 @@ def _split_anyway(tree: ScaleTree, n_clusters: int) -> Partition:
 
 def partition_by(tree: ScaleTree, separates: NDArray[np.bool_]) -> Partition:
     """The clusters on the two sides of the edges that separate."""
-    from typicality.levelsets.merging import fill_along, label_cores  # takes a second to load
-
-    labels = np.empty(len(tree.heights), np.int64)
-    n_clusters = label_cores(tree.pairs, separates, tree.sides.peaks, labels)
+    labels, n_clusters = tree.sides.label_cores(separates)
     core = labels >= 0
-    fill_along(tree.pairs, labels)
+    tree.sides.fill_along(labels)
     return Partition(tree, separates, labels, core, n_clusters)
 
 
@@ -314,8 +309,6 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
     rows, at the 90 % point, are less dense than its border has no peak of its own: its rows go to
     the clusters around it.
     """
-    from typicality.levelsets.merging import fill_along  # numba takes a second to load
-
     tree, labels, n_clusters = partition.tree, partition.labels, partition.n_clusters
     if n_clusters < 2:
         return partition
@@ -326,7 +319,7 @@ def _without_background(partition: Partition, at_least: int) -> Partition:
         return partition
     core = partition.core & kept[labels]
     labels = np.where(core, (np.cumsum(kept) - 1)[labels], -1)
-    fill_along(tree.pairs, labels)
+    tree.sides.fill_along(labels)
     return Partition(tree, partition.separates, labels, core, int(np.count_nonzero(kept)))
 
 

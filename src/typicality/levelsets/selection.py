@@ -9,6 +9,7 @@ from typicality._typing import Doubles, Labels, Places
 from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import components, islands
 from typicality.levelsets.landscape import Landscape
+from typicality.levelsets.merging import core_edges, ends_of
 from typicality.levelsets.tree import AlphaTree, Branches, Cut, number_clusters
 
 # Fitted to the 95 % points of single clusters of many shapes: see docs/theory.
@@ -192,10 +193,10 @@ def _dimension_around(row: np.intp, landscape: Landscape, weight: Doubles) -> fl
 
 def _core_components(tree: AlphaTree, separating: Places, floors: Doubles) -> NDArray[np.int32]:
     """Components of the edges that hold a single cluster together."""
-    from typicality.levelsets.merging import core_edges  # numba takes a second to load
-
     separates = np.zeros(len(tree.pairs), bool)
     separates[separating] = True
     kept = np.empty(len(tree.pairs), bool)
-    core_edges(tree.pairs, tree.saddles, tree.heights, floors, separates, kept)
+    own, closed = np.arange(tree.n_nodes), np.zeros(tree.n_nodes, bool)
+    ends, heights = ends_of(tree.pairs), tree.heights
+    core_edges(*ends, tree.saddles, heights, floors, separates, kept, own, own.copy(), closed)
     return components(tree.n_nodes, tree.pairs[kept])

@@ -19,6 +19,7 @@ from typicality.levelsets.landscape import (
     lowest_in_round,
     segment_lengths,
 )
+from typicality.levelsets.merging import ends_of, grow, meet
 from typicality.levelsets.tree import SpanningTree, branches_of
 
 _CAREFUL_ROUNDS = 2  # in which most rows find their way up
@@ -65,26 +66,23 @@ class Forest:
         return self._grown(pairs, bounds)[1]
 
     def _grown(self, pairs: Pairs, heights: Doubles) -> tuple[Self, Places]:
-        from typicality.levelsets.merging import grow  # numba takes a second to load
-
         every_pair = np.concatenate([self.pairs, pairs])
         every_height = np.concatenate([self.saddles, heights])
         order = np.argsort(-every_height, kind="stable")
         n_rows = len(self.above)
         above, level = np.arange(n_rows), np.full(n_rows, -np.inf)
-        chosen = np.empty(n_rows, np.intp)
-        chosen = chosen[: grow(every_pair, every_height, order, above, level, chosen)]
+        size, chosen = np.ones(n_rows, np.intp), np.empty(n_rows, np.intp)
+        ends = ends_of(every_pair)
+        chosen = chosen[: grow(*ends, every_height, order, above, level, size, chosen)]
         forest = type(self)(every_pair[chosen], every_height[chosen], above, level)
         return forest, chosen[chosen >= len(self.pairs)] - len(self.pairs)
 
     def joined_at(self, pairs: Pairs) -> Doubles:
         """The level at which the two rows of each pair are joined; minus infinity for never."""
-        from typicality.levelsets.merging import meet  # numba takes a second to load
-
-        levels = np.empty(len(pairs))
+        levels, ends = np.empty(len(pairs)), ends_of(pairs)
 
         def look(first: int, last: int) -> None:
-            meet(self.above, self.level, pairs, first, last, levels)
+            meet(self.above, self.level, *ends, first, last, levels)
 
         over_ranges(look, len(pairs), at_least=_PAIRS_OF_A_TASK)
         return levels

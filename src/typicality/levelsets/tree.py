@@ -12,6 +12,7 @@ from typicality._typing import Doubles, Index, Labels, Places
 from typicality.bandwidth import bandwidth
 from typicality.kernels import Gaussian
 from typicality.levelsets.graphs import Pairs, components
+from typicality.levelsets.merging import ends_of, merge_peaks, prune
 from typicality.operators import Blocked, KernelColumns
 
 _WHOLE = 1.0 - 1e-12  # a sum of fractions may end just below a whole number
@@ -51,11 +52,13 @@ def branches_of(tree: SpanningTree, heights: Doubles, weight: Doubles) -> Branch
 
     A node that joins a slope has no peak of its own and makes no branch.
     """
-    from typicality.levelsets.merging import merge_peaks  # numba takes a second to load
-
     parent, peak = np.empty((2, len(tree.pairs)), np.intp)
     above = np.empty(len(tree.pairs))
-    merge_peaks(tree.pairs, tree.saddles, heights, weight, parent, peak, above)
+    own = np.arange(len(heights))
+    merge_peaks(
+        *ends_of(tree.pairs), tree.saddles, heights, parent, peak, above,
+        own, own.copy(), weight.copy(), heights.copy(), weight.copy(),
+    )  # fmt: skip
     edge = np.flatnonzero(heights[peak] > tree.saddles)
     return Branches(peak[edge], parent[edge], edge, above[edge])
 
@@ -337,18 +340,19 @@ def pruned(tree: AlphaTree, nodes: Places) -> PrunedTree:
     Original to typicality: Kruskal's algorithm over the edges of the whole tree, where a component
     without a kept node only adds its weight.
     """
-    from typicality.levelsets.merging import prune  # numba takes a second to load
-
     kept = np.zeros(tree.n_nodes, bool)
     kept[nodes] = True
     nodes = np.flatnonzero(kept)
     if len(nodes) == tree.n_nodes:
         return PrunedTree(nodes, tree.pairs, np.arange(len(tree.pairs)), tree.weight)
-    edge = np.empty(len(tree.pairs), np.intp)
-    ends = np.empty((len(tree.pairs), 2), np.intp)
-    total = np.empty(tree.n_nodes)
-    n_edges = prune(tree.pairs, kept, tree.heights, tree.weight, edge, ends, total)
-    pairs = np.searchsorted(nodes, ends[:n_edges])
+    edge, *ends = np.empty((3, len(tree.pairs)), np.intp)
+    total = np.where(kept, tree.weight, 0.0)
+    own = np.arange(tree.n_nodes)
+    n_edges = prune(
+        *ends_of(tree.pairs), tree.heights, edge, *ends, total,
+        own, np.where(kept, own, -1), tree.weight.copy(),
+    )  # fmt: skip
+    pairs = np.searchsorted(nodes, np.column_stack(ends)[:n_edges])
     return PrunedTree(nodes, pairs, edge[:n_edges].copy(), total[nodes])
 
 

@@ -1,6 +1,6 @@
 """Membership rules: how distance becomes membership, one rule a file."""
 
-from typicality.membership.base import MembershipRule, labels
+from typicality.membership.base import MembershipRule, NearestPrototype, labels
 from typicality.membership.entropic import Entropic
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.hard import Hard
@@ -13,6 +13,7 @@ __all__ = [
     "Fuzzy",
     "Hard",
     "MembershipRule",
+    "NearestPrototype",
     "Possibilistic1993",
     "Possibilistic1996",
     "SparsePossibilistic",

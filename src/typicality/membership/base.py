@@ -119,13 +119,20 @@ def relative_to_largest(weights: Array) -> Array:
     return weights / xp.where(largest > 0, largest, xp.ones_like(largest))
 
 
-def labels(rule: MembershipRule, sqdist: Array) -> Array:
-    """The cluster each row prefers, the first of equally good ones; -1 where there is none."""
+def labels(rule: MembershipRule, sqdist: Array, memberships: Array | None = None) -> Array:
+    """The cluster each row prefers, the first of equally good ones; -1 where there is none.
+
+    Known `memberships` save time for rules that rank clusters by them.
+    """
     xp: Any = namespace(sqdist)
     nowhere = xp.full(sqdist.shape[:-1], -1, dtype=xp.int64, device=sqdist.device)
     if sqdist.shape[-1] == 0:
         return nowhere
-    closeness = rule.closeness(sqdist)
+    by_membership = getattr(rule, "closeness_by_membership", None)
+    if memberships is None or by_membership is None:
+        closeness = rule.closeness(sqdist)
+    else:
+        closeness = by_membership(memberships)
     reached = xp.min(closeness, axis=-1) < float("inf")
     return xp.where(reached, xp.argmin(closeness, axis=-1), nowhere)
 

@@ -89,16 +89,27 @@ class FuzzyForm(NamedTuple):
         def memberships(form, sqdist, low, total, out):
             n_clusters, n_rows = sqdist.shape
             clear(total)
+            one, none = sqdist.dtype.type(1), sqdist.dtype.type(0)
             if form.m == 2.0:
                 # Reciprocals of distances, none so small that it overflows.
-                one = sqdist.dtype.type(1)
                 smallest = sqdist.dtype.type(1e-300 if sqdist.itemsize == 8 else 1e-34)
                 for k in range(n_clusters):
                     for r in range(n_rows):
                         out[k, r] = one / max(sqdist[k, r], smallest)
                         total[r] += out[k, r]
+                normalise(out, total)
+                return
+            row_minimum(sqdist, low)
+            if form.m == 1.5:
+                # The square of a ratio, without logarithms; nothing so small that it underflows.
+                smallest = sqdist.dtype.type(1e-150 if sqdist.itemsize == 8 else 1e-17)
+                for k in range(n_clusters):
+                    for r in range(n_rows):
+                        ratio = low[r] / sqdist[k, r] if sqdist[k, r] > low[r] else one
+                        ratio = ratio if ratio > smallest else none
+                        out[k, r] = ratio * ratio
+                        total[r] += out[k, r]
             else:
-                row_minimum(sqdist, low)
                 lowest = lowest_exponent(sqdist.itemsize)
                 exponent = 1.0 / (form.m - 1.0)
                 log_low = np.empty(n_rows, np.float64)

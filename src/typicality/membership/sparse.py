@@ -71,11 +71,12 @@ class SparsePossibilistic(WithSpread):
         xp = namespace(sqdist)
         relative = sqdist / like(self.eta, sqdist)
         below = (1.0 - self.p) * (relative - like(self.edge, sqdist))
-        inside = below < 0
-        z = _root(xp.where(inside, below, -xp.ones_like(below)))
+        inside = below < 0  # most rows are beyond the radius of most clusters
+        typicality = xp.zeros_like(relative)
         with np.errstate(under="ignore"):  # whatever the user has set: far rows have none
-            typicality = xp.exp(-relative - z / (1.0 - self.p))
-        return xp.where(inside, typicality, xp.zeros_like(typicality))
+            exponent = relative[inside] + _root(below[inside]) / (1.0 - self.p)
+            typicality[inside] = xp.exp(-exponent)
+        return typicality
 
     def weights(self, memberships: Array) -> Array:
         return memberships
@@ -85,16 +86,19 @@ class SparsePossibilistic(WithSpread):
         return relative_to_largest(self.memberships(sqdist))
 
     def closeness(self, sqdist: Array) -> Array:
-        xp = namespace(sqdist)
-        typicality = self.memberships(sqdist)
-        nowhere = xp.full_like(typicality, float("inf"))
-        return xp.where(typicality > 0, -typicality, nowhere)
+        return self.closeness_by_membership(self.memberships(sqdist))
+
+    def closeness_by_membership(self, memberships: Array) -> Array:
+        """The same where memberships are known."""
+        xp = namespace(memberships)
+        return xp.where(memberships > 0, -memberships, xp.full_like(memberships, float("inf")))
 
     def objective(self, memberships: Array, sqdist: Array) -> Array:
         xp = namespace(sqdist)
         safe = xp.where(memberships > 0, memberships, xp.ones_like(memberships))
-        entropy = memberships * (xp.log(safe) - 1.0)
-        sparsity = xp.where(memberships > 0, safe**self.p, xp.zeros_like(safe))
+        log = xp.log(safe)
+        entropy = memberships * (log - 1.0)
+        sparsity = xp.where(memberships > 0, xp.exp(self.p * log), xp.zeros_like(safe))
         terms = memberships * sqdist + like(self.eta, sqdist) * entropy + self.lam * sparsity
         return xp.sum(terms, axis=-1)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Protocol, Self
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import (
     ByDefinition,
@@ -109,12 +110,17 @@ class KernelColumns:
     is_precomputed = False
 
     @property
+    def given(self) -> Any:
+        """The training rows where they are: an array, or on a device."""
+        return self.training
+
+    @property
     def n_training(self) -> int:
-        return len(self.training)
+        return len(self.given)
 
     @property
     def n_bytes(self) -> int:
-        return self.training.nbytes
+        return int(self.given.nbytes)
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -184,6 +190,38 @@ class KernelColumns:
         return KernelColumns(self.kernel_function, self.training[index]).half_sqdist(rows)
 
 
+class DeviceColumns(KernelColumns):
+    """Columns of training rows on a device, with a copy on the host when code for the CPU needs it.
+
+    Parameters
+    ----------
+    kernel_function : Kernel
+        The kernel.
+    rows : OnDevice
+        The training rows, shape (n, d).
+    """
+
+    def __init__(self, kernel_function: Kernel, rows: OnDevice) -> None:
+        vars(self).update(kernel_function=kernel_function, _on_device=rows)
+
+    @property
+    def given(self) -> OnDevice:
+        rows: OnDevice = vars(self)["_on_device"]
+        return rows
+
+    @cached_property
+    def on_host(self) -> KernelColumns:
+        """The same columns on the CPU: what a file keeps."""
+        return KernelColumns(self.kernel_function, self.given.host)
+
+    @property
+    def training(self) -> Floats:
+        return self.on_host.training
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KernelColumns, (self.kernel_function, self.given.host)
+
+
 def has_compiled_sums(columns: Columns) -> bool:
     """Whether there are compiled sums for the kernel."""
     if not isinstance(columns, KernelColumns):
@@ -197,7 +235,7 @@ def uses_compiled_distances(columns: Columns) -> bool:
     if not isinstance(columns, KernelColumns):
         return False
     of_distance = isinstance(columns.kernel_function, Stationary | LocalGaussian)
-    return of_distance and has_compiled_distances(*columns.training.shape)
+    return of_distance and has_compiled_distances(*columns.given.shape)
 
 
 @dataclass(frozen=True, eq=False)

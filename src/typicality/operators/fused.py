@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._tensors import array_of
 from typicality._typing import Floats
 from typicality.kernels import Gaussian
 from typicality.operators.base import Candidate, Operator, Problem
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 8  # of weights in one pass: they cost hardly more than one
 DIRECT, PACKED, SPLIT = 0, 1, 2  # how exponents are computed, as in `triton_gaussian`
-_PACKED_FEATURES, _SPLIT_FEATURES = 8, 64
+_FEW_FEATURES, _PACKED_FEATURES, _SPLIT_FEATURES = 3, 8, 64
 _FIXED_POINT = 2.0**58  # of sums that are at most one
 _UNIT = 2.0**-24  # rounding in single precision
 _FINEST_SINGLE = 1e-7  # promises below are kept in double precision
@@ -32,7 +33,7 @@ _FARTHEST = 300.0  # from the middle, in units of the exponent: beyond, norms le
 _MOST_DOUBTFUL = 0.25  # share of rows; if more are summed again, double precision is quicker
 _POINTS_AT_A_TIME = 2**16
 _ROWS_OF_A_RANGE = 2**14  # sums at points are cut into ranges of so many rows
-_SECONDS = {"single": (1.8e-13, 7e-15), "double": (1.7e-12, 1.4e-13)}  # of a pair; a coordinate
+_SECONDS = {"single": (1.7e-13, 4.5e-15), "double": (1.7e-12, 1.4e-13)}  # of a pair; a coordinate
 _STEPS = 64  # tiles of a program, for sums over pairs
 
 
@@ -51,6 +52,10 @@ class Layout(NamedTuple):
         Columns of a tile.
     warps : int
         Warps of a program.
+    stages : int
+        Tiles that are on their way from memory while others are computed.
+    registers : int, optional
+        The most of a thread; the compiler chooses when left out.
     """
 
     mode: int
@@ -58,22 +63,30 @@ class Layout(NamedTuple):
     block: int
     columns: int
     warps: int
+    stages: int = 3
+    registers: int | None = None
 
     @classmethod
     def of(cls, n_features: int, *, double: bool) -> "Layout":
+        """The quickest on an H200, where all were measured."""
         if double:
             return cls(DIRECT, True, 64, 64, 4)
         if n_features <= _PACKED_FEATURES:
-            return cls(PACKED, False, 64, 64, 1)
+            few = n_features <= _FEW_FEATURES
+            return cls(PACKED, False, 64, 64, 1, *((3, 128) if few else (4, None)))
         if n_features <= _SPLIT_FEATURES:
-            return (
-                cls(SPLIT, False, 128, 128, 4) if n_features <= 32 else cls(SPLIT, False, 64, 64, 2)
-            )
+            return cls(SPLIT, False, 128, 128, 4, 3 if n_features <= _SPLIT_FEATURES // 2 else 2)
         return cls(DIRECT, False, 64, 64, 2)
+
+    @property
+    def options(self) -> dict[str, int | None]:
+        """What Triton is told of it."""
+        chosen = {"num_warps": self.warps, "num_stages": self.stages, "maxnreg": self.registers}
+        return {name: value for name, value in chosen.items() if value is not None}
 
 
 class _Rows(NamedTuple):
-    """Rows as the kernels take them; `reach` are their distances from the middle."""
+    """Rows as the kernels take them: high parts, low parts and norms."""
 
     a: "Tensor"
     a_low: "Tensor"
@@ -99,16 +112,16 @@ def _arranged(points: "Tensor", layout: Layout) -> _Rows:
         return _Rows(z, z, z, z, z, z, d, length)
     high, low = _halves(padded, 2)
     negative = -0.5 * (high.double() + low.double()).square().sum(dim=1, keepdim=True)
+    norms, ones = _halves(negative, 3), [torch.ones_like(high[:, :1])] * 3
     if layout.mode == PACKED:
-        norms, ones = _halves(negative, 3), [torch.ones_like(high[:, :1])] * 3
         width = _power_of_two(max(3 * d + 6, 16))
         a = _side_by_side([high, high, low, *norms, *ones], width)
         b = _side_by_side([high, low, high, *ones, *norms], width)
         return _Rows(a, a, a, b, b, b, width, length)
     width = _power_of_two(max(d, 16))
     high, low = _side_by_side([high], width), _side_by_side([low], width)
-    norm = -negative[:, 0].float()
-    return _Rows(high, low, norm, high, low, norm, width, length)
+    norm_a, norm_b = _side_by_side([*norms, *ones], 16), _side_by_side([*ones, *norms], 16)
+    return _Rows(high, low, norm_a, high, low, norm_b, width, length)
 
 
 def _halves(values: "Tensor", n_parts: int) -> list["Tensor"]:
@@ -213,7 +226,7 @@ class GaussianRows:
                 rows.a, rows.a_low, rows.a_norm, rows.b, rows.b_low, rows.b_norm,
                 _padded(some, rows.length, layout), sums, rows.length, n_blocks, _FIXED_POINT,
                 MODE=layout.mode, D=rows.width, B=layout.block, BN=layout.columns,
-                C=c, CP=_power_of_two(c), STEPS=_STEPS, num_warps=layout.warps,
+                C=c, CP=_power_of_two(c), STEPS=_STEPS, **layout.options,
             )  # fmt: skip
             out[:, first : first + c] = sums[:, :n].T.double() / _FIXED_POINT
         return out
@@ -247,8 +260,7 @@ class GaussianRows:
             rows.b, rows.b_low, rows.b_norm, _padded(weights, rows.length, layout),
             rows.length, sums,
             MODE=layout.mode, D=rows.width, BM=layout.block, BN=layout.columns,
-            C=c, CP=_power_of_two(c), STEPS=_ROWS_OF_A_RANGE // layout.columns,
-            num_warps=layout.warps,
+            C=c, CP=_power_of_two(c), STEPS=_ROWS_OF_A_RANGE // layout.columns, **layout.options,
         )  # fmt: skip
         total = sums[0].clone()
         for part in sums[1:]:  # in this order, whatever the number of points
@@ -330,9 +342,7 @@ class Fused(Operator):
 
     def __init__(self, columns: KernelColumns, device: str, rtol: float) -> None:
         self.columns, self.device, self.rtol = columns, device, rtol
-        self._rows = GaussianRows(
-            on_device(columns.training, device), columns.kernel_function.sigma
-        )
+        self._rows = GaussianRows(on_device(columns.given, device), columns.kernel_function.sigma)
         self._double = rtol < _FINEST_SINGLE
 
     @classmethod
@@ -355,7 +365,7 @@ class Fused(Operator):
             f"{problem.matrix} is computed anew in each iteration on {problem.device}, by a fused "
             f"kernel in {precision}."
         )
-        n_bytes = 8 * len(problem.rows) * (4 * columns.training.shape[1] + 4 * problem.n_columns)
+        n_bytes = 8 * len(problem.rows) * (4 * columns.given.shape[1] + 4 * problem.n_columns)
         build = partial(cls, columns, problem.device, rtol)
         return Candidate(cls.method, reason, seconds, n_bytes, build, rtol)
 
@@ -363,8 +373,11 @@ class Fused(Operator):
         return np.asarray(self._product(on_device(weights, self.device)).cpu().numpy())
 
     def complement(self, weights: Floats) -> Floats:
-        W = on_device(weights, self.device)
-        return np.asarray((W.sum(dim=0) - self._product(W)).cpu().numpy())
+        return np.asarray(self.complement_of(on_device(weights, self.device)).cpu().numpy())
+
+    def complement_of(self, weights: "Tensor") -> "Tensor":
+        """`complement` of a tensor of float64, as one."""
+        return weights.sum(dim=0) - self._product(weights)
 
     def _product(self, weights: "Tensor") -> "Tensor":
         if not self._double:
@@ -379,7 +392,7 @@ class Fused(Operator):
 
     @property
     def working_memory(self) -> int:
-        return 8 * self.columns.training.size * 4
+        return 4 * 8 * int(math.prod(self.columns.given.shape))
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> "FusedSums":
         promise = self.rtol if rtol is None else max(min(rtol, self.rtol), _FINEST)
@@ -430,11 +443,11 @@ class FusedSums:
     @cached_property
     def on_host(self) -> TileExpansion:
         """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
-        return Tiles(self.columns, single=False).expansion(self.weights)
+        return Tiles(self.columns, single=False).expansion(array_of(self.weights))
 
     @cached_property
     def _rows(self) -> GaussianRows:
-        rows = on_device(self.columns.training, self.device)
+        rows = on_device(self.columns.given, self.device)
         return GaussianRows(rows, self.columns.kernel_function.sigma)
 
     @cached_property

@@ -37,7 +37,7 @@ _BYTES_OF_PLANS = 2**26
 _FEW_ROWS = 2**17  # plans are kept up to this number; beyond, their memory matters more than time
 _FINE_SIZE_IN_CACHE = 2**14  # rows are not ordered for a grid that stays in the cache
 
-_FFT_SHARE = 0.1  # of the time of spreading, that pieces may cost by their Fourier transforms
+_FFT_SHARE = 0.2  # of the time of spreading, that pieces may cost by their Fourier transforms
 _PIECES = 16  # enough for the threads of most machines
 _FEWEST_AT_ONCE = 2
 _IN_TURN = 2.5  # times as many may run one after the other, which spares memory

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._threads import over_ranges
+from typicality._threads import over_blocks, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns
 from typicality.operators.row_tree import Blocks
@@ -14,6 +14,7 @@ from typicality.operators.row_tree import Blocks
 _SHARE = 1e-10  # of a sum, may be left out
 _ROUNDING = 1e-15
 _POINTS_OF_A_TASK = 16
+_BLOCK_ROWS = 2**17  # of work over threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +57,15 @@ class ExactTails:
 
         at = np.ascontiguousarray(points, np.float64)
         log_sums = np.empty(len(at))
+        # Before the threads begin, each of which would make them.
+        blocks, placed, of_nodes = self._blocks, self._placed, self._of_nodes
 
         def add(first: int, last: int) -> None:
             log_sums_at(
                 self._form,
-                self._blocks,
-                self._placed[:, 0],
-                self._of_nodes,
+                blocks,
+                placed[:, 0],
+                of_nodes,
                 self._nearest,
                 _SHARE,
                 at,
@@ -80,13 +83,14 @@ class ExactTails:
 
         at = np.ascontiguousarray(points, np.float64)
         counts = np.zeros((len(at), 2))
+        blocks, placed = self._blocks, self._placed
 
         def add(first: int, last: int) -> None:
             coincidences_at(
                 self._form,
-                self._blocks,
-                self._placed[:, 0],
-                self._placed[:, 1],
+                blocks,
+                placed[:, 0],
+                placed[:, 1],
                 self._nearest,
                 at,
                 first,
@@ -115,13 +119,27 @@ class ExactTails:
         """Rows whose projection is within reach of that of another row."""
         rows = self.columns.training
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
-        along = (rows - rows.mean(axis=0, dtype=np.float64)) @ direction
-        order = np.argsort(along)
+        mean = rows.mean(axis=0, dtype=np.float64)
+        along = np.empty(len(rows))
+
+        def project(block: slice) -> None:
+            along[block] = (rows[block] - mean) @ direction
+
+        over_blocks(project, len(rows), _BLOCK_ROWS)
+        ordered = np.sort(along)  # several times quicker than an order of the rows
         reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
-        apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * np.abs(along).max()
-        near = np.diff(along[order]) <= apart
-        index: Places = order[np.append(near, False) | np.append(False, near)]
-        return index
+        largest = max(abs(ordered[0]), abs(ordered[-1]))
+        apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * largest
+        near = np.diff(ordered) <= apart
+        shared = ordered[np.append(near, False) | np.append(False, near)]
+        if len(shared) == 0:
+            return np.empty(0, np.intp)
+
+        def find(block: slice) -> Places:
+            place = np.searchsorted(shared, along[block]).clip(max=len(shared) - 1)
+            return np.asarray(np.flatnonzero(shared[place] == along[block]) + block.start)
+
+        return np.concatenate(over_blocks(find, len(rows), _BLOCK_ROWS))
 
     @property
     def _form(self) -> Any:

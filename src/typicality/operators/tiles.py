@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from typicality._cached import cached_property
-from typicality._threads import over_ranges
+from typicality._threads import over_pairs, over_ranges
 from typicality._typing import Doubles, Floats, Places
 from typicality._words import enumerated
 from typicality.kernels import DISTANCE_KERNELS, Stationary
@@ -28,7 +28,7 @@ _MOST_SINGLE_FEATURES = 32  # errors of more, if they are alike, add up to more 
 _SINGLE_LEAST_WEIGHT = 2.0**-110  # of the largest; products with smaller ones would underflow
 _SINGLE_LEAST_WIDTH = 1e-12  # of the data, in units of the kernel: squares of less underflow
 _FILLED_UP = 1.25  # leaves have slots for a few more rows than there are
-_GROUP_ROWS = 2048  # rows that are worth a task
+_GROUP_ROWS = 1024  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
 _SAMPLE = 32  # blocks, from which the work of all is estimated
@@ -132,35 +132,34 @@ class Tiles(Operator):
         placed = _placed(tree, weights, single=self.single)
         sums = np.zeros_like(placed.placed)
         near = np.zeros((tree.n_leaves, weights.shape[1] + 1))
-        for pairs in self._rounds(reach):
+        pairs, blocks = self._pairs(reach), self.blocks
 
-            def add(first: int, last: int, pairs: NDArray[np.int64] = pairs) -> None:
-                sum_pairs(
-                    kernel.compiled_form,
-                    self.blocks,
-                    placed,
-                    reach,
-                    complement,
-                    pairs,
-                    first,
-                    last,
-                    sums,
-                    near,
-                )
+        def add(pair: int) -> None:
+            sum_pairs(
+                kernel.compiled_form,
+                blocks,
+                placed,
+                reach,
+                complement,
+                pairs,
+                pair,
+                pair + 1,
+                sums,
+                near,
+            )
 
-            over_ranges(add, len(pairs))
+        over_pairs(add, pairs)
         if complement:
             sums += _weight_of_skipped(placed, near)[:, :, None]
         return tree.gathered(sums)
 
-    def _rounds(self, reach: float) -> list[NDArray[np.int64]]:
-        """Pairs of nodes that are near enough, in rounds in which every node occurs once."""
+    def _pairs(self, reach: float) -> NDArray[np.int64]:
+        """Pairs of nodes that are near enough, in an order in which a node seldom comes twice."""
         kernel, tree = self.columns.kernel_function, self.columns.tree
         wanted = max(1, min(tree.n_rows // _GROUP_ROWS, _MOST_GROUPS, tree.n_leaves))
         n_groups = 2 ** int(math.log2(wanted))
-        rounds = [pairs + (n_groups - 1) for pairs in _tournament(n_groups)]
-        near = [_between(kernel, tree, *pairs.T) <= reach for pairs in rounds]
-        return [pairs[here] for pairs, here in zip(rounds, near, strict=True) if here.any()]
+        pairs = np.concatenate(_tournament(n_groups)) + (n_groups - 1)
+        return np.asarray(pairs[_between(kernel, tree, *pairs.T) <= reach])
 
 
 class Truncated(Tiles):

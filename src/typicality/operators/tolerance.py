@@ -52,13 +52,13 @@ class Tolerance(NamedTuple):
         The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
         need a second, exact sum. Variance and heights are those of a sample.
         """
-        few = algorithm == "auto" and len(columns.training) <= SMALL
+        few = algorithm == "auto" and len(columns.given) <= SMALL
         if rtol == 0 or few or not columns.on_sphere:
             return cls(0.0, 0.0, 0.0)
         heights, weight = _sampled_heights(columns, sample_weight)
-        low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.training))
+        low = max(float(np.quantile(heights, _LOW)), 1.0 / len(columns.given))
         allowed = rtol * (1.0 - float(np.average(heights, weights=weight)))
-        far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.training))
+        far_below = min(_FAR_BELOW, _FEW_ROWS / len(columns.given))
         return cls(allowed, min(allowed, max(far_below * low, _FEW_NEIGHBOURS)), rtol)
 
     @classmethod
@@ -83,7 +83,7 @@ EXACT = Tolerance(0.0, 0.0, 0.0)
 
 def _sampled_heights(columns: KernelColumns, sample_weight: Floats | None) -> tuple[Any, Any]:
     """The mean kernel value of some rows with others, themselves left out; their weights."""
-    rows = columns.training
+    rows = columns.given
     others = evenly_spaced(len(rows), _N_SAMPLED)
     asked = others[evenly_spaced(len(others), _N_ASKED)]
     weight = np.ones(len(others)) if sample_weight is None else sample_weight[others]

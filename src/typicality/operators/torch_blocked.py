@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._tensors import array_of, resident
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Cauchy, Gaussian, Laplacian
 from typicality.operators.base import Candidate, Operator, Problem
@@ -78,10 +79,15 @@ class TorchBlocked(Operator):
         return Candidate(cls.method, reason, seconds, operator.working_memory, lambda: operator)
 
     def __matmul__(self, weights: Floats) -> Floats:
-        return self.expansion(weights).at(self.columns.training)
+        return self.expansion(weights).at(self.columns.given)
 
     def complement(self, weights: Floats) -> Floats:
-        return self.expansion(weights).complement_at(self.columns.training)
+        return self.expansion(weights).complement_at(self.columns.given)
+
+    def complement_of(self, weights: "Tensor") -> "Tensor":
+        """`complement` of a tensor of float64, as one."""
+        rows = on_device(self.columns.given, self.device)
+        return _sums(rows, rows, weights, self.columns.kernel_function, complement=True)
 
     @property
     def working_memory(self) -> int:
@@ -136,29 +142,40 @@ class TorchSums:
     @cached_property
     def on_host(self) -> TileExpansion:
         """The same sums by compiled code on the CPU, in double precision: what a file keeps."""
-        return Tiles(self.columns, single=False).expansion(self.weights)
+        return Tiles(self.columns, single=False).expansion(array_of(self.weights))
 
     @cached_property
     def _rows(self) -> "Tensor":
-        return on_device(self.columns.training.T, self.device)
+        return on_device(self.columns.given, self.device)
 
     @cached_property
     def _weights(self) -> "Tensor":
-        return on_device(self.weights.T, self.device)
+        return on_device(self.weights, self.device)
 
     def _gather(self, points: Floats, *, complement: bool) -> Doubles:
-        import torch
+        kernel = self.columns.kernel_function
+        placed = on_device(points, self.device)
+        sums = _sums(placed, self._rows, self._weights, kernel, complement=complement)
+        return np.asarray(sums.cpu().numpy())
 
-        def sums(log_kernel: "Tensor") -> "Tensor":
-            values = log_kernel.expm1_().neg_() if complement else log_kernel.exp_()
-            return torch.stack([(values * w).sum(dim=1) for w in self._weights], dim=1)
 
-        return over_blocks(sums, points, self._rows, self.columns.kernel_function)
+def _sums(
+    points: "Tensor", rows: "Tensor", weights: "Tensor", kernel: Any, *, complement: bool
+) -> "Tensor":
+    import torch
+
+    columns = weights.T.contiguous()
+
+    def sums(log_kernel: "Tensor") -> "Tensor":
+        values = log_kernel.expm1_().neg_() if complement else log_kernel.exp_()
+        return torch.stack([(values * w).sum(dim=1) for w in columns], dim=1)
+
+    return over_blocks(sums, points, rows, kernel)
 
 
 def over_blocks(
-    function: "Callable[[Tensor], Tensor]", points: Floats, rows: "Tensor", kernel: Any
-) -> Doubles:
+    function: "Callable[[Tensor], Tensor]", points: "Tensor", rows: "Tensor", kernel: Any
+) -> "Tensor":
     """A function of the logarithms of kernel values, shape (k, n), for k points at a time.
 
     The function may change its argument. All blocks have the same shape: torch may add up a row in
@@ -168,27 +185,24 @@ def over_blocks(
     ----------
     function : callable
         Returns one row for each point.
-    points : array of shape (m, d)
-        The points.
-    rows : Tensor of shape (d, n), float64
-        The training rows, feature by feature, on the device.
+    points, rows : Tensors of shape (m, d) and (n, d), float64
+        The points and the training rows, on the device.
     kernel : Kernel
         A kernel with a `log_profile` here.
     """
     import torch
 
-    d, n = rows.shape
-    device = str(rows.device)
-    step = block_rows(n, device)
+    n, d = rows.shape
+    step = block_rows(n, str(rows.device))
     log: Any = log_profile(kernel)
-    block = torch.zeros((d, step), dtype=torch.float64, device=device)
+    by_feature, block = rows.T.contiguous(), rows.new_zeros((d, step))
     results = []
     for start in range(0, max(len(points), 1), step):
         some = points[start : start + step]
-        block[:, : len(some)] = on_device(some.T, device)
-        values = function(log(distances(block, rows, kernel.metric)))
-        results.append(values[: len(some)].cpu().numpy())
-    return np.concatenate(results)
+        block[:, : len(some)] = some.T
+        values = function(log(distances(block, by_feature, kernel.metric)))
+        results.append(values[: len(some)])
+    return torch.cat(results)
 
 
 def distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
@@ -200,8 +214,13 @@ def distances(points: "Tensor", rows: "Tensor", metric: str) -> "Tensor":
     return total
 
 
-def on_device(array: Floats, device: str) -> "Tensor":
-    """An array of NumPy as a tensor of float64; on a CPU it may share the memory."""
+def on_device(array: Any, device: str) -> "Tensor":
+    """An array, or what is on the device already, as a tensor of float64; it may share memory."""
     import torch
 
-    return torch.as_tensor(np.ascontiguousarray(array)).to(device).double()
+    there: Tensor | None = resident(array)
+    if there is not None:
+        return there.double()
+    if array.size and not any(array.strides):  # one number for all rows
+        return torch.full(array.shape, float(array.flat[0]), dtype=torch.float64, device=device)
+    return torch.as_tensor(np.require(array, requirements=["C", "W"])).to(device).double()

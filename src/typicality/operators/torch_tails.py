@@ -1,5 +1,6 @@
 """Sums at points that have next to no row near, on a torch device: exact, however small."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,13 +16,18 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _ROUNDING = 1e-15
+WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 _LONG = 64  # rows with nearly the same projection: then equal rows are put together first
 
 
 class _Sorted(NamedTuple):
-    """Training rows in the order of a projection, with their weights and copies, shape (n, 2)."""
+    """Training rows in the order of a projection, with their weights and copies, shape (n, 2).
+
+    `across` is another projection.
+    """
 
     along: "Tensor"
+    across: "Tensor"
     rows: "Tensor"
     weights: "Tensor"
 
@@ -62,19 +68,42 @@ class TorchTails:
             terms = torch.where(here, nothing, log_kernel + log_weights)
             return torch.logsumexp(terms, dim=1, keepdim=True)
 
-        rows = on_device(self.columns.training.T, self.device)
-        log_sums = over_blocks(logarithm, points, rows, self.columns.kernel_function)
-        return log_sums[:, 0], *self.coincidences(points)
+        placed = on_device(points, self.device)
+        log_sums = over_blocks(logarithm, placed, self._training, self.columns.kernel_function)
+        return log_sums[:, 0].cpu().numpy(), *self.coincidences(points)
 
     def coincidences_of_rows(self) -> tuple[Doubles, Doubles]:
         """Weight and copies of the rows that coincide with each training row."""
-        return self.coincidences(self.columns.training)
+        return self.coincidences(self.columns.given)
 
     def coincidences(self, points: Floats) -> tuple[Doubles, Doubles]:
         """Weight and copies of the rows that coincide with each point."""
+        weight, copies = self._coincidences(on_device(points, self.device)).T.cpu().numpy()
+        return weight, copies
+
+    def quantile_by_products(self, products: "Tensor", rate: float, least: float) -> float | None:
+        """The leave-one-out score below which a share of the training rows is, all of weight one.
+
+        Sums are one minus products of the last iteration. None where sums below `least`, of which
+        nothing is known, decide it.
+        """
         import torch
 
-        at = on_device(points, self.device)
+        unit, copies = self._coincidences(self._training).T
+        unit = unit / copies.clamp(min=1.0)
+        unit = torch.where(unit >= WHOLE_WEIGHT, 0.0, unit)
+        apart = products / (1.0 - unit)
+        scores = torch.where(1.0 - apart > least, -apart, -1.0).log1p().sort()[0]
+        # As `weighted_quantile` of the host.
+        position = min(max(rate * (len(scores) + 1.0) - 1.0, 0.0), len(scores) - 1.0)
+        below = math.floor(position)
+        low, high = scores[[below, math.ceil(position)]].tolist()
+        quantile = low + (position - below) * (high - low)
+        return quantile if math.log(least) < quantile else None
+
+    def _coincidences(self, at: "Tensor") -> "Tensor":
+        import torch
+
         counts = torch.zeros((len(at), 2), dtype=torch.float64, device=self.device)
         if self.nearest >= 0:
             along, apart = self._along(at), self._apart
@@ -83,15 +112,17 @@ class TorchTails:
             if len(at) and int((high - low).max()) > _LONG:
                 known = self._distinct_rows
                 low, high = _window(known.along, along, apart)
-            active = torch.arange(len(at), device=self.device)
+            active, across = torch.arange(len(at), device=self.device), self._across(at)
             while len(active):
                 active = active[low[active] < high[active]]
                 place = low[active]
-                near = self._coincide(at[active], known.rows[place])
-                counts[active] += known.weights[place] * near[:, None]
+                # Few rows are near in both projections, and only these are looked at.
+                both = ((across[active] - known.across[place]).abs() <= apart).nonzero()[:, 0]
+                some, place = active[both], place[both]
+                near = self._coincide(at[some], known.rows[place])
+                counts[some] += known.weights[place] * near[:, None]
                 low[active] += 1
-        weight, copies = counts.cpu().numpy().T
-        return weight, copies
+        return counts
 
     def _coincide(self, points: "Tensor", rows: "Tensor") -> "Tensor":
         difference = points - rows
@@ -111,20 +142,34 @@ class TorchTails:
         return float(-unit * np.log1p(-nearest))
 
     @cached_property
-    def _centre(self) -> "Tensor":
-        return on_device(self.columns.training, self.device).mean(dim=0)
+    def _training(self) -> "Tensor":
+        return on_device(self.columns.given, self.device)
 
-    def _along(self, points: "Tensor") -> "Tensor":
+    @cached_property
+    def _centre(self) -> "Tensor":
+        return self._training.mean(dim=0)
+
+    @cached_property
+    def _direction(self) -> "Tensor":
         import torch
 
         # No lattice is regular along this direction.
-        direction = torch.arange(2.0, 2.0 + points.shape[1], dtype=torch.float64).sqrt()
-        return ((points - self._centre) * direction.to(points.device)).sum(dim=1)
+        d = len(self._centre)
+        return torch.arange(2.0, 2.0 + d, dtype=torch.float64, device=self.device).sqrt()
+
+    def _along(self, points: "Tensor") -> "Tensor":
+        return ((points - self._centre) * self._direction).sum(dim=1)
+
+    def _across(self, points: "Tensor") -> "Tensor":
+        """A projection on another direction of the same length."""
+        signs = self._direction.new_ones(len(self._direction))
+        signs[1::2] = -1.0
+        return ((points - self._centre) * (signs * self._direction)).sum(dim=1)
 
     @property
     def _apart(self) -> float:
         """How far apart the projections of rows that coincide may be."""
-        d = self.columns.training.shape[1]
+        d = self._training.shape[1]
         squared = self.columns.kernel_function.metric != "cityblock"
         reach = np.sqrt(self._reach) if squared else self._reach
         farthest = float(self._rows.along.abs().max())
@@ -132,9 +177,10 @@ class TorchTails:
 
     @cached_property
     def _rows(self) -> _Sorted:
-        rows = on_device(self.columns.training, self.device)
-        weights = on_device(np.column_stack([self.weights, self.sample_weight]), self.device)
-        return self._sorted(rows, weights)
+        import torch
+
+        parts = [on_device(part, self.device) for part in (self.weights, self.sample_weight)]
+        return self._sorted(self._training, torch.stack(parts, dim=1))
 
     @cached_property
     def _distinct_rows(self) -> _Sorted:
@@ -147,7 +193,8 @@ class TorchTails:
 
     def _sorted(self, rows: "Tensor", weights: "Tensor") -> _Sorted:
         along, order = self._along(rows).sort()
-        return _Sorted(along, rows[order], weights[order])
+        in_order = rows[order]
+        return _Sorted(along, self._across(in_order), in_order, weights[order])
 
 
 def _window(known: "Tensor", along: "Tensor", apart: float) -> "tuple[Tensor, Tensor]":

@@ -18,6 +18,7 @@ from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
 from typicality.operators.base import LazyExpansion
+from typicality.operators.columns import DeviceColumns
 from typicality.operators.fused import FusedSums
 from typicality.operators.torch_blocked import TorchSums
 from typicality.persistence._arrays import DTYPES, ArrayReader, ArrayWriter
@@ -87,7 +88,7 @@ class Writer:
         """The number of an object of a known class among `objects`."""
         if isinstance(value, LazyExpansion):
             value = value.prepared()
-        if isinstance(value, FusedSums | TorchSums):
+        if isinstance(value, FusedSums | TorchSums | DeviceColumns):
             value = value.on_host
         if id(value) not in self._numbers:
             name = _known_name(value, where)

@@ -78,7 +78,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "": (
         "typicality.minimax.MinimaxPaths",
         "typicality.operators.fourier_grid.FourierGrid",
-        "typicality.geometry.input_space.Centroids",
+        "typicality.geometry.centroids.Centroids",
         "typicality.geometry.kernel_space.ExpandedPrototypes",
         *_in("typicality.geometry.rows", "NearestRows", "GivenDistances"),
         *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),

@@ -1,5 +1,7 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +12,16 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from typicality._compat import StrOptions, fit_context
 from typicality._quantiles import robust_spread
 from typicality._typing import Doubles, Floats
-from typicality.geometry.checks import check_rows, differ, rounding_of
-from typicality.rows import row_blocks
+from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
+from typicality.preprocessing._folds import (
+    extent,
+    mean_and_deviation,
+    medians,
+    robust_spreads,
+    sizes,
+    tails,
+)
+from typicality.rows import Rows, as_rows, is_blockwise, row_blocks
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
@@ -106,8 +116,9 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like of shape (n_samples, n_features), or opened rows
+            The rows. Rows of :func:`typicality.open_rows` and Dask collections are read a few
+            times, block by block.
         y : ignored
             There for the conventions of scikit-learn.
 
@@ -115,6 +126,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
+        if is_blockwise(X):
+            return self._fit_by_folds(check_blocks(self, as_rows(X), training=True, at_least=1))
         rows = check_rows(
             self, X, training=True, at_least=1, allow_missing=self.missing == "median"
         )
@@ -123,29 +136,37 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.log_unit_, self.fill_, self.center_, self.scale_ = found
         return self
 
-    def transform(self, X: ArrayLike) -> Floats:
+    def transform(self, X: ArrayLike) -> Any:
         """Rows on the scale of `fit`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or opened rows
             The rows.
 
         Returns
         -------
         array of shape (n_samples, n_features)
-            The values z.
+            The values z; rows that are scaled in each pass, where X are opened rows.
         """
         check_is_fitted(self)
+        if is_blockwise(X):
+            return check_blocks(self, as_rows(X), training=False).moved(self._scaled)
         rows = check_rows(
             self, X, training=False, at_least=1, allow_missing=self.missing == "median"
         )
+        return self._scaled(rows)
+
+    def _scaled(self, rows: Floats) -> Floats:
         scaled = np.empty_like(rows)
         with np.errstate(over="ignore"):
             for block in row_blocks(len(rows)):
                 some = rows[block].astype(np.float64)
-                some = np.where(np.isnan(some), self.fill_, some)
-                some = _signed_log(some, self.log_unit_)
+                missing = np.isnan(some)
+                if missing.any():
+                    some = np.where(missing, self.fill_, some)
+                if self.log_unit_.any():
+                    some = _signed_log(some, self.log_unit_)
                 scaled[block] = (some - self.center_) / self.scale_
         overflown = np.argwhere(np.isinf(scaled))
         if len(overflown):
@@ -183,14 +204,48 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         back[:, logs] *= self.log_unit_[logs]
         return np.asarray(back, dtype=rows.dtype)
 
+    def _fit_by_folds(self, rows: Rows) -> Self:
+        """The same for rows that are not in memory."""
+        found = extent(rows)
+        for j in np.flatnonzero(found.counts == 0):
+            raise self._all_missing(int(j))
+        with np.errstate(over="ignore", invalid="ignore"):
+            fill, unit = medians(rows), np.zeros(rows.n_features)
+            if self.log != "none":
+                unit = np.maximum(np.nan_to_num(sizes(rows, 0.05)), _SMALLEST_UNIT)
+                unit = np.where((found.low == 0) & (found.high == 0), 0.0, unit)
+            if self.log == "auto":
+                seen = tails(rows)
+                logs = replace(
+                    seen, low=_signed_log(seen.low, unit), high=_signed_log(seen.high, unit)
+                )
+                before, after = (np.abs(_skewnesses(*each.values)) for each in (seen, logs))
+                unit = np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
+            if unit.any():
+                rows = rows.moved(partial(_signed_log, unit=unit))
+                found = extent(rows)
+            center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
+            if self.scale == "none":
+                center = np.zeros(rows.n_features)
+            else:
+                spread = robust_spreads(rows, rounding_of(rows.dtype)) * (self.scale == "robust")
+                mean, deviation = center, scale
+                if not spread.all():
+                    mean, deviation = mean_and_deviation(rows, found)
+                is_varied = differ(found.low, found.high, rows.dtype)
+                wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
+                scale = np.where(is_varied, wanted, 1.0)
+                center = np.where(is_varied & (self.scale == "standard"), mean, center)
+        for j in np.flatnonzero(~np.isfinite(scale)):
+            raise self._too_far_apart(int(j), found.low[j], found.high[j])
+        self.log_unit_, self.fill_, self.center_, self.scale_ = unit, fill, center, scale
+        return self
+
     def _moments(self, column: Floats, j: int) -> tuple[float, float, float, float]:
         """The unit of the logarithm, the median, the centre and the scale of a column."""
         present = column[~np.isnan(column)]
         if not len(present):
-            raise ValueError(
-                f"{self._label(j)} of X misses all its values: there is no median to fill in. "
-                "Drop the column."
-            )
+            raise self._all_missing(j)
         values = present.astype(np.float64)
         with np.errstate(over="ignore"):
             median = float(np.median(values))
@@ -206,11 +261,20 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if self.scale == "robust":
                 scale = robust_spread(values, rounding_of(column.dtype)) or deviation
         if not np.isfinite(scale):
-            raise ValueError(
-                f"{self._label(j)} of X has values too far apart for float64: from "
-                f"{values.min():.1e} to {values.max():.1e}. Divide the column by a large number."
-            )
+            raise self._too_far_apart(j, values.min(), values.max())
         return unit, median, mean if self.scale == "standard" else center, scale
+
+    def _all_missing(self, j: int) -> ValueError:
+        return ValueError(
+            f"{self._label(j)} of X misses all its values: there is no median to fill in. Drop "
+            "the column."
+        )
+
+    def _too_far_apart(self, j: int, low: float, high: float) -> ValueError:
+        return ValueError(
+            f"{self._label(j)} of X has values too far apart for float64: from {low:.1e} to "
+            f"{high:.1e}. Divide the column by a large number."
+        )
 
     def _label(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)
@@ -243,8 +307,12 @@ def skewed_columns(X: Floats) -> NDArray[np.bool_]:
 
 
 def _skewness(values: Doubles) -> float:
-    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
-    return float((high + low - 2.0 * median) / (high - low)) if high > low else 0.0
+    return float(_skewnesses(*np.quantile(values, [0.05, 0.5, 0.95])))
+
+
+def _skewnesses(low: Any, median: Any, high: Any) -> Any:
+    width = np.where(high > low, high - low, 1.0)
+    return np.where(high > low, (high + low - 2.0 * median) / width, 0.0)
 
 
 def _mean_and_deviation(values: Doubles) -> tuple[float, float]:

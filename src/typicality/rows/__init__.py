@@ -9,7 +9,13 @@ from typicality.rows.base import Block, Rows, TreeSum, count_distinct_rows, row_
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features
 from typicality.rows.file import FileRows, open_rows
-from typicality.rows.histogram import Histogram, histogram, quantile
+from typicality.rows.histogram import (
+    Histogram,
+    OrderStatistics,
+    histogram,
+    order_statistics,
+    quantile,
+)
 from typicality.rows.opening import as_rows, is_blockwise, is_dask
 from typicality.rows.tensor import TensorRows
 
@@ -21,6 +27,7 @@ __all__ = [
     "Features",
     "FileRows",
     "Histogram",
+    "OrderStatistics",
     "Rows",
     "TensorRows",
     "TreeSum",
@@ -31,6 +38,7 @@ __all__ = [
     "is_blockwise",
     "is_dask",
     "open_rows",
+    "order_statistics",
     "quantile",
     "row_blocks",
 ]

@@ -1,12 +1,17 @@
 """Rows in a Dask collection; everything that knows Dask is here.
 
-Each block is a task of its own. A pass is one graph: the block function on every block, and sums in
-a fixed tree. Tasks are not pinned to workers and no data are scattered, so Dask computes the blocks
-of a lost worker again, and the sums have the same bits.
+Each block is a task of its own, which reads its rows where these are in files. A pass is one graph:
+the block function on every block, and sums in a fixed tree. Tasks are not pinned to workers and no
+data are scattered, so Dask computes the blocks of a lost worker again, and the sums have the same
+bits.
 """
 
+import logging
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import cloudpickle
@@ -14,10 +19,14 @@ import dask.array
 import numpy as np
 
 from typicality._typing import Floats
-from typicality.exceptions import ClusteringWarning, warn
+from typicality._words import shown_path
+from typicality.exceptions import ClusteringWarning, TableError, warn
 from typicality.rows.base import Block, Rows, Sum, TreeSum
+from typicality.rows.file import Piece
 
 _dask: Any = dask  # it has few types
+_PATIENCE = 5  # seconds to wait for a scheduler
+_LARGEST_TEXT = 2**29  # bytes of a text file that a worker reads at once
 
 
 class DaskRows(Rows):
@@ -50,12 +59,17 @@ class DaskRows(Rows):
         self._starts = [int(start) for start in np.cumsum([0, *lengths[:-1]])]
         self.n_rows, self.n_features = sum(lengths), n_features
         self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
+        self.n_passes, self.block_rows = 0, max(lengths)
+        self.watch: Callable[[int, int], None] | None = None
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
         sums = TreeSum[Any]()
         for part in self._applied(function):
             sums.add(part)
+        self.n_passes += 1
         total: tuple[Sum] = _dask.compute(sums.total(), optimize_graph=False)
+        if self.watch is not None:
+            self.watch(self.n_passes, self.n_rows)
         return total[0]
 
     def map(self, function: Callable[[Block], Any]) -> Any:
@@ -137,6 +151,97 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
         dtype,
         names,
     )
+
+
+# ---- files that workers read --------------------------------------------------------------------
+
+
+@contextmanager
+def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
+    """A context in which Dask computes in processes of this machine, or where a scheduler says.
+
+    Raises
+    ------
+    ConnectionError
+        The scheduler does not answer within seconds.
+    """
+    distributed: Any = import_module("distributed")
+
+    if scheduler is not None:
+        try:
+            client = distributed.Client(scheduler, timeout=_PATIENCE)
+        except (OSError, ValueError) as error:
+            raise ConnectionError(
+                f"The scheduler {scheduler} cannot be reached within {_PATIENCE} s: "
+                f"{str(error).splitlines()[0]}. Check the address (tcp://HOST:PORT, as `dask "
+                "scheduler` prints it), and that it runs."
+            ) from error
+        with client:
+            if not client.scheduler_info()["workers"]:
+                raise ConnectionError(
+                    f"The scheduler {scheduler} has no workers. Start some with `dask worker "
+                    f"{scheduler}`."
+                )
+            yield
+        return
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR}  # any free port
+    with (
+        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet) as cluster,
+        distributed.Client(cluster),
+    ):
+        yield
+
+
+def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
+    """Rows of files that the workers read, after a pass that checks and counts them.
+
+    Raises
+    ------
+    TableError
+        A worker cannot read a file, or something in it is wrong.
+    """
+    for piece in pieces:
+        if piece.stop is None and piece.path.stat().st_size > _LARGEST_TEXT:
+            raise TableError(
+                f"{shown_path(piece.path)} has {piece.path.stat().st_size / 1e9:.2g} GB, and a "
+                f"worker reads a whole file of {piece.format} at once. Split it into files below "
+                f"{_LARGEST_TEXT / 1e9:.2g} GB, or write parquet."
+            )
+    count = _dask.delayed(_count, pure=False)
+    found = _dask.compute(*map(count, pieces))
+    for _, problem in found:
+        if problem:
+            raise TableError(problem)
+    filled = [(piece, n_rows) for piece, (n_rows, _) in zip(pieces, found, strict=True) if n_rows]
+    if not filled:
+        raise TableError(f"{shown_path(pieces[0].path)} has no rows. Choose another file.")
+    read = _dask.delayed(_read, pure=False)
+    parts, lengths = [read(piece) for piece, _ in filled], [n_rows for _, n_rows in filled]
+    names = pieces[0].names
+    return DaskRows(parts, None, lengths, len(names), np.float64, list(names))
+
+
+def _read(piece: Piece) -> Floats:
+    return piece.read()
+
+
+def _count(piece: Piece) -> tuple[int, str]:
+    """The number of rows of a piece, and what is wrong with it, or nothing."""
+    path = shown_path(piece.path)
+    if not piece.path.exists():
+        return 0, (
+            f"A worker on {socket.gethostname()} cannot read {path}: there is no such file on that "
+            "machine. Put the files where all workers find them under the same path."
+        )
+    try:
+        return len(piece.read()), ""
+    except TableError as error:
+        return 0, str(error)
+    except OSError as error:
+        return 0, f"A worker on {socket.gethostname()} cannot read {path}: {error.strerror}."
+
+
+# ---- collections of Dask -------------------------------------------------------------------------
 
 
 def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:

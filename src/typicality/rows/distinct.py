@@ -5,11 +5,12 @@ therefore the same as k rows, and the order of the rows does not matter.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._tensors import OnDevice, array_of, resident
 from typicality._typing import Doubles, Floats, Places
 
 LARGEST_SAMPLE = 2**17  # of more distinct rows, a sample by content
@@ -53,6 +54,8 @@ class DistinctRows:
         Equal rows are found by a hash of their content. The sample is those of smallest hash: it
         is the same in any order, and keeps all copies of a row or none. Costs a sort of n integers.
         """
+        if resident(X) is not None and sample_weight is None:
+            return cls._on_device(resident(X), at_most, first_row)
         counted = slice(None) if sample_weight is None else np.flatnonzero(sample_weight)
         weight = None if sample_weight is None else sample_weight[counted]
         index = np.arange(len(X))[counted]
@@ -62,6 +65,20 @@ class DistinctRows:
         order = _lexicographic_order(X[places])
         places = places[order]
         return cls(X[places], merged[0][order], places + first_row, merged[2], at_most)
+
+    @classmethod
+    def _on_device(cls, X: Any, at_most: int, first_row: int) -> Self:
+        from typicality.rows.torch_distinct import lexicographic_order, smallest_keys
+
+        copies, places, n_distinct, limit = smallest_keys(X, at_most)
+        if limit is not None:
+            n_distinct = _estimated(at_most, limit)
+        rows = X[places]
+        order = lexicographic_order(rows)
+        weight, index = copies[order].double(), places[order] + first_row
+        # Rows stay on the device: of many, few are looked at.
+        given: Any = OnDevice(rows[order])
+        return cls(given, array_of(weight), array_of(index), n_distinct, at_most)
 
     @staticmethod
     def _merge(
@@ -146,6 +163,11 @@ def content_hash(X: Floats) -> NDArray[np.uint64]:
     The mixing is that of splitmix64. Two of a million distinct rows share a number once in 30
     million data sets; then they are taken for one.
     """
+    if resident(X) is not None:
+        from typicality.rows.torch_distinct import content_keys
+
+        keys: NDArray[np.uint64] = array_of(content_keys(resident(X))).view(np.uint64)
+        return keys
     mixed = np.zeros(len(X), np.uint64)
     for column in X.T:
         mixed ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero

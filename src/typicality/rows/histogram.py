@@ -1,13 +1,13 @@
 """Exact quantiles of a number for each row, by histograms that refine; no number is gathered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from typicality._typing import Doubles
+from typicality._typing import Doubles, Floats
 from typicality.rows.base import Block, Rows
 
 Keys = NDArray[np.uint64]
@@ -136,6 +136,100 @@ class _Finer:
         values = self.value_of_block(block)
         n_bits = min(64, self.n_bits + _BITS)
         return Histogram.of(values, block.weight, n_bits, within=(self.keys, self.n_bits))
+
+
+@dataclass(frozen=True, eq=False)
+class OrderStatistics:
+    """The two values around each quantile of each column.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (n_rates, d)
+        The values below and above; the same where a quantile is a value. NaN without any value.
+    share : array of shape (n_rates, d)
+        Where the quantile is between them, from 0 to 1.
+    """
+
+    low: Doubles
+    high: Doubles
+    share: Doubles
+
+    @property
+    def values(self) -> Doubles:
+        """The quantiles in the method "linear" of :func:`numpy.quantile`, bit for bit."""
+        between = self.high - self.low
+        upper = self.high - between * (1.0 - self.share)
+        return np.where(self.share >= 0.5, upper, self.low + between * self.share)
+
+
+def order_statistics(
+    rows: Rows, values_of_block: Callable[[Block], Floats], rates: Sequence[float]
+) -> OrderStatistics:
+    """The values around quantiles of several numbers for each row, all in three folds.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows; their weights do not count.
+    values_of_block : callable
+        `values_of_block(block)` returns an array with a column for each number; NaN does not count.
+    rates : sequence of float
+        Between 0 and 1.
+    """
+    counted = rows.fold(_CountColumns(values_of_block, None, 0)).columns
+    totals = np.array([found.weight.sum() for found in counted])
+    position = np.multiply.outer(np.asarray(rates), np.maximum(totals - 1.0, 0.0))
+    ends = np.stack([np.floor(position), np.ceil(position)])  # (2, n_rates, d)
+    keys, rank = np.zeros(ends.shape, np.uint64), ends
+    known = 0  # bits of the keys
+    while True:
+        for at in np.ndindex(ends.shape):
+            found = counted[at[-1]]
+            if not len(found.keys):
+                continue
+            inside = slice(None)
+            if known:
+                of = found.keys >> np.uint64(found.n_bits - known)
+                inside = slice(*np.searchsorted(of, [keys[at], keys[at] + np.uint64(1)]))
+            upto = found.weight[inside].cumsum()
+            bin_ = min(int(np.searchsorted(upto, rank[at], side="right")), len(upto) - 1)
+            rank[at] -= upto[bin_] - found.weight[inside][bin_]
+            keys[at] = found.keys[inside][bin_]
+        known = counted[0].n_bits
+        if known == 64:
+            break
+        bins = [np.unique(keys[..., j]) for j in range(len(totals))]
+        counted = rows.fold(_CountColumns(values_of_block, bins, known)).columns
+    low, high = np.where(totals > 0, _values_of(keys), np.nan)
+    return OrderStatistics(low, high, position - np.floor(position))
+
+
+@dataclass(frozen=True, eq=False)
+class _Histograms:
+    """A histogram for each column; they add up."""
+
+    columns: list[Histogram]
+
+    def __add__(self, other: "_Histograms") -> "_Histograms":
+        pairs = zip(self.columns, other.columns, strict=True)
+        return _Histograms([one + more for one, more in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class _CountColumns:
+    """Counts the values of each column, or those in some bins of it, in bins that are finer."""
+
+    values_of_block: Callable[[Block], Floats]
+    bins: list[Keys] | None
+    n_bits: int
+
+    def __call__(self, block: Block) -> _Histograms:
+        found = []
+        n_bits = min(64, self.n_bits + _BITS)
+        for j, column in enumerate(self.values_of_block(block).T):
+            within = None if self.bins is None else (self.bins[j], self.n_bits)
+            found.append(Histogram.of(column[~np.isnan(column)], None, n_bits, within=within))
+        return _Histograms(found)
 
 
 def _ordered_bits(values: Doubles) -> Keys:

@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from typicality._cached import cached_property
 from typicality._tensors import tensor_of
 from typicality._typing import Floats
 from typicality.rows.array import ArrayRows
 from typicality.rows.base import Block, Rows
+from typicality.rows.features import Features
 
 
 class TensorRows(ArrayRows):
-    """Rows in memory and on a device of torch; sweeps run there, and all else on the CPU.
+    """Rows on a device of torch; sweeps and features run there, and all else on the CPU.
 
     Parameters
     ----------
-    X : array of shape (n, d), C-contiguous, float32 or float64
+    given : OnDevice, or array of shape (n, d), C-contiguous, float32 or float64
         The rows.
     weight : array of shape (n,), optional
         Weight k counts as k copies of the row.
@@ -23,21 +26,35 @@ class TensorRows(ArrayRows):
         The device, as torch names it.
     """
 
-    def __init__(self, X: Floats, weight: Floats | None, device: str) -> None:
-        super().__init__(X, weight)
-        self.device = device
+    def __init__(self, given: Any, weight: Floats | None, device: str) -> None:
+        self.given, self.weight, self.cuts, self.device = given, weight, (), device
+        self.n_rows, self.n_features = given.shape
+        self.dtype = given.dtype
+        self.weighted = weight is not None
+
+    @cached_property
+    def X(self) -> Floats:  # type: ignore[override]  # noqa: N802
+        """The rows on the host."""
+        return np.asarray(self.given)
 
     @cached_property
     def resident(self) -> Block:
         """All rows as one block of tensors on the device."""
         weight = None if self.weight is None else tensor_of(self.weight, self.device)
-        return Block(tensor_of(self.X, self.device), weight, 0)
+        return Block(tensor_of(self.given, self.device), weight, 0)
+
+    @cached_property
+    def features(self) -> Features:
+        from typicality.rows.torch_distinct import features_of
+
+        block: Any = self.resident
+        return features_of(block.X, block.weight)
 
     def sweep(self, function: Callable[[Block], Any]) -> Any:
         return function(self.resident)
 
     def reweighted(self, weigh: Callable[[Block], Floats]) -> Rows:
-        return TensorRows(self.X, weigh(Block(self.X, self.weight, 0)), self.device)
+        return TensorRows(self.given, weigh(Block(self.X, self.weight, 0)), self.device)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
         return TensorRows(move(self.X), self.weight, self.device)

@@ -68,8 +68,7 @@ class ByWeights:
 
     def __call__(self, state: ClusterState[Any]) -> tuple[ClusterState[Any], float, float]:
         following, _, objective = self.step(state)
-        change = np.abs(following.prototypes.weights - state.prototypes.weights)
-        return following, float(change.sum(axis=0).max()), objective
+        return following, following.prototypes.change_from(state.prototypes), objective
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from pyarrow import types
 from typicality.exceptions import TableError
 from typicality.tables import base
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import is_numeric, plain, shown
+from typicality.tables.cells import plain, shown
 from typicality.tables.lines import HashedFile, TextBlock, text_blocks
-from typicality.tables.sniffing import ARROW, named_columns, refuse_duplicates
+from typicality.tables.sniffing import ARROW, named_columns
 
 _MOST_ROWS = 2**16
 _BATCH_BYTES = 2**24  # of rows that are unpacked at once, as a parquet file counts them
@@ -57,10 +57,16 @@ class ArrowTable(TableFile):
         super().__init__(**options)
         self._open, self._paths = open, paths
         with self._guarded(), open() as (schema, _):
-            given = list(schema.names)
+            self.schema = schema
+        given = list(schema.names)
         if not given:
             raise TableError(f"{self.name} has no columns. Choose a file with columns of numbers.")
         self.names, _, self.assumed = named_columns(given, header=True)
+        self._wanted: Any = None
+
+    def read_as(self, schema: Any) -> None:
+        """Let rows have the columns and types of another schema."""
+        self.names, self._wanted = tuple(schema.names), schema
 
     def _read(self) -> Iterator[Block]:
         rows = min(_MOST_ROWS, max(1, base.BLOCK_BYTES // 8 // len(self.names)))
@@ -69,6 +75,11 @@ class ArrowTable(TableFile):
         with self._guarded(), self._open() as (_, batches):
             for whole, self.fraction_read in batches(rows):
                 whole.validate(full=True)  # what is wrong inside would else end the process
+                if self._wanted is not None:
+                    whole = whole.select(self._wanted.names)
+                    if whole.schema.types != self._wanted.types:
+                        # Not safe: whole numbers among fractions may lose digits.
+                        whole = whole.cast(self._wanted, safe=False)
                 if not self._paths:
                     digest.update(whole.serialize())
                 for batch in _pieces_of(whole, rows):
@@ -177,79 +188,6 @@ def open_arrow(path: Path) -> Iterator[Opened]:
         file = pa.ipc.open_file(source)
         n = file.num_record_batches
         yield file.schema, lambda _: ((file.get_batch(i), (i + 1) / n) for i in range(n))
-
-
-@contextmanager
-def open_parts(paths: Sequence[Path], format: str) -> Iterator[Opened]:
-    """Several parquet or arrow files with the same columns as one table, in order.
-
-    Names of folders such as ``year=2024`` add no column.
-    """
-    open_one = open_parquet if format == "parquet" else open_arrow
-    sizes = [path.stat().st_size for path in paths]
-    schemas = {}
-    for path in paths:
-        with _named(path), open_one(path) as (schema, _):
-            refuse_duplicates(schema.names, repr(str(path)))
-            schemas[path] = schema
-    joined = _joined(schemas)
-
-    def batches(rows: int) -> Iterator[tuple[Any, float]]:
-        for i, path in enumerate(paths):
-            with _named(path), open_one(path) as (_, read):
-                for batch, fraction in read(rows):
-                    part = batch.select(joined.names)
-                    if part.schema.types != joined.types:
-                        part.validate(full=True)
-                        # Not safe: whole numbers among fractions may lose digits.
-                        part = part.cast(joined, safe=False)
-                    yield part, (sum(sizes[:i]) + fraction * sizes[i]) / sum(sizes)
-
-    yield joined, batches
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors of pyarrow that say which file they are about."""
-    try:
-        yield
-    except pa.ArrowException as error:
-        raise pa.ArrowInvalid(f"{str(path)!r}: {error}") from error
-
-
-def _joined(schemas: dict[Path, Any]) -> Any:
-    """The columns of several files; an error where they are not alike."""
-    (first, schema), *others = schemas.items()
-    common = dict(zip(schema.names, schema.types, strict=True))
-    for path, schema in others:
-        for name in sorted(set(common) ^ set(schema.names)):
-            raise _unlike(path if name in common else first, name, "is missing")
-        for name, before in common.items():
-            here = schema.field(name).type
-            common[name] = _common_type(before, here)
-            if common[name] is None:
-                raise _unlike(path, name, f"is of type {here}, not {before}")
-    return pa.schema(list(common.items()))
-
-
-def _common_type(one: Any, other: Any) -> Any:
-    """The type that holds the values of two; None where only text could."""
-    kinds = {one, other} - {pa.null()} or {pa.null()}
-    if len(kinds) == 1:
-        return kinds.pop()
-    if all(map(types.is_integer, kinds)) and pa.uint64() not in kinds:
-        return pa.int64()
-    if all(map(is_numeric, kinds)):
-        return pa.float64()
-    return pa.large_string() if kinds == {pa.string(), pa.large_string()} else None
-
-
-def _unlike(path: Path, column: str, what: str) -> TableError:
-    return TableError(
-        f"{str(path)!r} is not like the other files: column {shown(column)} {what}. Write all "
-        "files with the same columns and types.",
-        column=column,
-    )
 
 
 def ndjson_opener(path: Path, name: str) -> Callable[[], AbstractContextManager[Opened]]:

@@ -31,11 +31,15 @@ BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
 
 
 class Place(NamedTuple):
-    """A cell: its row (from 0), its line (from 1; None where there are none), its column."""
+    """A cell: its row (from 0), its line (from 1; None where there are none), its column.
+
+    Where the table is several files, the last field is its place in words, with the file.
+    """
 
     row: int
     line: int | None
     column: str
+    source: str = ""
 
 
 class Block:
@@ -57,9 +61,12 @@ class Block:
         How much of the table the blocks up to this one are, in (0, 1].
     decimal : {".", ","}
         The decimal mark of numbers in a text file.
+    is_part : bool
+        Whether the table has several files: lines are then those of one of them, `source`.
     """
 
     fraction_read: float = 1.0
+    is_part: bool = False
 
     def __init__(
         self,
@@ -73,6 +80,7 @@ class Block:
         self.source, self.names, self._index = table.name, table.names, table.index
         self.decimal = table.decimal
         self.first_row, self.lines = first_row, lines
+        self._row_in_file = first_row  # of one file of several that are one table
         self.n_rows = columns.num_rows if lines is None else len(lines)
         self._table, self._csv_rows = columns, csv_rows
 
@@ -130,7 +138,12 @@ class Block:
     def place(self, row: int) -> str:
         """Where a row of this block is, in words."""
         line = self.line_of(row)
-        return f"row {self.first_row + row} counted from 0" if line is None else f"line {line}"
+        return f"row {self._row_in_file + row} counted from 0" if line is None else f"line {line}"
+
+    def cell(self, row: int, name: str) -> Place:
+        """Where a cell of this block is."""
+        where = f"{self.source}, {self.place(row)}" if self.is_part else ""
+        return Place(self.first_row + row, self.line_of(row), name, where)
 
     def not_a_number(self, row: int, name: str) -> TableError:
         """An error about a cell of text."""
@@ -178,6 +191,10 @@ class TableFile(AbstractContextManager["TableFile"]):
         "csv", "tsv", "ndjson", "parquet", "arrow", "npy" or "npz"; "frame" for an object in memory.
     names : tuple of str
         The columns, in order.
+    paths : list of Path
+        The files; none for an object in memory.
+    n_passes : int
+        How often its rows were read, the pass now under way included.
     n_rows : int or None
         How many rows there are, once the table was read to its end.
     fingerprint : str or None
@@ -209,6 +226,8 @@ class TableFile(AbstractContextManager["TableFile"]):
         self.name = name
         self.format = format
         self.names: tuple[str, ...] = ()
+        self.paths: list[Path] = []
+        self.n_passes = 0
         self.n_rows: int | None = None
         self.fingerprint: str | None = None
         self.assumed: list[str] = []
@@ -230,7 +249,7 @@ class TableFile(AbstractContextManager["TableFile"]):
 
     def blocks(self) -> Iterator[Block]:
         """The rows from the first to the last, some megabytes at a time."""
-        n_rows = 0
+        n_rows, self.n_passes = 0, self.n_passes + 1
         try:
             for block in self._read():
                 block.fraction_read = self.fraction_read
@@ -252,6 +271,10 @@ class TableFile(AbstractContextManager["TableFile"]):
         if self.fingerprint not in (None, fingerprint):
             raise self.changed()
         self.n_rows, self.fingerprint = n_rows, fingerprint
+
+    def settings(self) -> dict[str, Any]:
+        """Settings of :func:`open_table` by which each file is read in the same way."""
+        return {}
 
     def changed(self) -> TableError:
         """An error that says that the file is not what it was."""

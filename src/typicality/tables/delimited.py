@@ -153,6 +153,15 @@ class DelimitedFile(TableFile):
             rb"(?:\A|(?<=[\r\n]))" + re.escape(comment.encode()) + rb"[^\r\n]*"
         )
 
+    def settings_for_others(self, text: dict[str, Any]) -> dict[str, Any]:
+        """Settings by which other files are read as this one; what is not sure stays open."""
+        delimiter = WHITESPACE if self._is_spaced else self.delimiter
+        return {**text, "delimiter": delimiter, "header": self._has_header}
+
+    def settings(self) -> dict[str, Any]:
+        found = {"encoding": self.encoding, "decimal": self.decimal, "comment": self.comment}
+        return self.settings_for_others(found)
+
     def _read(self) -> Iterator[Block]:
         first_row, awaits_header = 0, self._has_header
         rest = None  # the beginning of a record that goes on in the next block

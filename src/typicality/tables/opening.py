@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typicality._words import counted, shown_path
+from typicality._words import counted, listed, shown_path
 from typicality.exceptions import TableError
 from typicality.tables.arrays import open_array
 from typicality.tables.arrow import (
@@ -21,11 +21,11 @@ from typicality.tables.arrow import (
     ndjson_opener,
     open_arrow,
     open_parquet,
-    open_parts,
 )
 from typicality.tables.base import TableFile, reason_of
 from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import HashedFile, normal_encoding
+from typicality.tables.parts import JOINED_FORMATS, join_tables
 from typicality.tables.sheets import open_sheet
 from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, WHITESPACE, ZIP
 
@@ -61,10 +61,11 @@ def open_table(
     Parameters
     ----------
     source : str, path or data frame
-        A file; a folder of parquet or arrow files, or a pattern such as ``part-*.parquet``, which
-        are one table; "-" for standard input, which is kept in a temporary file until the table is
-        closed, because a table is read more than once; or a data frame of pandas, polars, duckdb or
-        any other library that hands out Arrow (``__arrow_c_stream__``).
+        A file; a folder of files of one format, or a pattern such as ``part-*.parquet``, which are
+        one table (csv, tsv, ndjson, parquet, arrow or npy, with the same columns); "-" for standard
+        input, which is kept in a temporary file until the table is closed, because a table is read
+        more than once; or a data frame of pandas, polars, duckdb or any other library that hands
+        out Arrow (``__arrow_c_stream__``).
     format : {"csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"}, optional
         What kind of file it is; when left out, what its suffix says, and for standard input its
         first bytes. Text may be compressed (.gz, .bz2, .zst). Spreadsheets (.xlsx, .xlsm, .xlsb,
@@ -137,13 +138,7 @@ def open_table(
     temporary = paths[0] if source == "-" else None
     try:
         formats = {format or (_by_start if temporary else _by_suffix)(path) for path in paths}
-        if len(paths) > 1 and formats not in ({"parquet"}, {"arrow"}):
-            raise TableError(
-                f"{name} stands for {counted(len(paths), 'file')}, and only files of parquet, or "
-                "only of arrow, are read as one table. Join the others first, or name one of them."
-            )
-        options = {"name": name, "format": formats.pop(), "temporary": temporary}
-        return _open(paths, text, **options)
+        return _open_all(paths, formats, text, name=name, temporary=temporary)
     except BaseException as error:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -173,10 +168,15 @@ def _files_of(path: Path, name: str) -> list[Path]:
     if path.is_dir():
         found = (file for file in path.rglob("*") if file.is_file())
         files = sorted(file for file in found if not file.name.startswith((".", "_")))
-        kinds = {_SUFFIXES.get(file.suffix.lower()) for file in files} & {"parquet", "arrow"}
+        kinds = {_kind_in_folder(file) for file in files} & {*JOINED_FORMATS}
+        kinds = kinds & {"parquet", "arrow"} or kinds  # texts beside them explain or list them
         if len(kinds) != 1:
-            raise TableError(f"{name} is a folder. Name a file in it.")
-        return [file for file in files if _SUFFIXES.get(file.suffix.lower()) in kinds]
+            what = f" with files of {listed(sorted(kinds))}" if kinds else ""
+            raise TableError(
+                f"{name} is a folder{what}. Name a file in it, or a pattern such as "
+                "'part-*.parquet'."
+            )
+        return [file for file in files if _kind_in_folder(file) in kinds]
     if glob.has_magic(name) and not os.path.lexists(path):
         files = sorted(filter(Path.is_file, map(Path, glob.glob(name, recursive=True))))
         if not files:
@@ -199,6 +199,12 @@ def kind_of_suffix(path: str | os.PathLike[str]) -> str | None:
     """What the suffix of a file promises: a format, "compressed", or nothing."""
     suffix = Path(path).suffix.lower()
     return "compressed" if suffix in _PACKED else _SUFFIXES.get(suffix)
+
+
+def _kind_in_folder(file: Path) -> str:
+    """The format of a file of a folder by its name; nothing where that does not tell."""
+    is_packed = file.suffix.lower() in _PACKED
+    return _SUFFIXES.get(Path(file.stem if is_packed else file.name).suffix.lower(), "")
 
 
 def _by_suffix(path: Path) -> str:
@@ -229,12 +235,28 @@ def _by_start(path: Path) -> str:
     return "csv"
 
 
-def _open(paths: list[Path], text: dict[str, Any], **options: Any) -> TableFile:
-    """The table of one file, or of several of parquet or of arrow; `text` is about text files."""
-    name, format = options["name"], options["format"]
+def _open_all(
+    paths: list[Path], formats: set[str], text: dict[str, Any], **options: Any
+) -> TableFile:
+    """The table of one file, or of several of one format; `text` is about text files."""
+    if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
+        raise TableError(
+            f"{options['name']} stands for {counted(len(paths), 'file')} of "
+            f"{listed(sorted(formats))}, and only files of one format are read as one table, which "
+            f"may be {', '.join(JOINED_FORMATS)}. Name fewer files, or write all in one format."
+        )
+    options["format"] = formats.pop()
     if len(paths) > 1:
-        return ArrowTable(partial(open_parts, paths, format), paths=paths, **options)
-    (path,) = paths
+        table = join_tables(paths, _open, text, **options)
+    else:
+        table = _open(paths[0], text, **options)
+    table.paths = paths
+    return table
+
+
+def _open(path: Path, text: dict[str, Any], **options: Any) -> TableFile:
+    """The table of one file; `text` is about text files."""
+    name, format = options["name"], options["format"]
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
     if format in ("csv", "tsv"):
@@ -248,4 +270,4 @@ def _open(paths: list[Path], text: dict[str, Any], **options: Any) -> TableFile:
         "arrow": partial(open_arrow, path),
     }
     arrays = partial(open_array, path, format=format, name=name)
-    return ArrowTable(openers.get(format, arrays), paths=paths, **options)
+    return ArrowTable(openers.get(format, arrays), paths=[path], **options)

@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -15,36 +14,19 @@ from typicality._typing import Doubles, Places
 from typicality._words import listed
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, Place, TableFile
-from typicality.tables.cells import (
-    ParsedColumn,
-    decimal_mark,
-    is_missing,
-    is_mostly_digits,
-    look_of,
-    shown,
-    value_of_text,
-)
+from typicality.tables.cells import ParsedColumn, decimal_mark, is_missing, shown, value_of_text
+from typicality.tables.columns import Column
 from typicality.tables.sniffing import AS_COMMAS, common_mark
 
-_FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
-_NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
-_N_LOOKED_AT = 100
 _CERTAINTY = ["", "unsure", "."]  # what blocks of a column of numbers say of its decimal mark
-_REMEDIES = {
-    "text": "",
-    "true or false": ": write 1 and 0 to use them",
-    "dates or times": ": write a number with a meaning to use them, e.g. days since the first",
-    "numbers with commas between thousands": ": choose it by name to use the numbers",
-    "numbers with a decimal comma": ": say decimal=',' to use them",
-    "numbers with a decimal point": ", where others have decimal commas: say decimal='.' to use "
-    "them",
-    "numbers with signs": ": choose it by name to use the numbers",
-}
-_CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
 _UNSURE = (
     "all its points may be decimal or between thousands, and other columns have decimal commas: "
     "say decimal='.' if these are decimal, or write numbers without points between thousands"
 )
+
+
+class TooLargeError(TableError):
+    """All rows at once would take more memory than is allowed."""
 
 
 class LeftOut(NamedTuple):
@@ -211,6 +193,7 @@ def read_rows(
     ordered: Mapping[str, Sequence[str]] | None = None,
     bytes_of: Callable[[int, int], int] = lambda n_rows, n_columns: 8 * n_rows * n_columns,
     check_size: Callable[[int, int], None] = lambda n_rows, n_columns: None,
+    hold: bool = True,
 ) -> NumericTable:
     """Read the columns of numbers of a table, whole, in one pass.
 
@@ -247,6 +230,8 @@ def read_rows(
         numbers when left out.
     check_size : callable, optional
         Called with the number of rows, as far as it is known, and of columns; may raise.
+    hold : bool, default=True
+        Whether numbers are held in memory. Otherwise X has no rows, and there are no categories.
 
     Returns
     -------
@@ -254,58 +239,43 @@ def read_rows(
         The numbers, what was left out, and where numbers are missing.
     """
     orders, is_auto = dict(ordered or {}), categorical == "auto"
-    named = [name for name in (() if is_auto else categorical) if name not in orders]
-    as_text = {*named, *orders}
-    _refuse_absent([*(columns or ()), *ignore, *as_text], table.names, table.name)
-    candidates = table.names if columns is None else columns
-    wanted = [name for name in candidates if name not in {*ignore, *as_text}]
-    named = [name for name in named if name not in set(ignore)]
-    if not wanted and not as_text:
-        raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
-    if len(set(wanted)) < len(wanted):
-        twice = next(name for name in wanted if wanted.count(name) > 1)
-        raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
-    limit = _default_memory() if memory is None else memory
+    wanted, named = _wanted(table, columns, ignore, () if is_auto else categorical, orders)
+    memory = default_memory() if memory is None else memory
     is_chosen = columns is not None
 
     def refuse(n_rows: int, n_columns: int) -> None:
-        check_size(n_rows, n_columns)
-        _refuse_beyond(limit, bytes_of, table.name, n_rows, n_columns)
+        if hold:
+            check_size(n_rows, n_columns)
+            _refuse_beyond(memory, bytes_of, table.name, n_rows, n_columns)
 
-    judging: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "refuse": refuse}
-    judged, n_rows = _judge(table, wanted, **judging)
+    how: dict[str, Any] = {"is_chosen": is_chosen, "allow_text": is_auto, "hold": hold}
+    judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
     before = table.decimal
     unsure = _settle_decimals(table, judged)
     if table.decimal != before:
-        judged, n_rows = _judge(table, wanted, **judging)
+        judged, n_rows = _judge(table, wanted, refuse=refuse, **how)
     text = [column.name for column in judged if is_auto and column.holds_categories]
-    named += text
     reasons = {
         column.name: _reason(table, column, unsure, is_chosen=is_chosen, max_missing=max_missing)
         for column in judged
         if column.name not in text
     }
     chosen = [column for column in judged if reasons.get(column.name, "") is None]
-    with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out = [LeftOut(name, reason) for name, reason in reasons.items() if reason]
+    with_digits = {column.name for column in judged if column.has_digits} | unsure
     left_out.sort(key=lambda column: column.name not in with_digits)
-    if not chosen and not named and not orders:
+    _refuse_bad_numbers(table, chosen)
+    as_text = [*orders, *named, *text]
+    if not chosen and not as_text:
         raise _nothing_left(table, left_out)
-    for column in chosen:
-        if column.endless is not None:
-            raise column.endless
-        if column.signs:
-            _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
-    categories = _read_categories(table, [*orders, *named], orders)
+    categories = _read_categories(table, as_text, orders)
     ranks, categories = categories[: len(orders)], categories[len(orders) :]
     used: list[Any] = [*chosen, *ranks]
     missing = [column.first_missing for column in used if column.first_missing]
-    X = _stacked(chosen, n_rows)
-    if ranks:
-        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
+    X = _stacked(chosen, n_rows if hold else 0)
     assert table.fingerprint is not None
     return NumericTable(
-        X=X,
+        X=_with_ranks(X, ranks, orders),
         names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
         n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
@@ -317,9 +287,39 @@ def read_rows(
     )
 
 
+def _refuse_bad_numbers(table: TableFile, chosen: Sequence[Column]) -> None:
+    """An error about the first infinity of a column, or about different signs in it."""
+    for column in chosen:
+        if column.endless is not None:
+            raise column.endless
+        if column.signs:
+            _refuse_mixed_signs(column.name, column.signs | column.bare, table.name)
+
+
+def _wanted(
+    table: TableFile,
+    columns: Sequence[str] | None,
+    ignore: Sequence[str],
+    categorical: str | Sequence[str],
+    orders: Mapping[str, Sequence[str]],
+) -> tuple[list[str], list[str]]:
+    """Which columns may be numbers, and which are categories by their names."""
+    named = [name for name in categorical if name not in orders]
+    as_text = {*named, *orders}
+    _refuse_absent([*(columns or ()), *ignore, *as_text], table.names, table.name)
+    candidates = table.names if columns is None else columns
+    wanted = [name for name in candidates if name not in {*ignore, *as_text}]
+    if not wanted and not as_text:
+        raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for name in wanted if wanted.count(name) > 1)
+        raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
+    return wanted, [name for name in named if name not in set(ignore)]
+
+
 def _reason(
     table: TableFile,
-    column: "_Column",
+    column: Column,
     unsure: set[str],
     *,
     is_chosen: bool,
@@ -350,11 +350,19 @@ def _read_categories(
             pieces[j].append(codes)
             if first[j] is None and (codes < 0).any():
                 row = int((codes < 0).argmax())
-                first[j] = Place(block.first_row + row, block.line_of(row), name)
+                first[j] = block.cell(row, name)
     return [
         CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
         for j, name in enumerate(names)
     ]
+
+
+def _with_ranks(
+    X: Doubles, ranks: Sequence[CategoryColumn], orders: Mapping[str, Sequence[str]]
+) -> Doubles:
+    if not ranks:
+        return X
+    return np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
 
 
 def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:
@@ -370,9 +378,10 @@ def _judge(
     is_chosen: bool,
     allow_text: bool,
     refuse: Callable[[int, int], None],
-) -> tuple[list["_Column"], int]:
+    hold: bool,
+) -> tuple[list[Column], int]:
     """What is known of columns after one pass over the rows, and how many rows there are."""
-    judged = [_Column(name, is_chosen=is_chosen) for name in names]
+    judged = [Column(name, is_chosen=is_chosen, kept=hold) for name in names]
     n_rows = 0
     blocks = ((block, [c for c in judged if c.is_candidate]) for block in table.blocks())
     for block, found in stream_in_threads(_parsed, blocks):
@@ -395,7 +404,7 @@ def _judge(
     return judged, n_rows
 
 
-def _settle_decimals(table: TableFile, judged: Sequence["_Column"]) -> set[str]:
+def _settle_decimals(table: TableFile, judged: Sequence[Column]) -> set[str]:
     """The decimal mark of the table where decimal commas were seen, by all rows.
 
     It may become the comma; then the table is to be read again. Otherwise these are the columns in
@@ -417,7 +426,7 @@ def _settle_decimals(table: TableFile, judged: Sequence["_Column"]) -> set[str]:
     return {name for name, mark in marks.items() if mark == "unsure"}
 
 
-def _stacked(columns: Sequence["_Column"], n_rows: int) -> Doubles:
+def _stacked(columns: Sequence[Column], n_rows: int) -> Doubles:
     """The numbers of columns side by side; the columns give theirs away."""
     X = np.empty((n_rows, len(columns)))
     end = n_rows if columns else 0
@@ -429,14 +438,15 @@ def _stacked(columns: Sequence["_Column"], n_rows: int) -> Doubles:
 
 
 def _parsed(
-    item: tuple[Block, list["_Column"]],
-) -> tuple[Block, list[tuple["_Column", ParsedColumn]]]:
+    item: tuple[Block, list[Column]],
+) -> tuple[Block, list[tuple[Column, ParsedColumn]]]:
     block, columns = item
     parsed = block.parse([column.name for column in columns]) if columns else []
     return block, list(zip(columns, parsed, strict=True))
 
 
-def _default_memory() -> int:
+def default_memory() -> int:
+    """Half of the memory of the machine, in bytes."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # not on this system
@@ -450,7 +460,7 @@ def _refuse_beyond(
     n_bytes = bytes_of(n_rows, n_columns)
     if n_bytes > memory:
         enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
-        raise TableError(
+        raise TooLargeError(
             f"{name} is too large to be held in memory: about {n_rows:,} rows of {n_columns:,} "
             f"columns of numbers and what is kept of them take {enough:,.2f} GB, and "
             f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow as much "
@@ -470,131 +480,3 @@ def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
         "or correct the cells that should be some.",
         column=left_out[0].name if len(left_out) == 1 else None,
     )
-
-
-class _Column:
-    """What is known of a column after some blocks.
-
-    Attributes
-    ----------
-    pieces : list of array
-        Its numbers, block by block; none where it is no column of numbers.
-    n_seen, n_missing, n_strangers : int
-        How many cells it has, how many of them are missing, and how many are text.
-    first_missing : Place or None
-        The first of those that are missing.
-    text, endless : TableError or None
-        An error about the first cell of text, and about the first infinity.
-    signs : set of str
-        The signs of its numbers, where cells are more than digits; for chosen columns only.
-    bare : set of str
-        "" where other cells are digits only.
-    has_commas : bool
-        Whether its text is numbers with decimal commas, in a file read with decimal points.
-    """
-
-    def __init__(self, name: str, *, is_chosen: bool = False) -> None:
-        self.name = name
-        self.signs: set[str] = set()
-        self.bare: set[str] = set()
-        self.has_commas = False
-        self._is_chosen = is_chosen
-        self.pieces: list[Doubles] = []
-        self.n_seen = self.n_missing = self.n_strangers = 0
-        self.first_missing: Place | None = None
-        self.text: TableError | None = None
-        self.endless: TableError | None = None
-        self._low, self._high = np.inf, -np.inf
-        self._are_whole = True
-        self._look = self._first_stranger = ""
-        self._is_in_digits = False
-
-    @property
-    def is_candidate(self) -> bool:
-        """Nearly all cells so far are numbers: further blocks are used, or text is counted."""
-        return self.n_strangers <= _NEARLY * self.n_seen
-
-    @property
-    def has_digits(self) -> bool:
-        """Whether it has text, and most of it is digits, or most other cells are numbers."""
-        return self._is_in_digits or (self.n_strangers > 0 and self.is_candidate)
-
-    @property
-    def holds_categories(self) -> bool:
-        """Whether it has text that is no number, date or time."""
-        return self.n_strangers > 0 and not self.is_candidate and self._look in _CATEGORIES
-
-    def see(self, block: Block, parsed: ParsedColumn) -> None:
-        """Take in one more block."""
-        if self._is_chosen and len(parsed.strangers):
-            parsed, signs = block.strip_signs(self.name, parsed)
-            self.signs |= signs
-        elif self._is_chosen and np.isfinite(parsed.numbers).any():
-            self.bare = {""}
-        numbers, strangers = parsed
-        if len(strangers) and self.text is None:
-            cells, first = block.cells(self.name), int(strangers[0])
-            self.text = block.not_a_number(first, self.name)
-            self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
-            some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
-            self._look = look_of(some, block.decimal)
-            self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
-            self.has_commas = block.decimal == "." and decimal_mark(some) == ","
-            self.pieces.clear()
-        self.n_strangers += len(strangers)
-        missing = np.isnan(numbers)
-        n_missing = int(np.count_nonzero(missing))
-        if n_missing and self.first_missing is None:
-            row = int(missing.argmax())
-            self.first_missing = Place(block.first_row + row, block.line_of(row), self.name)
-        present = numbers[~missing] if n_missing else numbers
-        if len(present):
-            self._low = min(self._low, present.min())
-            self._high = max(self._high, present.max())
-            if self.endless is None and not np.isfinite([self._low, self._high]).all():
-                self.endless = block.not_finite(int(np.isinf(numbers).argmax()), self.name)
-            self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
-        self.n_missing += n_missing
-        self.n_seen += len(numbers)
-        if not self.n_strangers:
-            self.pieces.append(numbers)
-
-    def reason(self, max_missing: float | None = None) -> str | None:
-        """Why the column is not one to work with; None where it is."""
-        if self.n_strangers and self.is_candidate:
-            return (
-                f"{self.n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
-                f"{self._first_stranger}): correct them or leave them empty to use it"
-            )
-        if self.n_strangers:
-            return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
-        if self.n_missing == self.n_seen:
-            return "all values are missing"
-        if max_missing is not None and self.n_missing > max_missing * self.n_seen:
-            percent = 100 * self.n_missing / self.n_seen
-            return f"{percent:.0f} % of the values are missing, more than were allowed"
-        if self._low == self._high:
-            return f"constant (always {self._low:g})"
-        if self.name.startswith("__index_level_"):
-            return "the index of a pandas data frame: choose it by name to use it"
-        if self._numbers_the_rows():
-            return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
-        if self._are_whole and _is_called_id(self.name):
-            return "whole numbers that are called an id: choose it by name to use it"
-        return None
-
-    def _numbers_the_rows(self) -> bool:
-        """Whether these are whole numbers from a range with as many numbers as there are rows."""
-        complete = self._are_whole and self.n_missing == 0 and self.n_seen >= _FEWEST_TO_NUMBER
-        if not complete or self._high - self._low != self.n_seen - 1:
-            return False
-        met = np.zeros(self.n_seen, dtype=bool)
-        for piece in self.pieces:
-            met[(piece - self._low).astype(np.intp)] = True
-        return bool(met.all())
-
-
-def _is_called_id(name: str) -> bool:
-    """Names such as id, user_id, "Order ID" and userId, and not paid or grid."""
-    words = re.sub(r"(?<=[a-z])(?=I[dD]$)", " ", name.strip())
-    return re.split(r"[\W_]+", words)[-1].lower() == "id"

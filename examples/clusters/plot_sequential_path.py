@@ -1,0 +1,50 @@
+"""
+How can I find round clusters that touch, without their number?
+===============================================================
+
+Many of these fifteen groups touch, so no empty space separates them. How many
+clusters does a method find that knows neither their number nor their width?
+"""
+
+# %%
+# Add one cluster at a time
+# -------------------------
+# :class:`~typicality.SequentialPCM` adds clusters one by one. One parameter is
+# left, ``lam``, the weight of sparsity: if it is too large, clusters vanish.
+# The default tries 50 rising values and keeps the result with the lowest
+# Bayesian information criterion (BIC).
+
+import matplotlib.pyplot as plt
+
+from typicality import SequentialPCM
+from typicality.datasets import make_s2_like
+from typicality.plot import LambdaPathDisplay
+
+X, _ = make_s2_like(1500, random_state=0)
+model = SequentialPCM().fit(X)
+print(f"{model.n_clusters_} clusters at lam = {model.lam_:.2g}")
+
+# %%
+# Draw the clusters and the path
+# ------------------------------
+# The left panel shows the clusters and their centres. The right panel shows the
+# number of clusters and the BIC for each value of ``lam``.
+
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 4.2), layout="constrained"
+)
+left.scatter(*X.T, c=model.labels_, cmap="tab20", s=8)
+left.scatter(
+    *model.cluster_centers_.T, marker="X", c="black", edgecolors="white", s=90
+)
+left.set(xticks=[], yticks=[], title=f"{model.n_clusters_} clusters")
+LambdaPathDisplay.from_estimator(model, ax=right)
+right.set_xticks([0.001, 0.01, 0.1])
+plt.show()
+
+# %%
+# What we learn
+# -------------
+# The answer is 15 for most values of ``lam``, over three powers of ten, and the
+# BIC is lowest there. Such a plateau is a good sign. If the number changes with
+# every value, the data do not have a clear number of round clusters.

@@ -1,0 +1,172 @@
+"""What is known of a column of a table after some blocks: numbers, or why it is left out."""
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from typicality._typing import Doubles, Floats
+from typicality.exceptions import TableError
+from typicality.tables.base import Block, Place
+from typicality.tables.cells import ParsedColumn, decimal_mark, is_mostly_digits, look_of, shown
+
+_FEWEST_TO_NUMBER = 10  # rows: fewer whole numbers in a row may well be measurements
+_NEARLY = 0.05  # of the cells may be no numbers in a column that is nearly numeric
+_N_LOOKED_AT = 100
+_AT_ONCE = 2**16  # whole numbers that are hashed
+_REMEDIES = {
+    "text": "",
+    "true or false": ": write 1 and 0 to use them",
+    "dates or times": ": write a number with a meaning to use them, e.g. days since the first",
+    "numbers with commas between thousands": ": choose it by name to use the numbers",
+    "numbers with a decimal comma": ": say decimal=',' to use them",
+    "numbers with a decimal point": ", where others have decimal commas: say decimal='.' to use "
+    "them",
+    "numbers with signs": ": choose it by name to use the numbers",
+}
+_CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
+
+
+class Column:
+    """What is known of a column after some blocks.
+
+    Attributes
+    ----------
+    pieces : list of array
+        Its numbers, block by block, if they are kept; none where it is no column of numbers.
+    n_seen, n_missing, n_strangers : int
+        How many cells it has, how many of them are missing, and how many are text.
+    first_missing : Place or None
+        The first of those that are missing.
+    text, endless : TableError or None
+        An error about the first cell of text, and about the first infinity.
+    signs : set of str
+        The signs of its numbers, where cells are more than digits; for chosen columns only.
+    bare : set of str
+        "" where other cells are digits only.
+    has_commas : bool
+        Whether its text is numbers with decimal commas, in a file read with decimal points.
+    """
+
+    def __init__(self, name: str, *, is_chosen: bool = False, kept: bool = True) -> None:
+        self.name = name
+        self._is_kept = kept
+        self._sum = 0  # of the hashes of its whole numbers
+        self.signs: set[str] = set()
+        self.bare: set[str] = set()
+        self.has_commas = False
+        self._is_chosen = is_chosen
+        self.pieces: list[Doubles] = []
+        self.n_seen = self.n_missing = self.n_strangers = 0
+        self.first_missing: Place | None = None
+        self.text: TableError | None = None
+        self.endless: TableError | None = None
+        self._low, self._high = np.inf, -np.inf
+        self._are_whole = True
+        self._look = self._first_stranger = ""
+        self._is_in_digits = False
+
+    @property
+    def is_candidate(self) -> bool:
+        """Nearly all cells so far are numbers: further blocks are used, or text is counted."""
+        return self.n_strangers <= _NEARLY * self.n_seen
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether it has text, and most of it is digits, or most other cells are numbers."""
+        return self._is_in_digits or (self.n_strangers > 0 and self.is_candidate)
+
+    @property
+    def holds_categories(self) -> bool:
+        """Whether it has text that is no number, date or time."""
+        return self.n_strangers > 0 and not self.is_candidate and self._look in _CATEGORIES
+
+    def see(self, block: Block, parsed: ParsedColumn) -> None:
+        """Take in one more block."""
+        if self._is_chosen and len(parsed.strangers):
+            parsed, signs = block.strip_signs(self.name, parsed)
+            self.signs |= signs
+        elif self._is_chosen and np.isfinite(parsed.numbers).any():
+            self.bare = {""}
+        numbers, strangers = parsed
+        if len(strangers) and self.text is None:
+            cells, first = block.cells(self.name), int(strangers[0])
+            self.text = block.not_a_number(first, self.name)
+            self._first_stranger = f"{shown(cells[first])} in {block.place(first)}"
+            some = [cells[i] for i in strangers[:_N_LOOKED_AT]]
+            self._look = look_of(some, block.decimal)
+            self._is_in_digits = 2 * sum(map(is_mostly_digits, some)) > len(some)
+            self.has_commas = block.decimal == "." and decimal_mark(some) == ","
+            self.pieces.clear()
+        self.n_strangers += len(strangers)
+        missing = np.isnan(numbers)
+        n_missing = int(np.count_nonzero(missing))
+        if n_missing and self.first_missing is None:
+            row = int(missing.argmax())
+            self.first_missing = block.cell(row, self.name)
+        present = numbers[~missing] if n_missing else numbers
+        if len(present):
+            self._low = min(self._low, present.min())
+            self._high = max(self._high, present.max())
+            if self.endless is None and not np.isfinite([self._low, self._high]).all():
+                self.endless = block.not_finite(int(np.isinf(numbers).argmax()), self.name)
+            self._are_whole = self._are_whole and bool((present == np.rint(present)).all())
+            if self._are_whole:
+                self._sum = (self._sum + int(_hashes(present).sum())) % 2**64
+        self.n_missing += n_missing
+        self.n_seen += len(numbers)
+        if self._is_kept and not self.n_strangers:
+            self.pieces.append(numbers)
+
+    def reason(self, max_missing: float | None = None) -> str | None:
+        """Why the column is not one to work with; None where it is."""
+        if self.n_strangers and self.is_candidate:
+            return (
+                f"{self.n_strangers:,} of {self.n_seen:,} cells are not numbers (first "
+                f"{self._first_stranger}): correct them or leave them empty to use it"
+            )
+        if self.n_strangers:
+            return f"{self._look} (first {self._first_stranger}){_REMEDIES[self._look]}"
+        if self.n_missing == self.n_seen:
+            return "all values are missing"
+        if max_missing is not None and self.n_missing > max_missing * self.n_seen:
+            percent = 100 * self.n_missing / self.n_seen
+            return f"{percent:.0f} % of the values are missing, more than were allowed"
+        if self._low == self._high:
+            return f"constant (always {self._low:g})"
+        if self.name.startswith("__index_level_"):
+            return "the index of a pandas data frame: choose it by name to use it"
+        if self._numbers_the_rows():
+            return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
+        if self._are_whole and _is_called_id(self.name):
+            return "whole numbers that are called an id: choose it by name to use it"
+        return None
+
+    def _numbers_the_rows(self) -> bool:
+        """Whether these are all whole numbers of a range, each once.
+
+        The sum of their hashes tells, for which no number is kept.
+        """
+        complete = self._are_whole and self.n_missing == 0 and self.n_seen >= _FEWEST_TO_NUMBER
+        if not complete or self._high - self._low != self.n_seen - 1:
+            return False
+        total = 0
+        for start in range(0, self.n_seen, _AT_ONCE):
+            some = np.arange(start, min(start + _AT_ONCE, self.n_seen))
+            total += int(_hashes(self._low + some).sum())
+        return total % 2**64 == self._sum
+
+
+def _hashes(values: Floats) -> NDArray[np.uint64]:
+    """The mixing of splitmix64."""
+    mixed = (values.astype(np.float64) + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return found
+
+
+def _is_called_id(name: str) -> bool:
+    """Names such as id, user_id, "Order ID" and userId, and not paid or grid."""
+    words = re.sub(r"(?<=[a-z])(?=I[dD]$)", " ", name.strip())
+    return re.split(r"[\W_]+", words)[-1].lower() == "id"

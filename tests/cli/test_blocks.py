@@ -1,0 +1,304 @@
+"""Files that are not held in memory: several files, blocks, samples, Dask, devices."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from typicality.cli import blocks, machine
+
+TEXT = {"encoding": "utf-8"}
+SIZES = (400, 0, 350)
+
+
+def write(folder, suffix, *, gaps=False):
+    """Three files of one table, one without rows; with `gaps`, cells are missing in the last."""
+    folder.mkdir()
+    rng = np.random.default_rng(4)
+    for part, n_rows in enumerate(SIZES):
+        centres = rng.choice([[0.0, 0.0], [9.0, 1.0]], n_rows)
+        X = (rng.normal(size=(n_rows, 2)) + centres).round(6)
+        if gaps and part == 2:
+            X[7, 1] = X[11, 0] = X[11, 1] = np.nan
+        words = np.where(centres[:, 0] > 0, "right", "left")
+        path = folder / f"part-{part}.{suffix}"
+        if suffix == "parquet":
+            pq.write_table(pa.table({"x": X[:, 0], "y": X[:, 1], "side": words}), path)
+            continue
+        lines = [f"{x},{y},{word}" for (x, y), word in zip(X, words, strict=True)]
+        path.write_text("\n".join(["x,y,side", *lines, ""]), **TEXT)
+
+
+def table_of(folder, name):
+    if (folder / f"{name}.parquet").exists():
+        return pq.read_table(folder / f"{name}.parquet").to_pydict()
+    lines = (folder / f"{name}.csv").read_text(**TEXT).splitlines()
+    cells = [line.split(",") for line in lines]
+    return {head: list(column) for head, *column in zip(*cells, strict=True)}
+
+
+def labels_of(folder):
+    return [
+        int(label) if label not in ("", None) else None
+        for label in table_of(folder, "labels")["label"]
+    ]
+
+
+def words(done):
+    return " ".join(done.stdout.split())
+
+
+@pytest.fixture(params=["parquet", "csv"])
+def parts(request, tmp_path):
+    write(tmp_path / "parts", request.param)
+    return tmp_path / "parts"
+
+
+@pytest.mark.parametrize(
+    "method", [("fcm", "-k", 2), ("sequential",), ("pcm", "-k", 2, "--kernel", "gaussian")]
+)
+def test_labels_in_blocks_are_those_in_memory(run, parts, tmp_path, method):
+    options = [parts, "--no-report", "--method", *method, "-o"]
+    in_blocks = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    assert in_blocks.exit_code == 0, in_blocks.stderr
+    assert run("cluster", *options, tmp_path / "memory").exit_code == 0
+    assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
+    suffix = next(parts.iterdir()).suffix
+    assert (tmp_path / "blocks" / f"labels{suffix}").exists()
+    found = json.loads((tmp_path / "blocks" / "run.json").read_text(**TEXT))["results"]
+    expected = json.loads((tmp_path / "memory" / "run.json").read_text(**TEXT))["results"]
+    assert found["sizes"] == expected["sizes"]
+    assert found["passes"]["n_shown"] == 750
+    assert found["passes"]["block_rows"] == 400
+    assert f"read {found['passes']['n_reads']} times, in blocks of up to 400." in words(in_blocks)
+    assert found["passes"]["n_reads"] > found["n_iter"]
+
+
+@pytest.mark.parametrize("method", ["auto", "alpha-cut"])
+def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, parts, tmp_path, method):
+    options = [parts / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
+    done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    assert done.exit_code == 0, done.stderr
+    assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
+    assert run("cluster", *options, tmp_path / "memory").exit_code == 0
+    assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
+    assert "random sample, 300 of the 750 rows" in (tmp_path / "blocks/report.html").read_text(
+        **TEXT
+    )
+
+
+def test_outliers_of_blocks_are_those_in_memory(run, parts, tmp_path):
+    options = [parts, "--max-rows", 300, "--no-report", "-o"]
+    done = run("outliers", *options, tmp_path / "blocks", "--in-blocks")
+    assert done.exit_code == 0, done.stderr
+    assert run("outliers", *options, tmp_path / "memory").exit_code == 0
+    one, other = (table_of(tmp_path / name, "outliers") for name in ("blocks", "memory"))
+    for name in ("score", "typicality"):
+        found, expected = (np.array(each[name], dtype=float) for each in (one, other))
+        np.testing.assert_allclose(found, expected, rtol=1e-7)
+    assert list(map(int, one["outlier"])) == list(map(int, other["outlier"]))
+    assert one["why"] == other["why"]
+
+
+def test_outliers_of_all_rows_are_found_by_passes(run, parts, tmp_path):
+    done = run("outliers", parts, "--max-rows", 10_000, "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert record["results"]["sample"] is None
+    assert record["results"]["n_outliers"] == pytest.approx(0.05 * 750, abs=2)
+    assert run("score", tmp_path / "out", parts, "-o", tmp_path / "again.csv").exit_code == 0
+
+
+@pytest.mark.parametrize("missing", ["drop", "median"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_missing_values_in_blocks_are_treated_as_in_memory(run, tmp_path, suffix, missing):
+    write(tmp_path / "parts", suffix, gaps=True)
+    options = [tmp_path / "parts", "-m", "fcm", "-k", 2, "--missing", missing, "--no-report", "-o"]
+    done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
+    assert done.exit_code == 0, done.stderr
+    assert run("cluster", *options, tmp_path / "memory").exit_code == 0
+    labels = labels_of(tmp_path / "blocks")
+    assert labels == labels_of(tmp_path / "memory")
+    assert labels.count(None) == (2 if missing == "drop" else 0)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "place"), [("parquet", "row 7 counted from 0"), ("csv", "line 9")]
+)
+@pytest.mark.parametrize("mode", [(), ("--in-blocks",)])
+def test_missing_value_is_named_by_file_and_place(run, tmp_path, suffix, place, mode):
+    write(tmp_path / "parts", suffix, gaps=True)
+    done = run("cluster", tmp_path / "parts", "-m", "fcm", "-k", 2, *mode, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert f"part-2.{suffix}, {place}; leave" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+def test_file_with_other_columns_is_named(run, parts, tmp_path):
+    suffix = next(parts.iterdir()).suffix
+    one = {"x": [1.0], "z": [2.0], "side": ["left"]}
+    writers = {".parquet": pq.write_table, ".csv": pa.csv.write_csv}
+    writers[suffix](pa.table(one), parts / f"part-3{suffix}")
+    done = run("cluster", parts, "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert f"part-3{suffix} is not like the other files: column 'y' is missing" in done.stderr
+
+
+def test_chosen_column_of_text_is_named(run, parts, tmp_path):
+    done = run("cluster", parts, "--columns", "x,side", "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "column 'side'" in done.stderr
+    assert f"part-0{next(parts.iterdir()).suffix}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--categorical", "auto"), "categories"),
+        (("--checkpoint", "state", "-m", "fcm", "-k", 2), "--checkpoint is for rows in memory"),
+        (("--device", "cpu", "-m", "fcm", "-k", 2), "--device is for rows in memory"),
+        (("--memory", 0.1), "--memory 0.1"),
+        (("--name", "nobody"), "no column 'nobody'"),
+    ],
+)
+def test_what_needs_all_rows_is_refused_with_a_remedy(run, parts, tmp_path, options, what):
+    done = run("cluster", parts, "--in-blocks", *options, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert what in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_reference_is_refused_in_blocks(run, parts, tmp_path):
+    done = run("outliers", parts, "--reference", parts, "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "typicality score" in done.stderr
+
+
+def test_sample_that_does_not_fit_is_smaller_and_says_so(run, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "rows_that_fit", lambda *_: 200)
+    monkeypatch.setattr(blocks, "_FEWEST", 100)
+    done = run("cluster", parts, "-m", "alpha-cut", "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "so 200 rows were fitted" in " ".join(done.stderr.split())
+    monkeypatch.setattr(blocks, "_FEWEST", 300)
+    done = run("cluster", parts, "-m", "alpha-cut", "--in-blocks", "-o", tmp_path / "more")
+    assert done.exit_code == 3
+    assert "A sample of 300 rows does not fit" in done.stderr
+
+
+def test_report_shows_a_sample_and_the_least_typical_rows(run, tmp_path, monkeypatch):
+    write(tmp_path / "parts", "csv")
+    with (tmp_path / "parts" / "part-2.csv").open("a", **TEXT) as stream:
+        stream.write("300,-500,far\n")
+    monkeypatch.setattr(blocks, "_SHOWN", 100)
+    monkeypatch.setattr(blocks, "_WORST", 3)
+    options = ["-m", "sequential", "--in-blocks", "-o", tmp_path / "out"]
+    done = run("cluster", tmp_path / "parts", *options)
+    assert done.exit_code == 0, done.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text(**TEXT))
+    assert 100 < record["results"]["passes"]["n_shown"] <= 103
+    assert record["results"]["atypical_rows"][0]["row"] == 750
+    assert record["results"]["atypical_rows"][0]["rarer_than"] == 1 - 1 / 751
+    assert record["results"]["atypical_rows"][0]["cells"] == {"side": "far"}
+    assert sum(record["results"]["sizes"]) + record["results"]["n_unassigned"] == 751
+    page = (tmp_path / "out" / "report.html").read_text(**TEXT)
+    assert "of the 751 rows: a random sample, and the least typical rows of all" in page
+
+
+def test_interrupt_leaves_nothing(run, parts, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(blocks._Shown, "see", interrupt)
+    done = run("cluster", parts, "-m", "fcm", "-k", 2, "--in-blocks", "-o", tmp_path / "out")
+    assert done.exit_code == 130
+    assert done.stderr == "Error: Interrupted; nothing was written.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+# ---- Dask ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.xdist_group("dask")
+def test_two_workers_give_the_labels_of_one_process(run, parts, tmp_path):
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    options = [parts, "-m", "fcm", "-k", 2, "--no-report", "-o"]
+    done = run("cluster", *options, tmp_path / "dask", "--workers", 2)
+    assert done.exit_code == 0, done.stderr
+    assert run("cluster", *options, tmp_path / "blocks", "--in-blocks").exit_code == 0
+    assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
+    records = [
+        json.loads((tmp_path / name / "run.json").read_text(**TEXT)) for name in ("dask", "blocks")
+    ]
+    assert records[0]["machine"]["workers"] == 2
+    one, other = (record["results"]["clusters"] for record in records)
+    assert one == other
+
+
+def test_scheduler_that_does_not_answer_is_named(run, parts, tmp_path, monkeypatch):
+    dask = pytest.importorskip("typicality.rows.dask", reason="Dask is not installed")
+    monkeypatch.setattr(dask, "_PATIENCE", 1)
+    done = run("cluster", parts, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "tcp://127.0.0.1:9 cannot be reached within 1 s" in done.stderr
+
+
+def test_workers_need_dask_and_one_choice(run, parts, tmp_path, monkeypatch):
+    done = run("cluster", parts, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9")
+    assert done.exit_code == 2
+    monkeypatch.setattr(machine, "find_spec", lambda _: None)
+    done = run("cluster", parts, "--workers", 2, "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "pip install 'typicality[dask]'" in done.stderr
+
+
+def test_file_that_a_worker_cannot_read_is_named(parts):
+    dask = pytest.importorskip("typicality.rows.dask", reason="Dask is not installed")
+    from typicality.rows.file import pieces_of
+    from typicality.tables import open_table
+
+    with open_table(parts) as table:
+        piece = pieces_of(table, ["x", "y"])[-1]
+    piece.path.unlink()
+    n_rows, problem = dask._count(piece)
+    assert n_rows == 0
+    assert f"cannot read {piece.path}: there is no such file on that machine" in problem
+
+
+# ---- devices -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", [("cluster", "-m", "fcm", "-k", 2), ("cluster",), ("outliers",)]
+)
+def test_device_of_torch_gives_the_same_files(run, groups, tmp_path, command):
+    pytest.importorskip("torch", reason="torch is not installed")
+    name, *options = command
+    options = [groups, *options, "--no-report", "-o"]
+    done = run(name, *options, tmp_path / "torch", "--device", "cpu")
+    assert done.exit_code == 0, done.stderr
+    assert run(name, *options, tmp_path / "numpy").exit_code == 0
+    results = "outliers.csv" if name == "outliers" else "labels.csv"
+    one, other = ((tmp_path / each / results).read_bytes() for each in ("torch", "numpy"))
+    assert one == other
+    assert run("score", tmp_path / "torch", groups, "-o", tmp_path / "scored.csv").exit_code == 0
+
+
+def test_device_that_is_not_there_is_told_before_any_work(run, groups, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    done = run("cluster", groups, "--device", "cuda", "-o", tmp_path / "out")
+    assert done.exit_code == 3
+    assert "finds no GPU on this machine" in done.stderr
+    assert run("cluster", groups, "--device", "toaster").exit_code == 2
+    assert machine.device_of("auto") is None
+
+
+def test_device_needs_torch(run, groups, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    done = run("cluster", groups, "--device", "cuda")
+    assert done.exit_code == 3
+    assert "pip install 'typicality[gpu]'" in done.stderr

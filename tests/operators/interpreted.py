@@ -1,0 +1,65 @@
+"""Fused kernels under Triton's interpreter, against float64: `python -m operators.interpreted`.
+
+Prints one line of JSON: what was computed, and the error relative to its bound. Triton decides when
+it is imported whether it interprets, so this is a process of its own.
+"""
+
+import json
+import os
+import sys
+
+os.environ["TRITON_INTERPRET"] = "1"
+
+import numpy as np
+import torch
+
+from typicality.geometry import torch_sweep
+from typicality.geometry.input_space import Centroids
+from typicality.membership import Fuzzy
+from typicality.operators import fused
+
+N_ROWS = 150  # two blocks of the larger tiles, the second in part
+
+
+def gaussian_sums(d: int, *, double: bool) -> float:
+    """The largest error of sums at rows and at points, relative to the bound of each."""
+    rng = np.random.default_rng(d)
+    X = torch.as_tensor(rng.standard_t(4, size=(N_ROWS, d)) + 10.0)
+    W = torch.as_tensor(rng.random((N_ROWS, 2)))
+    W /= W.sum(dim=0)
+    sigma = 0.5 * float(torch.cdist(X, X).median())
+    exact = torch.exp(-torch.cdist(X, X).square() / (2 * sigma**2)) @ W
+    rows = fused.GaussianRows(X, sigma)
+    layout = rows.layout(double=double)
+    bound = fused._relative_error(rows.reach, exact, W.amax(dim=0), layout, d) * exact + 1e-13
+    sums = rows.over_pairs(W, layout), rows.at(rows.points, W, layout)
+    return max(float(((ours - exact).abs() / bound).max()) for ours in sums)
+
+
+def sweep(d: int, c: int, *, weighted: bool) -> float:
+    """The largest error of the sums of a sweep, in units of 2e-5 of the largest."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(N_ROWS, d)) + 3.0
+    weight = rng.integers(0, 3, N_ROWS).astype(float) if weighted else None
+    at = Centroids.at(X[:c] + 0.1, np.full(d, 3.0))
+    exact = at.fold(Fuzzy(2.0), X, weight)
+    given = None if weight is None else torch.as_tensor(weight, dtype=torch.float32)
+    tensor = torch.as_tensor(X, dtype=torch.float32)
+    ours = torch_sweep._fused(tensor, given, at.origin, at.offsets)
+    pairs = [(ours.first, exact.first), (ours.mass, exact.mass), (ours.within, exact.within)]
+    pairs.append((np.array([ours.objective]), np.array([exact.objective])))
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs) / 2e-5
+
+
+def main() -> None:
+    errors = {}
+    for d in (2, 8, 9, 33, 65):
+        errors[f"sums of {d} features"] = gaussian_sums(d, double=False)
+    errors["sums in double precision"] = gaussian_sums(3, double=True)
+    errors["sweep"] = sweep(3, 2, weighted=False)
+    errors["sweep with weights"] = sweep(5, 17, weighted=True)
+    sys.stdout.write(json.dumps(errors))
+
+
+if __name__ == "__main__":
+    main()
