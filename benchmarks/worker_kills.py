@@ -1,8 +1,8 @@
 """Kill Dask workers (SIGKILL) in the middle of fits, and compare the bits of the results.
 
 `python benchmarks/worker_kills.py [--kills N] [--rows N]` starts a `LocalCluster` of two worker
-processes. A fit that nobody disturbs gives the bits that are expected, and the time that it takes.
-Then the same fit runs again, and a worker is killed at a random moment of it, N times for each of
+processes. A fit that nobody disturbs gives the bits that are expected, and the number of passes.
+Then the same fit runs again, and a worker is killed during one of the passes, N times for each of
 
 - `FuzzyCMeans` in the input space,
 - `FuzzyCMeans` and `OneClusterPCM` in the space of a Gaussian kernel.
@@ -31,8 +31,10 @@ from distributed import Client, LocalCluster
 
 from _report import Report, Verdict, machine
 from typicality import FuzzyCMeans, OneClusterPCM
+from typicality.rows.dask import DaskRows
 
 _BLOCKS, _FEATURES = 8, 2
+_DELAY = 0.02  # seconds from the start of a pass
 _FITS: dict[str, Callable[[], Any]] = {
     "FuzzyCMeans, input space": lambda: FuzzyCMeans(5, random_state=0, tol=1e-7),
     "FuzzyCMeans, Gaussian kernel": lambda: FuzzyCMeans(
@@ -72,57 +74,63 @@ def bits_of(model: Any) -> str:
 
 
 class Killer:
-    """Kills one of the worker processes after some seconds.
+    """A context in which one worker process is killed during a pass over the rows.
 
     Parameters
     ----------
     cluster : LocalCluster
         Its workers.
-    delay : float
-        The seconds.
+    at : int, optional
+        The number of the pass; none is killed if it is left out.
     """
 
-    def __init__(self, cluster: LocalCluster, delay: float) -> None:
-        self._cluster = cluster
-        self.when: float | None = None
-        self._timer = threading.Timer(delay, self._kill)
-        self._timer.start()
+    def __init__(self, cluster: LocalCluster, at: int | None = None) -> None:
+        self._cluster, self._at = cluster, at
+        self.n_passes = 0
+        self.killed = False
+
+    def __enter__(self) -> "Killer":
+        self._fold = DaskRows.fold
+
+        def fold(rows: DaskRows, function: Any) -> Any:
+            self.n_passes += 1
+            if self.n_passes != self._at:
+                return self._fold(rows, function)
+            timer = threading.Timer(_DELAY, self._kill)
+            timer.start()
+            found = self._fold(rows, function)
+            timer.join()
+            return found
+
+        DaskRows.fold = fold  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        DaskRows.fold = self._fold  # type: ignore[method-assign]
 
     def _kill(self) -> None:
         nannies = [nanny for nanny in self._cluster.workers.values() if nanny.pid]
         os.kill(random.choice(nannies).pid, signal.SIGKILL)
-        self.when = time.perf_counter()
-
-    def wait(self) -> None:
-        """Until it is done."""
-        self._timer.join()
+        self.killed = True
 
 
 def count(
     report: Report, client: Client, build: Callable[[], Any], X: Any, n_kills: int
-) -> tuple[int, int, float]:
-    """Kills that hit a fit, fits with the same bits after one, and seconds of a quiet fit."""
-    build().fit(X)  # workers have loaded all code
-    began = time.perf_counter()
-    expected = bits_of(build().fit(X))
-    seconds = time.perf_counter() - began
+) -> tuple[int, int, int]:
+    """Workers killed during a fit, fits with the same bits after that, and passes of a fit."""
+    with Killer(client.cluster) as quiet:
+        expected = bits_of(build().fit(X))
     hits = same = 0
-    for _ in range(5 * n_kills):
-        if hits == n_kills:
-            break
+    for number in range(n_kills):
         client.wait_for_workers(2)
-        started = time.perf_counter()
-        killer = Killer(client.cluster, random.uniform(0.1, 0.8) * seconds)
-        found = bits_of(build().fit(X))
-        ended = time.perf_counter()
-        killer.wait()
-        if killer.when is not None and killer.when < ended:
-            hits += 1
-            same += found == expected
-            report.progress(
-                f"kill {hits} after {killer.when - started:.1f} s of {ended - started:.1f}"
-            )
-    return hits, same, seconds
+        at, began = random.randint(1, quiet.n_passes - 1), time.perf_counter()
+        with Killer(client.cluster, at) as killer:
+            found = bits_of(build().fit(X))
+        hits += killer.killed
+        same += killer.killed and found == expected
+        took = time.perf_counter() - began
+        report.progress(f"kill {number + 1} in pass {at} of {quiet.n_passes}, {took:.1f} s")
+    return hits, same, quiet.n_passes
 
 
 def main() -> None:
@@ -150,8 +158,8 @@ def main() -> None:
     ):
         for name, build in _FITS.items():
             report.progress(name)
-            hits, same, seconds = count(report, client, build, X, arguments.kills)
-            rows.append([name, f"{seconds:.1f}", str(hits), str(same)])
+            hits, same, n_passes = count(report, client, build, X, arguments.kills)
+            rows.append([name, str(n_passes), str(hits), str(same)])
             verdicts.append(
                 Verdict(
                     f"{name}: {arguments.kills} kills, the same bits after each",
@@ -159,7 +167,7 @@ def main() -> None:
                     (same == hits == arguments.kills,),
                 )
             )
-    columns = ["fit", "seconds undisturbed", "workers killed in a fit", "same bits"]
+    columns = ["fit", "passes of a fit", "workers killed in a fit", "same bits"]
     report.table(f"{arguments.rows:,} x {_FEATURES} rows, two workers", columns, rows)
     report.verdicts(verdicts)
     sys.exit(any(verdict.word != "PASS" for verdict in verdicts))

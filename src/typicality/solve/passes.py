@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.input_space import Centroids, InputSpace
+from typicality.geometry.centroids import Centroids
+from typicality.geometry.input_space import InputSpace
 from typicality.membership.hard import Hard
 from typicality.rows import Block, DistinctRows, content_hash
 
