@@ -363,6 +363,12 @@ def test_what_takes_all_rows_is_refused(monkeypatch, flat, estimator, reason):
         estimator.fit(ArrayRows(flat))
 
 
+def test_explanations_are_refused_block_by_block(flat):
+    model = OneClusterPCM().fit(ArrayRows(flat, cuts=CUTS))
+    with pytest.raises(ValueError, match="fitted block by block"):
+        model.explain(flat[:3])
+
+
 def test_full_p_values_are_refused_block_by_block(flat):
     with pytest.raises(ValueError, match="takes arrays only"):
         OneClusterPCM().fit(flat).p_values(ArrayRows(flat), method="full")
