@@ -33,7 +33,7 @@ from _report import Report, Verdict, machine
 from typicality import FuzzyCMeans, OneClusterPCM
 from typicality.rows.dask import DaskRows
 
-_BLOCKS, _FEATURES = 8, 2
+_WORKERS, _BLOCKS, _FEATURES = 2, 8, 2
 _DELAY = 0.02  # seconds from the start of a pass
 _FITS: dict[str, Callable[[], Any]] = {
     "FuzzyCMeans, input space": lambda: FuzzyCMeans(5, random_state=0, tol=1e-7),
@@ -88,6 +88,7 @@ class Killer:
         self._cluster, self._at = cluster, at
         self.n_passes = 0
         self.killed = False
+        self.address: str | None = None  # of the worker that was killed
 
     def __enter__(self) -> "Killer":
         self._fold = DaskRows.fold
@@ -109,9 +110,16 @@ class Killer:
         DaskRows.fold = self._fold  # type: ignore[method-assign]
 
     def _kill(self) -> None:
-        nannies = [nanny for nanny in self._cluster.workers.values() if nanny.pid]
-        os.kill(random.choice(nannies).pid, signal.SIGKILL)
+        victim = random.choice(list(self._cluster.workers.values()))
+        self.address = victim.worker_address
+        os.kill(victim.pid, signal.SIGKILL)
         self.killed = True
+
+
+def wait_for_both(client: Client, lost: str | None) -> None:
+    """Until the scheduler has forgotten the lost worker, and knows the one in its place."""
+    while lost in (known := client.scheduler_info()["workers"]) or len(known) < _WORKERS:
+        time.sleep(0.2)
 
 
 def count(
@@ -120,12 +128,13 @@ def count(
     """Workers killed during a fit, fits with the same bits after that, and passes of a fit."""
     with Killer(client.cluster) as quiet:
         expected = bits_of(build().fit(X))
-    hits = same = 0
+    hits, same, lost = 0, 0, None
     for number in range(n_kills):
-        client.wait_for_workers(2)
+        wait_for_both(client, lost)
         at, began = random.randint(1, quiet.n_passes - 1), time.perf_counter()
         with Killer(client.cluster, at) as killer:
             found = bits_of(build().fit(X))
+        lost = killer.address
         hits += killer.killed
         same += killer.killed and found == expected
         took = time.perf_counter() - began
@@ -153,7 +162,7 @@ def main() -> None:
     }
     with (
         dask.config.set(settings),
-        LocalCluster(n_workers=2, silence_logs=logging.CRITICAL, **options) as cluster,
+        LocalCluster(n_workers=_WORKERS, silence_logs=logging.CRITICAL, **options) as cluster,
         Client(cluster) as client,
     ):
         for name, build in _FITS.items():
