@@ -19,7 +19,7 @@ from typicality import (
     SparseAdaptivePCM,
     open_rows,
 )
-from typicality.exceptions import TableError
+from typicality.exceptions import ClusteringWarning, TableError
 from typicality.rows import ArrayRows, DistinctRows, TreeSum, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
@@ -159,6 +159,17 @@ def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     model = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(chunked(X, CUTS[17]))
     timer.join()
     same_fit(model, expected)
+
+
+def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
+    estimator = FuzzyCMeans(3, random_state=0)
+    sent = [dask.delayed(future) for future in cluster.scatter([X[:900], X[900:]])]
+    shapes = [(900, 3), (1020, 3)]
+    parts = [da.from_delayed(part, shape, float) for part, shape in zip(sent, shapes, strict=True)]
+    with pytest.warns(ClusteringWarning, match="2 blocks of X were sent to the workers as data"):
+        scattered = clone(estimator).fit(da.concatenate(parts))
+    kept = clone(estimator).fit(cluster.persist(chunked(X, (900,))))  # no warning
+    same_fit(kept, scattered)
 
 
 def test_dask_frames_have_names_and_refuse_text(X):

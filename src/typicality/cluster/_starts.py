@@ -23,7 +23,7 @@ from typicality.membership.base import MembershipRule
 from typicality.rows import count_distinct_rows
 from typicality.solve.picard import PicardResult
 from typicality.solve.schedules import anneal
-from typicality.solve.starts import NAMED_STARTS, best_of, named_start
+from typicality.solve.starts import NAMED_STARTS, best_of, start_rows
 from typicality.solve.step import Alternation
 
 # The parameters of the estimators that are told the number of clusters.
@@ -110,11 +110,9 @@ class Starts:
             return [self._at(opened, rule, self._checked(array, "init()")) for array in drawn]
         name = "k-means++" if self._init == "annealing" else self._init
         space: Any = opened.space if within is None else within
-        data = space.candidates(self.n_clusters)
-        start = named_start(name, data)
         n_starts = 1 if name == "max-min" else n_starts
-        chosen = [start(data, self.n_clusters, random) for _ in range(n_starts)]
-        return [space.near_rows(data.index[rows]) for rows in chosen]
+        chosen = [start_rows(name, space, self.n_clusters, random) for _ in range(n_starts)]
+        return [space.near_rows(rows) for rows in chosen]
 
     def _at(self, opened: OpenSpace, rule: MembershipRule, array: Floats) -> Any:
         """Prototypes from points, or from memberships."""

@@ -70,15 +70,15 @@ class EntropyCMeans(PrototypeClusterer):
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
     init : str, array-like or callable, default="k-means++"
-        The start: "k-means++", "max-min", "random" or "annealing"; prototypes of shape (n_clusters,
-        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
-        random_state)`, which returns prototypes. An array that fits both shapes is taken for
-        prototypes. "annealing" starts as "k-means++" and raises lam to its value by steps of a
-        factor 1.5, from where the prototypes just come apart: one start then finds what many plain
-        starts may miss, above all with kernels.
+        The start: "k-means++", "k-means||", "max-min", "random" or "annealing"; prototypes of shape
+        (n_clusters, n_features); memberships of shape (n_samples, n_clusters); or
+        `init(X, n_clusters, random_state)`, which returns prototypes. An array that fits both
+        shapes is taken for prototypes. "annealing" starts as "k-means++" and raises lam to its
+        value by steps of a factor 1.5, from where the prototypes just come apart: one start then
+        finds what many plain starts may miss, above all with kernels.
     n_init : int, default=1
-        The number of starts with "k-means++", "random", "annealing" or a callable; the lowest
-        objective is kept.
+        The number of starts with "k-means++", "k-means||", "random", "annealing" or a
+        callable; the lowest objective is kept.
     max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5

@@ -71,12 +71,15 @@ class FuzzyCMeans(PrototypeClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
-    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
-        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
-        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
-        An array that fits both shapes is taken for prototypes.
+    init : str, array-like or callable, default="k-means++"
+        The start: "k-means++", "k-means||", "max-min" or "random"; prototypes of shape (n_clusters,
+        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
+        random_state)`, which returns prototypes. An array that fits both shapes is taken for
+        prototypes. With more than 131,072 distinct rows, "k-means||" makes passes over all of them,
+        and the others look at a sample.
     n_init : int, default=1
-        The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
+        The number of starts with "k-means++", "k-means||", "random" or a callable; the lowest
+        objective is kept.
     max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5

@@ -17,6 +17,7 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     density_attributes,
+    open_density,
     solve_one_cluster,
     warn_about_density,
 )
@@ -25,11 +26,10 @@ from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, b
 from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
-from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
-    warn_about_features,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
@@ -372,8 +372,9 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         if not self._knows_its_rows:
             raise ValueError(
                 "explain compares rows with training rows, feature by feature, and this model has "
-                "none at hand: it was compressed, or its kernel does not take rows of features. "
-                "Explain rows by the model before it was compressed."
+                "none at hand: it was compressed or fitted block by block, or its kernel does not "
+                "take rows of features. Explain rows by a model of an array: the one before it was "
+                "compressed, or one fitted to a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -437,18 +438,8 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         held_out = None
         if self.calibration == "split":
             weight, held_out = self._split(rows, weight)
-        opened = open_space(
-            self.kernel,
-            self.sigma,
-            rows,
-            weight,
-            novelty=self.novelty,
-            explicit=False,
-            sums=SumOptions.of(self),
-        )
+        opened = open_density(self, rows, weight)
         space: Any = opened.space
-        if space.total_variance > 0:
-            warn_about_features(opened, self)
         callbacks.begin(1, lambda state: self._for_prediction(state, opened, held_out))
         result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state

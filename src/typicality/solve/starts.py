@@ -6,7 +6,7 @@ and their weights, not on the order of the rows, and a row of weight k is the sa
 
 from collections.abc import Callable, Sequence
 from math import inf, isfinite
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
@@ -14,8 +14,10 @@ from sklearn.cluster import kmeans_plusplus
 from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
+from typicality.geometry import InputSpace
 from typicality.geometry.base import Gaps, Geometry, P
 from typicality.rows import DistinctRows
+from typicality.solve.passes import parallel_rows
 
 Result = TypeVar("Result")
 ChooseRows = Callable[..., Places]
@@ -130,6 +132,7 @@ def _draw(weight: Doubles, rng: np.random.RandomState, n_draws: int) -> Places:
 
 NAMED_STARTS: dict[str, ChooseRows] = {
     "k-means++": plus_plus,
+    "k-means||": plus_plus,  # of candidates that passes over all rows have found
     "max-min": max_min,
     "random": random_rows,
 }
@@ -137,9 +140,28 @@ NAMED_STARTS: dict[str, ChooseRows] = {
 
 def named_start(name: str, data: Candidates) -> ChooseRows:
     """The start of a name for candidates with coordinates, or without."""
-    if name == "k-means++" and not isinstance(data, DistinctRows):
-        return plus_plus_by_distance
-    return NAMED_STARTS[name]
+    start = NAMED_STARTS[name]
+    by_distance = start is plus_plus and not isinstance(data, DistinctRows)
+    return plus_plus_by_distance if by_distance else start
+
+
+def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Places:
+    """The numbers of the rows that a start of a name chooses among a sample.
+
+    "k-means||" looks at all rows where the sample does not hold them.
+    """
+    if name == "k-means||" and not isinstance(space, InputSpace):
+        raise ValueError(
+            "init='k-means||' makes passes over the coordinates of the rows, and prototypes of a "
+            "kernel have none. Use init='k-means++', or kernel='linear'."
+        )
+    data: Any = space.candidates(n_clusters)
+    if name == "k-means||" and len(data.rows) < data.n_distinct:
+        first = plus_plus(data, n_clusters, rng)
+        data = parallel_rows(space, data.rows[first], data.index[first], rng)
+    n_clusters = min(n_clusters, len(data.index))
+    chosen: Places = data.index[named_start(name, data)(data, n_clusters, rng)]
+    return chosen
 
 
 def best_of(results: Sequence[Result], values: Sequence[float]) -> Result:
