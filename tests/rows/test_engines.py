@@ -320,3 +320,11 @@ def test_rows_are_taken_by_their_numbers(tmp_path, monkeypatch, X):
     moved = ArrayRows(X, cuts=(50,)).moved(lambda rows: 2 * rows)
     assert_array_equal(moved.take(index), 2 * X[index])
     assert_allclose(moved.fold(lambda block: block.X.sum()), 2 * X.sum())
+
+
+def test_rows_of_an_npy_file_have_no_names(rng, tmp_path):
+    X = rng.normal(size=(200, 3))
+    np.save(tmp_path / "rows.npy", X)
+    model = FuzzyCMeans(2, random_state=0).fit(open_rows(tmp_path / "rows.npy"))
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X)  # warns of nothing
