@@ -4,6 +4,7 @@ A `kernel` is the tuple `typicality.levelsets.local.LocalKernel`, and heights ar
 """
 
 from math import ceil, log, sqrt
+from typing import Any
 
 from numpy import arange, argsort, bool_, empty, full, inf, intp, ones, zeros
 
@@ -175,7 +176,9 @@ def _grow(positions, given, near, kernel, edges, bounds, queue, is_exact, parent
         _sink(bounds, queue, n_queue)
 
 
-def grow_tree(positions, given, near, kernel, heights, edges):
+def grow_tree(
+    positions: Any, given: Any, near: Any, kernel: Any, heights: Any, edges: Any
+) -> tuple[Any, Any]:
     """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
 
     Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
