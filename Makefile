@@ -49,6 +49,7 @@ bounds: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
+	$(RUN) benchmarks/first_fit.py
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/coming_from.py
 	$(RUN) benchmarks/kernel_quality.py
@@ -69,7 +70,12 @@ bench: $(READY)
 	$(RUN) benchmarks/generalized_rand.py
 	$(RUN) benchmarks/tables.py
 	$(RUN) benchmarks/page_update.py
-	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5
+	$(RUN) benchmarks/larger_than_memory.py --rows 10000000 --iterations 5 --density 10000000
+	$(RUN) benchmarks/dask_workers.py --workers 1 2
+	$(RUN) benchmarks/worker_kills.py
+	$(RUN) benchmarks/starts_by_passes.py
+	$(RUN) benchmarks/cut_samples.py
+	$(RUN) benchmarks/sparse.py
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
 

@@ -25,6 +25,14 @@ def compiling(monkeypatch):
     monkeypatch.setattr(small, "_LONGEST", -1.0)
 
 
+@pytest.fixture(scope="module")
+def module_compiling():
+    """The same for all tests of a module; Hypothesis wants no fixture for each test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(small, "_LONGEST", -1.0)
+        yield
+
+
 @pytest.fixture(params=["arrays", "compiled"])
 def either_way(request, monkeypatch):
     """Each test twice: without compiled code, and with nothing but it."""

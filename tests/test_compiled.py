@@ -112,10 +112,14 @@ import typicality
 for module in pkgutil.walk_packages(typicality.__path__, "typicality."):
     if not module.name.endswith("__main__") and ".triton_" not in module.name:  # triton is optional
         import_module(module.name)
-from typicality.levelsets.merging import fill_along
-fill_along(np.array([[0, 1]]), np.array([0, -1]))
-kept = [type(value._cache).__name__ for name in list(sys.modules) if name.startswith("typicality.")
-        for value in vars(sys.modules[name]).values() if hasattr(value, "nopython_signatures")]
+from typicality.compiled import small
+from typicality.levelsets.sides import Sides
+small._LONGEST = -1.0
+Sides.of(np.array([[0, 1]]), np.ones(2), np.ones(2))
+kept = [type(getattr(value, "compiled", value)._cache).__name__
+        for name in list(sys.modules) if name.startswith("typicality.")
+        for value in vars(sys.modules[name]).values()
+        if hasattr(value, "nopython_signatures") or isinstance(value, small.Walk)]
 print(json.dumps([len(kept) > 20, sorted(set(kept))]))
 """
     assert python(code) == [True, ["NullCache"]]
@@ -124,6 +128,7 @@ print(json.dumps([len(kept) > 20, sorted(set(kept))]))
 def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_package, tmp_path):
     code = (
         "import json, numpy as np\nfrom typicality.compiled.sweep import write_rows\n"
+        "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
         "from typicality.geometry import InputSpace\nfrom typicality.membership import Hard\n"
         "X = np.arange(6.0).reshape(3, 2)\n"
         "u = InputSpace(X).at(X[:1]).memberships(Hard(), X)\nstats = write_rows.on_disk.stats\n"
@@ -144,6 +149,7 @@ def test_a_change_of_what_cached_code_calls_compiles_it_again(copy_of_the_packag
 def test_loops_say_what_is_wrong_when_numba_may_not_compile():
     code = (
         "import json, numpy as np\nfrom typicality import FuzzyCMeans\n"
+        "from typicality.compiled import small\nsmall._LONGEST = -1.0\n"
         "try:\n    FuzzyCMeans(2).fit(np.arange(20.0).reshape(10, 2))\n"
         "except RuntimeError as error:\n    print(json.dumps(str(error)))"
     )
@@ -222,6 +228,7 @@ class LorentzianArrays(Lorentzian):
     compiled_form = None
 
 
+@pytest.mark.usefixtures("compiling")
 def test_a_rule_is_one_class_and_its_compiled_form(rng):
     X = rng.normal(size=(3000, 3))
     space = InputSpace(X)

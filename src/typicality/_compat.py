@@ -1,6 +1,7 @@
 """Every private scikit-learn import, in one place."""
 
 from sklearn.base import _fit_context as fit_context
+from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils._param_validation import StrOptions as _UnorderedOptions
@@ -23,6 +24,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "check_feature_names_in",
+    "convert_to_numpy",
     "effective_n_threads",
     "feature_names",
     "fit_context",

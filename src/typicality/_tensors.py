@@ -4,23 +4,48 @@ import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
+from sklearn import get_config
 
 from typicality._cached import cached_property
+from typicality._compat import convert_to_numpy
 
 __all__ = [
+    "Foreign",
     "OnDevice",
+    "Place",
     "array_namespace",
     "array_of",
     "device_of",
+    "is_followed",
+    "is_foreign",
     "is_tensor",
+    "place_of",
     "resident",
     "tensor_of",
 ]
+
+
+class Foreign(NamedTuple):
+    """Where arrays of a library other than NumPy and torch are.
+
+    Parameters
+    ----------
+    library : module
+        The functions of the array-API standard.
+    device : object
+        Their device, as the library names it.
+    """
+
+    library: Any
+    device: Any
+
+
+Place = str | Foreign  # a device of torch, e.g. "cuda:0", or one of another library
 
 
 def is_tensor(X: Any) -> bool:
@@ -29,9 +54,28 @@ def is_tensor(X: Any) -> bool:
     return torch is not None and isinstance(X, torch.Tensor)
 
 
-def device_of(X: Any) -> str | None:
-    """The device of a tensor, e.g. "cuda:0"; None for anything else."""
-    return str(X.device) if is_tensor(X) else None
+def is_foreign(X: Any) -> bool:
+    """Whether an object is a tensor, or an array of another library of the array-API standard."""
+    numpy = isinstance(X, np.ndarray | np.generic)
+    return is_tensor(X) or (not numpy and hasattr(X, "__array_namespace__"))
+
+
+def is_followed(X: Any) -> bool:
+    """Whether results are to be of the kind of X, and not arrays of NumPy.
+
+    For libraries other than torch, only with scikit-learn's `array_api_dispatch`.
+    """
+    return is_tensor(X) or (is_foreign(X) and get_config()["array_api_dispatch"])
+
+
+def place_of(X: Any) -> Place:
+    """Where a foreign array lives."""
+    return str(X.device) if is_tensor(X) else Foreign(array_namespace(X), X.device)
+
+
+def device_of(X: Any) -> Place | None:
+    """Where the results for X are to live; None for arrays of NumPy."""
+    return place_of(X) if is_followed(X) else None
 
 
 def array_of(X: Any) -> Any:
@@ -39,15 +83,15 @@ def array_of(X: Any) -> Any:
     if isinstance(X, OnDevice):
         return X.host
     if not is_tensor(X):
-        return X
+        return convert_to_numpy(X, array_namespace(X)) if is_foreign(X) else X
     X = X.detach()
     if X.is_floating_point() and X.dtype.itemsize < np.dtype(np.float32).itemsize:
         X = X.float()  # half precision, of which NumPy has one kind only
     return X.cpu().numpy()
 
 
-def tensor_of(values: Any, device: str) -> Any:
-    """An array of numbers as a tensor on a device; anything else as it is.
+def tensor_of(values: Any, device: Place) -> Any:
+    """An array of numbers as a tensor, or as an array of another library; all else as it is.
 
     float64 becomes float32 on devices that do not know it.
     """
@@ -55,6 +99,8 @@ def tensor_of(values: Any, device: str) -> Any:
         return values.tensor.to(device).contiguous()
     if not (isinstance(values, np.ndarray) and values.dtype.kind in "bif"):
         return values
+    if isinstance(device, Foreign):
+        return device.library.asarray(values, device=device.device)
     import torch
 
     if values.dtype == np.float64 and device.startswith("mps"):

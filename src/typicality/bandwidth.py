@@ -11,12 +11,14 @@ equal every rule gives 0.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import logsumexp
 
+from typicality._sparse import is_sparse, row_distances
 from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry import Features
@@ -133,7 +135,7 @@ def median_distance(
         from typicality.rows.torch_distinct import median_of_distances
 
         return median_of_distances(rows, metric, str(resident(X).device))
-    if has_compiled_distances(*rows.shape):
+    if is_sparse(rows) or has_compiled_distances(*rows.shape):
         apart = squareform(pair_distances(rows, rows, metric), checks=False)
     else:
         apart = pdist(rows, metric)
@@ -168,6 +170,11 @@ def neighbour_distance(
     k = min(k, len(data.rows) - 1)
     asking, _ = _sample(data, QUERY_ROWS)
     nearest = NearestRows(data.rows, 1 if metric == "cityblock" else 2).of(asking, k + 1)
+    if is_sparse(asking):
+        own = np.repeat(np.arange(len(asking)), nearest.shape[1])
+        distances: Doubles = row_distances(asking[own], data.rows[nearest.ravel()], metric)
+        distances = distances.reshape(nearest.shape)
+        return float(np.median(np.partition(distances, k, axis=1)[:, k]))
     apart = np.abs(asking[:, None, :] - data.rows[nearest])
     distances = apart.sum(axis=2) if metric == "cityblock" else np.sqrt((apart**2).sum(axis=2))
     return float(np.median(np.partition(distances, k, axis=1)[:, k]))
@@ -182,7 +189,8 @@ def _distinct(X: Floats, sample_weight: Floats | None) -> DistinctRows:
 def _sample(data: DistinctRows, at_most: int) -> tuple[Doubles, Doubles]:
     """Some of the rows with their weights, always the same places of their order."""
     places = _places(len(data.rows), at_most)
-    return np.asarray(data.rows[places], dtype=np.float64), data.weight[places]
+    rows: Any = data.rows[places]
+    return rows.astype(np.float64), data.weight[places]
 
 
 @lru_cache(maxsize=16)

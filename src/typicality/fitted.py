@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._cached import cached_property
+from typicality._tensors import array_of
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.geometry.typical_rows import TypicalRows
 from typicality.kernels import LocalGaussian, Stationary
@@ -148,9 +149,18 @@ def chosen_method(model: Any) -> Any:
 
 
 def last_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose."""
+    """The estimator itself, or the last step of a pipeline; of an automatic one what it chose.
+
+    A model of tensors is given as one of arrays.
+    """
     check_is_fitted(estimator)
-    return chosen_method(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
+    return on_host(estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator)
+
+
+def on_host(model: Any) -> Any:
+    """What an automatic model has chosen, or the model itself, with arrays instead of tensors."""
+    model = chosen_method(model)
+    return model if getattr(model, "_home", None) is None else model._host()
 
 
 def prepared(estimator: Any, X: Any) -> Any:
@@ -158,7 +168,7 @@ def prepared(estimator: Any, X: Any) -> Any:
     for _, step in getattr(estimator, "steps", [])[:-1]:
         if step not in (None, "passthrough"):
             X = step.transform(X)
-    return X
+    return array_of(X)
 
 
 def view(
@@ -189,7 +199,7 @@ def view(
     progress : callable, optional
         Called with the number of rows that a detector has scored so far.
     """
-    model = chosen_method(model)
+    model, X = on_host(model), array_of(X)
     if hasattr(model, "tree_"):
         found = _of_tree(model, X, training=training)
         return found if sample is None else replace(found, tree=None)

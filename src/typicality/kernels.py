@@ -22,6 +22,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
+from typicality._sparse import is_sparse, sparse_distances, sparse_products
 from typicality._typing import Doubles, Floats
 
 __all__ = [
@@ -91,6 +92,8 @@ def pair_distances(X: Floats, Y: Floats, metric: str) -> Doubles:
 
     A row of X has the same distances alone and in any batch.
     """
+    if is_sparse(X) or is_sparse(Y):
+        return sparse_distances(X, Y, metric)
     if metric in _COMPILED_METRICS and has_compiled_distances(*Y.shape):
         return compiled_distances(X, Y, metric)
     distances: Doubles = cdist(X, Y, metric)
@@ -666,6 +669,8 @@ class Cosine:
         return _products(_directions(X), _directions(Y))
 
     def diag(self, X: Floats) -> Floats:
+        if is_sparse(X):
+            return np.asarray(X.sqnorms > 0, dtype=np.float64)
         return np.asarray(X.any(axis=1), dtype=np.float64)
 
     def sqdist(self, X: Floats, Y: Floats) -> Floats:
@@ -745,6 +750,8 @@ class Mixed:
 
 
 def _sqnorm(X: Floats) -> Floats:
+    if is_sparse(X):
+        return X.sqnorms
     rows = X.astype(np.float64, copy=False)
     squares: Floats = np.einsum("ij,ij->i", rows, rows)
     return squares
@@ -752,11 +759,15 @@ def _sqnorm(X: Floats) -> Floats:
 
 def _products(X: Floats, Y: Floats) -> Floats:
     """Scalar products pair by pair: BLAS would make a row depend on its batch."""
+    if is_sparse(X) or is_sparse(Y):
+        return sparse_products(X, Y)
     products: Floats = np.einsum("ij,kj->ik", X, Y, dtype=np.float64)
     return products
 
 
 def _directions(X: Floats) -> Floats:
+    if is_sparse(X):
+        return X.directions
     largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
     scaled = X / np.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
     norms = np.sqrt(_sqnorm(scaled))[:, None]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from typicality import (
@@ -93,11 +92,6 @@ def test_one_model_estimator_refuses_bad_data(estimator, case):
     X, message = BAD_DATA[case]
     with pytest.raises(ValueError, match=message):
         estimator.fit(X)
-
-
-def test_sparse_data_are_refused():
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        FuzzyCMeans(3).fit(scipy.sparse.csr_array(GOOD))
 
 
 BAD_WEIGHTS = {

@@ -7,11 +7,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils._array_api import move_estimator_to
+from sklearn.utils.estimator_checks import check_array_api_input
 from sklearn.utils.validation import has_fit_parameter
 
 from instances import CUTTERS, DETECTORS, KERNEL_ESTIMATORS, OTHERS, TRANSFORMERS
 from typicality import AlphaCutClustering, FuzzyCMeans, OneClusterPCM, load, save
+from typicality._tensors import tensor_of
+from typicality.fitted import view
+from typicality.plot import ClusterTreeDisplay, MembershipContourDisplay
+from typicality.report import Report
 
 torch = pytest.importorskip("torch")
 
@@ -96,6 +102,64 @@ def test_model_must_not_see_its_tensor_change(rows):
     before = model.score_samples(torch.as_tensor(rows))
     X += 1.0
     assert_array_equal(model.score_samples(torch.as_tensor(rows)), before)
+
+
+STRICT = ("array_api_strict", "CPU_DEVICE", "float64")
+
+
+@pytest.mark.parametrize("kind", [("torch", "cpu", "float64"), ("torch", "cpu", "float32"), STRICT])
+@pytest.mark.parametrize("estimator", [FuzzyCMeans(random_state=0), OneClusterPCM()], ids=ids)
+def test_estimators_follow_the_array_api_as_scikit_learn_checks_it(estimator, kind):
+    assert get_tags(estimator).array_api_support
+    check_array_api_input(
+        type(estimator).__name__, estimator, *kind, check_values=True, check_sample_weight=True
+    )
+
+
+def test_other_libraries_are_followed_where_dispatch_is_on(rows):
+    xp = pytest.importorskip("array_api_strict")
+    X = xp.asarray(rows)
+    with config_context(array_api_dispatch=True):
+        model = OneClusterPCM().fit(X)
+        assert isinstance(model.predict(X), type(X))
+        with pytest.raises(ValueError, match=r"array_api_strict\.asarray\(X\) to predict"):
+            model.predict(rows)
+        with pytest.raises(ValueError, match=r"numpy\.asarray\(X\) to predict"):
+            OneClusterPCM().fit(rows).predict(X)
+        moved = move_estimator_to(model, np, device="cpu")
+    assert_array_equal(moved.predict(rows), OneClusterPCM().fit(rows).predict(rows))
+
+
+def test_devices_without_float64_get_float32(monkeypatch):
+    made = []
+    monkeypatch.setattr(torch, "tensor", lambda values, device: made.append((values.dtype, device)))
+    tensor_of(np.zeros(3), "mps:0")
+    tensor_of(np.zeros(3), "cuda:0")
+    assert made == [(np.float32, "mps:0"), (np.float64, "cuda:0")]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [FuzzyCMeans(n_clusters=3, random_state=0), OneClusterPCM(), AlphaCutClustering()],
+    ids=ids,
+)
+def test_reports_and_views_of_tensors_are_those_of_arrays(estimator, rows):
+    X = torch.as_tensor(rows)
+    model, expected = clone(estimator).fit(X), clone(estimator).fit(rows)
+    assert Report.from_estimator(model, X).html == Report.from_estimator(expected, rows).html
+    ours, theirs = view(model, X, training=True), view(expected, rows, training=True)
+    assert_array_equal(ours.strength, theirs.strength)
+
+
+def test_displays_take_models_of_tensors(rows):
+    pytest.importorskip("matplotlib")
+    X = torch.as_tensor(rows[:, :2])
+    model, expected = OneClusterPCM().fit(X), OneClusterPCM().fit(rows[:, :2])
+    ours = MembershipContourDisplay.from_estimator(model, X, grid_resolution=5)
+    theirs = MembershipContourDisplay.from_estimator(expected, rows[:, :2], grid_resolution=5)
+    assert_array_equal(ours.membership, theirs.membership)
+    tree = AlphaCutClustering().fit(X)
+    assert ClusterTreeDisplay.from_estimator(tree).figure_ is not None
 
 
 @pytest.mark.parametrize("method", ["predict", "score_samples", "p_values"])

@@ -24,6 +24,8 @@ from typicality.membership import (
     labels,
 )
 
+pytestmark = pytest.mark.usefixtures("module_compiling")
+
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 
 

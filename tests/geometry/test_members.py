@@ -13,6 +13,8 @@ from reference import members as reference
 from typicality.geometry import InputSpace, KernelSpace
 from typicality.kernels import Gaussian, Linear
 
+pytestmark = pytest.mark.usefixtures("module_compiling")
+
 every_rule = pytest.mark.parametrize("index", range(len(RULE_NAMES)), ids=RULE_NAMES)
 SPACES = [InputSpace, lambda X, weight=None: KernelSpace(Linear(), X, weight)]
 either_space = pytest.mark.parametrize("open_space", SPACES, ids=["input", "kernel"])

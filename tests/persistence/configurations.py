@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -78,6 +79,10 @@ CONFIGURATIONS = {
         )
         for algorithm in ("dense", "blocked", "truncated", "nufft", "nystroem")
         for model in (OneClusterPCM(), FuzzyCMeans(2, kernel="gaussian"), AlphaCutClustering())
+    },
+    **{
+        f"sparse-{type(model).__name__}-{model.kernel}": (model, csr_array(ROWS), NEW, {})
+        for model in (FuzzyCMeans(2), FuzzyCMeans(2, kernel="cosine"), OneClusterPCM())
     },
     **{
         f"kernel-{name}": (FuzzyCMeans(2, kernel=name), ROWS, NEW, {})

@@ -19,7 +19,7 @@ from typicality import (
     SparseAdaptivePCM,
     open_rows,
 )
-from typicality.exceptions import TableError
+from typicality.exceptions import ClusteringWarning, TableError
 from typicality.rows import ArrayRows, DistinctRows, TreeSum, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
@@ -159,6 +159,17 @@ def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     model = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(chunked(X, CUTS[17]))
     timer.join()
     same_fit(model, expected)
+
+
+def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
+    estimator = FuzzyCMeans(3, random_state=0)
+    sent = [dask.delayed(future) for future in cluster.scatter([X[:900], X[900:]])]
+    shapes = [(900, 3), (1020, 3)]
+    parts = [da.from_delayed(part, shape, float) for part, shape in zip(sent, shapes, strict=True)]
+    with pytest.warns(ClusteringWarning, match="2 blocks of X were sent to the workers as data"):
+        scattered = clone(estimator).fit(da.concatenate(parts))
+    kept = clone(estimator).fit(cluster.persist(chunked(X, (900,))))  # no warning
+    same_fit(kept, scattered)
 
 
 def test_dask_frames_have_names_and_refuse_text(X):
@@ -309,3 +320,11 @@ def test_rows_are_taken_by_their_numbers(tmp_path, monkeypatch, X):
     moved = ArrayRows(X, cuts=(50,)).moved(lambda rows: 2 * rows)
     assert_array_equal(moved.take(index), 2 * X[index])
     assert_allclose(moved.fold(lambda block: block.X.sum()), 2 * X.sum())
+
+
+def test_rows_of_an_npy_file_have_no_names(rng, tmp_path):
+    X = rng.normal(size=(200, 3))
+    np.save(tmp_path / "rows.npy", X)
+    model = FuzzyCMeans(2, random_state=0).fit(open_rows(tmp_path / "rows.npy"))
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X)  # warns of nothing

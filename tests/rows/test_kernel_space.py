@@ -1,5 +1,7 @@
 """Kernel-induced spaces of rows that are read block by block, beside those of arrays."""
 
+import pickle
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -121,7 +123,9 @@ def test_two_processes_have_the_same_bits(flat):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     blocks = OneClusterPCM().fit(ArrayRows(flat, cuts=CUTS))
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
         distributed.Client(cluster),
     ):
         spread = OneClusterPCM().fit(chunked(flat))
@@ -248,6 +252,22 @@ def test_models_are_saved_without_what_is_lazy(tmp_path, X, estimator):
     assert not hasattr(loaded, "typicality_")
 
 
+@pytest.mark.parametrize(
+    "estimator", [OneClusterPCM(), FuzzyCMeans(3, random_state=0), AlphaCutClustering()], ids=repr
+)
+def test_models_with_lazy_attributes_are_pickled_copied_and_cloned(flat, estimator):
+    with dask.config.set(scheduler="synchronous"):
+        model = clone(estimator).fit(chunked(flat))
+        loaded = pickle.loads(pickle.dumps(model))
+        lazy = vars(model).keys() & {"labels_", "typicality_", "memberships_"}
+        assert lazy
+        for name in lazy:
+            assert_array_equal(getattr(loaded, name), getattr(model, name).compute())
+        assert_array_equal(deepcopy(model).predict(flat), model.predict(flat))
+    assert_array_equal(loaded.predict(flat), model.predict(flat))
+    assert repr(clone(model)) == repr(estimator)
+
+
 def test_models_of_files_are_saved_with_their_labels(tmp_path, flat):
     np.save(tmp_path / "rows.npy", np.concatenate([flat, flat[:5]]))
     model = AlphaCutClustering().fit(open_rows(tmp_path / "rows.npy"))
@@ -341,6 +361,12 @@ def test_what_takes_all_rows_is_refused(monkeypatch, flat, estimator, reason):
     monkeypatch.setattr(nystroem, "LARGEST_RANK", 100)
     with pytest.raises(ValueError, match=reason):
         estimator.fit(ArrayRows(flat))
+
+
+def test_explanations_are_refused_block_by_block(flat):
+    model = OneClusterPCM().fit(ArrayRows(flat, cuts=CUTS))
+    with pytest.raises(ValueError, match="fitted block by block"):
+        model.explain(flat[:3])
 
 
 def test_full_p_values_are_refused_block_by_block(flat):

@@ -9,6 +9,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from typicality._words import printable, printable_json, shown_path
+from typicality.compiled.small import announcing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +77,8 @@ class Terminal:
             yield lambda _: None
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        with Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True) as progress:
+        bar = Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True)
+        with bar as progress, announcing(self._say_compiling):
             task = progress.add_task(printable(words), total=None)
             yield lambda words: progress.update(task, description=printable(words))
 
@@ -99,7 +101,8 @@ class Terminal:
             TimeLeft(),
             TextColumn("left"),
         )
-        with Progress(*columns, console=self._err, transient=True) as progress:
+        bar = Progress(*columns, console=self._err, transient=True)
+        with bar as progress, announcing(self._say_compiling):
             task = progress.add_task(printable(words), total=total)
             yield lambda done, new=words: progress.update(
                 task, completed=done, description=printable(new)
@@ -117,6 +120,13 @@ class Terminal:
                 yield
             finally:
                 rows.watch = None
+
+    def _say_compiling(self) -> None:
+        _print(
+            self._err,
+            "Compiling code for so many rows, once on this machine; `typicality warm-up` compiles "
+            "all of it.",
+        )
 
 
 def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:

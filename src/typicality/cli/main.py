@@ -10,11 +10,24 @@ from typicality._words import one_line
 from typicality.cli.errors import failure, in_words
 
 # In the order of a first acquaintance, which is how --help lists them.
-_COMMANDS = ("demo", "cluster", "outliers", "validate", "score", "explain", "compare", "report")
+_COMMANDS = (
+    "demo",
+    "cluster",
+    "outliers",
+    "validate",
+    "score",
+    "explain",
+    "compare",
+    "report",
+    "warm-up",
+)
 
 
 class LazyGroup(click.Group):
-    """A group whose command NAME is the object NAME of the module ``typicality.cli.NAME``."""
+    """A group whose command NAME is the object NAME of the module ``typicality.cli.NAME``.
+
+    A hyphen in NAME is an underscore there.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -23,7 +36,8 @@ class LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         try:
-            command: click.Command = getattr(import_module(f"typicality.cli.{cmd_name}"), cmd_name)
+            name = cmd_name.replace("-", "_")
+            command: click.Command = getattr(import_module(f"typicality.cli.{name}"), name)
         except KeyboardInterrupt as error:
             raise failure(*in_words(error)) from error
         return command

@@ -31,13 +31,15 @@ from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.sparse import BisectedSparsePossibilistic, SparsePossibilistic
 from typicality.membership.spread import AdaptedSpread, smallest_spread, spread_from_separation
 from typicality.solve.picard import PicardResult
-from typicality.solve.starts import at_the_first_row, farthest_rows, max_min
+from typicality.solve.starts import at_the_first_row, farthest_rows, max_min, start_rows
 from typicality.solve.step import Alternation, ClusterState
 
 Run = Callable[..., PicardResult[State]]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them
 _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
+
+WHY_DENSE = "it scales every feature to one range, and then hardly any value is zero"
 
 CYCLE_ADVICE = (
     "The iteration may go in a cycle, which more iterations do not end: increase tol or "
@@ -185,9 +187,7 @@ def fit_from_many(
         gaps = space.gaps(all_rows=True)
         start = farthest_rows(space, gaps, at_the_first_row(space), estimator.n_clusters)
     elif start is None:
-        data = space.candidates(estimator.n_clusters)
-        chosen = max_min(data, min(estimator.n_clusters, len(data.index)))
-        start = space.near_rows(data.index[chosen], share=0.0)
+        start = space.near_rows(start_rows("max-min", space, estimator.n_clusters), share=0.0)
     warn_about_features(opened, estimator)
     callbacks.begin(1, lambda state: estimator._for_prediction(final_state(state, assign), opened))
     unit = unit_of_length(space, estimator.box)

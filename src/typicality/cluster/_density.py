@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._spaces import OpenSpace
+from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
 from typicality.cluster._warnings import (
     require_finite,
     warn_about_constant_rows,
     warn_about_convergence,
     warn_about_equal_typicalities,
+    warn_about_features,
     warn_about_kernel,
 )
 from typicality.kernels import BANDWIDTH_KERNELS
@@ -19,6 +21,23 @@ from typicality.membership.spread import spread_update
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
+
+
+def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
+    """The space of the kernel of an estimator, with warnings about features."""
+    opened = open_space(
+        estimator.kernel,
+        estimator.sigma,
+        rows,
+        weight,
+        novelty=estimator.novelty,
+        explicit=False,
+        sums=SumOptions.of(estimator),
+    )
+    space: Any = opened.space
+    if space.total_variance > 0:
+        warn_about_features(opened, estimator)
+    return opened
 
 
 def solve_one_cluster(

@@ -7,12 +7,16 @@ import numpy as np
 
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import density_attributes, first_spread, warn_about_density
+from typicality.cluster._density import (
+    density_attributes,
+    first_spread,
+    open_density,
+    warn_about_density,
+)
 from typicality.cluster._p_values import TIED
-from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
+from typicality.cluster._spaces import OpenSpace
 from typicality.cluster._warnings import (
     require_finite,
-    warn_about_features,
     warn_about_vanished_spread,
 )
 from typicality.geometry.block_space import BlockPrototypes, BlockSpace
@@ -37,18 +41,8 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
             "calibration='split' draws half of the rows at random and needs all rows in memory. "
             "Use calibration='leave-one-out'."
         )
-    opened = open_space(
-        estimator.kernel,
-        estimator.sigma,
-        rows,
-        None,
-        novelty=estimator.novelty,
-        explicit=False,
-        sums=SumOptions.of(estimator),
-    )
+    opened = open_density(estimator, rows, None)
     space: Any = opened.space
-    if space.total_variance > 0:
-        warn_about_features(opened, estimator)
     callbacks.begin(1, lambda state: _for_prediction(state, opened, rate))
     result = _solve(estimator, space, callbacks)
     state: Any = result.state

@@ -8,17 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions
-from typicality._tensors import OnDevice, array_of, device_of, is_tensor, tensor_of
+from typicality._tensors import (
+    Foreign,
+    OnDevice,
+    Place,
+    array_of,
+    device_of,
+    is_followed,
+    is_foreign,
+    place_of,
+    tensor_of,
+)
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import KEEPER, FitCallbacks
-from typicality.cluster._readers import Reader
-from typicality.cluster._spaces import ALL_KERNELS, is_pairwise
+from typicality.cluster._readers import Reader, SparseCoordinates
+from typicality.cluster._spaces import ALL_KERNELS, is_pairwise, takes_sparse
+from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
@@ -57,7 +69,7 @@ def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def for_tensors(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         home = self._home
-        if home is None and not is_tensor(X):
+        if home is None and not is_followed(X):
             return method(self, X, *args, **options)
         check_is_fitted(self)
         check_same_place(X, home, type(self).__name__, method.__name__)
@@ -66,22 +78,39 @@ def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
         result = method(host, array_of(X), *map(array_of, args), **options)
         if vars(host).get("_calibration") is not vars(self).get("_calibration"):
             self._calibration = host._calibration  # made at the first use
-        return tensor_of(result, str(home))
+        return result if home is None else tensor_of(result, home)
 
     return for_tensors
 
 
-def check_same_place(X: Any, home: str | None, model: str, method: str) -> None:
+def check_same_place(X: Any, home: Place | None, model: str, method: str) -> None:
     """Rows for prediction must be what the model was fitted on: an array, or on its device."""
     given = device_of(X)
     if given == home:
         return
-    kinds = ["an array" if device is None else f"a tensor on {device}" for device in (home, given)]
-    remedy = "X.cpu().numpy()" if home is None else f"torch.as_tensor(X, device={home!r})"
+    kinds = [_kind(home), _kind(given)]
+    if isinstance(home, str):
+        remedy = f"torch.as_tensor(X, device={home!r})"
+    elif home is not None:
+        remedy = f"{_library(home)}.asarray(X)"
+    else:
+        remedy = "X.cpu().numpy()" if isinstance(given, str) else "numpy.asarray(X)"
     raise ValueError(
         f"X is {kinds[1]}, but {model} was fitted on {kinds[0]}: results are where X is. Pass "
         f"{remedy} to {method}, or fit the model on {kinds[1]}."
     )
+
+
+def _kind(place: Place | None) -> str:
+    if place is None:
+        return "an array"
+    if isinstance(place, str):
+        return f"a tensor on {place}"
+    return f"an array of {_library(place)} on {place.device}"
+
+
+def _library(place: Foreign) -> str:
+    return str(place.library.__name__.removeprefix("array_api_compat."))
 
 
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,6 +136,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators; not for direct use."""
 
     _fewest_rows: ClassVar[int] = 1
+    _why_dense: ClassVar[str | None] = "its method looks at every feature of a row"
 
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
@@ -135,7 +165,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         at_first = dict(vars(model))
         home = device_of(X)
         given, sample_weight = X, array_of(sample_weight)
-        on_device = home is not None and home.partition(":")[0] not in _ON_CPU
+        on_device = isinstance(home, str) and home.partition(":")[0] not in _ON_CPU
         if on_device:
             model.__dict__["_device"] = home  # where sums are computed
         X = OnDevice(X) if on_device else array_of(X)
@@ -145,7 +175,10 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
                 model, as_rows(X, sample_weight), training=True, at_least=self._fewest_rows
             )
         else:
-            rows = check_rows(model, X, training=True, at_least=self._fewest_rows)
+            self._check_kind(X)
+            rows = check_rows(
+                model, X, training=True, at_least=self._fewest_rows, sparse=issparse(X)
+            )
             weight = check_sample_weight(sample_weight, rows)
         callbacks = FitCallbacks(self, model, given, sample_weight)
         # Whatever the user has set: to vanish is no error, and threads of BLAS change no bits.
@@ -172,14 +205,14 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         return self
 
     @property
-    def _home(self) -> str | None:
+    def _home(self) -> Place | None:
         """The device of the fitted arrays; None where they are arrays of NumPy."""
-        fitted = (v for k, v in vars(self).items() if k.endswith("_") and is_tensor(v))
-        return next(map(device_of, fitted), None)
+        fitted = (v for k, v in vars(self).items() if k.endswith("_") and is_foreign(v))
+        return next(map(place_of, fitted), None)
 
     def _host(self) -> Self:
         """A copy of the model with arrays of NumPy in the place of tensors."""
-        return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_tensor(v)})
+        return self._without(**{k: array_of(v) for k, v in vars(self).items() if is_foreign(v)})
 
     def _set(self, **attributes: Any) -> None:
         for name, value in attributes.items():
@@ -188,9 +221,31 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     def _read(self, X: ArrayLike, diag: ArrayLike | None = None) -> Floats:
         """Rows for prediction: checked, and in the form that the space of the model takes."""
         check_is_fitted(self)
-        rows = check_rows(self, X, training=False)
+        self._check_kind(X)
+        rows = check_rows(self, X, training=False, sparse=issparse(X))
         reader: Reader | None = getattr(self, "_reader", None)
+        if issparse(X) and not self._reads_sparse:
+            raise TypeError(
+                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and with "
+                "this kernel it compares rows with the training rows. Pass X.toarray(), or fit the "
+                "model on a sparse matrix."
+            )
         return rows if reader is None else reader.read(rows, diag)
+
+    def _check_kind(self, X: Any) -> None:
+        """Refuse sparse rows where the method would have to make them dense."""
+        if issparse(X) and self._why_dense is not None:
+            raise TypeError(
+                f"X is a sparse matrix, and {type(self).__name__} takes arrays only: "
+                f"{self._why_dense}. Reduce the features first, e.g. with "
+                "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
+            )
+
+    @property
+    def _reads_sparse(self) -> bool:
+        """Whether the fitted space takes sparse rows: any input space, kernels fitted on them."""
+        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
+        return in_input_space or isinstance(getattr(self, "_reader", None), SparseCoordinates)
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""
@@ -203,7 +258,10 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_pairwise(getattr(self, "kernel", None))
+        tags.array_api_support = True
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.sparse = self._why_dense is None and takes_sparse(kernel)
+        tags.input_tags.pairwise = is_pairwise(kernel)
         return tags
 
     @like_rows

@@ -88,8 +88,9 @@ class PrototypeClusterer(
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32. With ``kernel="precomputed"`` the square
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows to cluster. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
+            `EntropyCMeans` and `PossibilisticCMeans`. With ``kernel="precomputed"`` the square
             matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
             Present for consistency.
@@ -217,7 +218,7 @@ class PrototypeClusterer(
             training row (`labels_`, `memberships_`) are not there.
         """
         check_is_fitted(self)
-        check_compressible(self.kernel_, rtol)
+        check_compressible(self.kernel_, rtol, self._reader)
         prototypes = self._prototypes.compress(rtol)
         return self._without("labels_", "memberships_", _prototypes=prototypes)
 

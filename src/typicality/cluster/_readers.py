@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from typicality._sparse import sparse_rows
 from typicality._typing import Doubles, Floats
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach, differ
 from typicality.minimax import MinimaxPaths
@@ -39,6 +40,14 @@ class Coordinates:
     def restore(self, points: Floats) -> Floats:
         """Points of the space in the coordinates of the data."""
         return points
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCoordinates(Coordinates):
+    """Rows are points whose zeros are not stored; arrays are converted."""
+
+    def read(self, rows: Floats, diag: Any) -> Floats:
+        return super().read(sparse_rows(rows), diag)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from typicality._sparse import is_sparse
 from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.bandwidth import bandwidth
@@ -16,6 +17,7 @@ from typicality.cluster._readers import (
     KernelValues,
     Paths,
     Reader,
+    SparseCoordinates,
     Stretched,
     check_dissimilarities,
     check_kernel_matrix,
@@ -28,12 +30,14 @@ from typicality.geometry.rows import typical_range
 from typicality.kernels import (
     BANDWIDTH_KERNELS,
     KERNEL_NAMES,
+    Cosine,
     Function,
     Gaussian,
     Kernel,
     Linear,
     LocalGaussian,
     Mixed,
+    Polynomial,
     Stationary,
     named_kernel,
 )
@@ -41,10 +45,11 @@ from typicality.minimax import MinimaxPaths
 from typicality.operators import KernelColumns, PrecomputedKernel, PrecomputedSqdist, Tolerance
 from typicality.operators.columns import DeviceColumns
 from typicality.operators.torch_blocked import log_profile
-from typicality.rows import DistinctRows, Rows, TensorRows
+from typicality.rows import DistinctRows, Rows, SparseRows, TensorRows
 
 SPECIAL_KERNELS = ("precomputed", "dissimilarities", "connectivity")
 _LOCAL_NEIGHBOURS, _LOCAL_SHARE = 22, 0.25  # of the rows: prototypes do not collapse
+_SPARSE_KERNELS = (*BANDWIDTH_KERNELS, "linear", "polynomial", "poly", "cosine")
 ALL_KERNELS = ("local", *KERNEL_NAMES, *SPECIAL_KERNELS)
 
 
@@ -122,6 +127,18 @@ def is_pairwise(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel in ("precomputed", "dissimilarities")
 
 
+def takes_sparse(kernel: Any) -> bool:
+    """Whether a kernel has values for sparse rows that are not made dense."""
+    if isinstance(kernel, str):
+        return kernel in _SPARSE_KERNELS
+    return isinstance(kernel, Stationary | Linear | Polynomial | Cosine)
+
+
+def has_input_space(kernel: Any) -> bool:
+    """Whether a kernel is the scalar product, whose space is that of the rows."""
+    return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+
+
 def has_points(kernel: Any) -> bool:
     """Whether a prototype can start at a point given by its coordinates."""
     return not (isinstance(kernel, str) and kernel in SPECIAL_KERNELS)
@@ -162,9 +179,10 @@ def open_space(
     """
     check_kernel(kernel)
     check_algorithm(sums.algorithm, kernel, explicit=explicit)
-    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
-    if isinstance(rows, Rows) and not (explicit and linear):
+    if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
         return _open_blocks(kernel, sigma, rows, novelty=novelty, sums=sums)
+    if is_sparse(rows):
+        check_sparse_kernel(kernel)
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
@@ -175,7 +193,9 @@ def open_space(
     input_space = InputSpace(given, sample_weight)
     features = input_space.features
     check_magnitudes(features, rows.dtype)
-    coordinates = Coordinates(features.mean.astype(rows.dtype))
+    sparse = isinstance(input_space.rows, SparseRows)
+    points = SparseCoordinates if sparse else Coordinates
+    coordinates = points(features.mean.astype(rows.dtype))
     every_row = not input_space.rows.weighted or input_space.rows.every_row
     check_reach(rows, coordinates.origin, features if every_row else None)
     if isinstance(kernel, str) and kernel == "connectivity":
@@ -323,12 +343,21 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
+def check_sparse_kernel(kernel: Any) -> None:
+    """A kernel that would make sparse rows dense."""
+    if not takes_sparse(kernel):
+        raise TypeError(
+            f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
+            f"{', '.join(map(repr, _SPARSE_KERNELS))}, or reduce the features first, e.g. with "
+            "sklearn.decomposition.TruncatedSVD."
+        )
+
+
 def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
     """A way to compute sums of kernel values where there are none to compute."""
     if algorithm == "auto":
         return
-    linear = isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
-    if explicit and linear:
+    if explicit and has_input_space(kernel):
         raise ValueError(
             f"algorithm={algorithm!r} is a way to compute sums of kernel values, and with the "
             "linear kernel there are none: the iteration runs in the input space. Leave algorithm "
@@ -342,13 +371,19 @@ def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
         )
 
 
-def check_compressible(kernel: Any, rtol: Any) -> None:
+def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
     """A model that can be made small, and a promise."""
     if not (isinstance(rtol, Real) and 0 < float(rtol) < 1):
         raise ValueError(f"rtol must be between 0 and 1, got {rtol!r}: it is the error allowed.")
     if isinstance(kernel, Linear):
         raise ValueError(
             "A model in the input space is small already: it keeps its prototypes, not the rows."
+        )
+    if isinstance(reader, SparseCoordinates):
+        raise ValueError(
+            "This model was fitted on a sparse matrix, and only sums over arrays can be made "
+            "small with a promise. Fit it on fewer rows, or on features of "
+            "sklearn.decomposition.TruncatedSVD."
         )
     if not isinstance(kernel, Stationary):
         raise ValueError(

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from typicality._typing import Doubles, Floats, Places
 from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._readers import SparseCoordinates
 from typicality.exceptions import (
     BandwidthWarning,
     CalibrationWarning,
@@ -65,9 +66,10 @@ def warn_about_features(opened: Any, model: Any) -> None:
             FeatureWarning,
         )
     # Squares of tiny differences vanish.
-    scales = np.where(
-        features.variance > 0, np.sqrt(features.variance), features.high - features.low
-    )
+    width = features.high - features.low
+    scales = np.where(features.variance > 0, np.sqrt(features.variance), width)
+    if isinstance(opened.reader, SparseCoordinates):  # what is rare is not small
+        scales = width
     _warn_about_scales(scales, np.flatnonzero(varies), names)
 
 

@@ -214,6 +214,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     n_clusters_: int
     alpha_: float | Annotated[Doubles, "_clusters"]
 
+    _why_dense = "its tree of clusters needs the nearest rows of every row, feature by feature"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "kernel": [StrOptions({"auto", *ALL_KERNELS}), callable],

@@ -70,15 +70,15 @@ class EntropyCMeans(PrototypeClusterer):
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
     init : str, array-like or callable, default="k-means++"
-        The start: "k-means++", "max-min", "random" or "annealing"; prototypes of shape (n_clusters,
-        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
-        random_state)`, which returns prototypes. An array that fits both shapes is taken for
-        prototypes. "annealing" starts as "k-means++" and raises lam to its value by steps of a
-        factor 1.5, from where the prototypes just come apart: one start then finds what many plain
-        starts may miss, above all with kernels.
+        The start: "k-means++", "k-means||", "max-min", "random" or "annealing"; prototypes of shape
+        (n_clusters, n_features); memberships of shape (n_samples, n_clusters); or
+        `init(X, n_clusters, random_state)`, which returns prototypes. An array that fits both
+        shapes is taken for prototypes. "annealing" starts as "k-means++" and raises lam to its
+        value by steps of a factor 1.5, from where the prototypes just come apart: one start then
+        finds what many plain starts may miss, above all with kernels.
     n_init : int, default=1
-        The number of starts with "k-means++", "random", "annealing" or a callable; the lowest
-        objective is kept.
+        The number of starts with "k-means++", "k-means||", "random", "annealing" or a
+        callable; the lowest objective is kept.
     max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5
@@ -90,7 +90,7 @@ class EntropyCMeans(PrototypeClusterer):
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
@@ -155,6 +155,7 @@ class EntropyCMeans(PrototypeClusterer):
         "lam": [Interval(Real, 0, np.inf, closed="neither"), StrOptions({"auto"})],
     }
     _rule_attribute = "lam"
+    _why_dense = None
 
     def __init__(
         self,

@@ -71,12 +71,15 @@ class FuzzyCMeans(PrototypeClusterer):
     sigma : float or str, default="auto"
         The width of the kernel, or a rule for it (:mod:`typicality.bandwidth`): "auto", "median",
         "knn", "scott", "silverman", "loo-likelihood".
-    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
-        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
-        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
-        An array that fits both shapes is taken for prototypes.
+    init : str, array-like or callable, default="k-means++"
+        The start: "k-means++", "k-means||", "max-min" or "random"; prototypes of shape (n_clusters,
+        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
+        random_state)`, which returns prototypes. An array that fits both shapes is taken for
+        prototypes. With more than 131,072 distinct rows, "k-means||" makes passes over all of them,
+        and the others look at a sample.
     n_init : int, default=1
-        The number of starts with "k-means++", "random" or a callable; the lowest objective is kept.
+        The number of starts with "k-means++", "k-means||", "random" or a callable; the lowest
+        objective is kept.
     max_iter : int, default=1000
         The most iterations from one start.
     tol : float, default=1e-5
@@ -88,7 +91,7 @@ class FuzzyCMeans(PrototypeClusterer):
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
@@ -157,6 +160,7 @@ class FuzzyCMeans(PrototypeClusterer):
         "m": [Interval(Real, 1, np.inf, closed="neither"), StrOptions({"auto"})],
     }
     _rule_attribute = "m"
+    _why_dense = None
 
     def __init__(
         self,

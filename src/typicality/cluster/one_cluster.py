@@ -17,6 +17,7 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     density_attributes,
+    open_density,
     solve_one_cluster,
     warn_about_density,
 )
@@ -25,11 +26,10 @@ from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, b
 from typicality.cluster._p_values import TIED, WithPValues
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
-from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._spaces import OpenSpace, check_compressible
 from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
-    warn_about_features,
     warn_about_lonely_row,
     warn_about_vanished_spread,
 )
@@ -131,7 +131,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     random_state : int, RandomState instance or None, default=None
         Draws the halves of ``calibration="split"``.
@@ -194,6 +194,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
     offset_: float
     false_alarm_interval_: tuple[float, float]
 
+    _why_dense = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "gamma": [Interval(Real, 0, np.inf, closed="neither")],
@@ -245,7 +246,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
 
         Parameters
         ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             The rows. With ``kernel="precomputed"`` the square matrix of kernel values, with
             ``kernel="dissimilarities"`` that of dissimilarities.
         y : ignored
@@ -371,8 +372,9 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         if not self._knows_its_rows:
             raise ValueError(
                 "explain compares rows with training rows, feature by feature, and this model has "
-                "none at hand: it was compressed, or its kernel does not take rows of features. "
-                "Explain rows by the model before it was compressed."
+                "none at hand: it was compressed or fitted block by block, or its kernel does not "
+                "take rows of features. Explain rows by a model of an array: the one before it was "
+                "compressed, or one fitted to a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -423,7 +425,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             2 `rtol`.
         """
         check_is_fitted(self)
-        check_compressible(self.kernel_, rtol)
+        check_compressible(self.kernel_, rtol, self._reader)
         warn_about_coarse_promise(rtol, self.offset_)
         density = self._left_out.compress(rtol)
         calibration = self._reference().thinned()
@@ -436,18 +438,8 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         held_out = None
         if self.calibration == "split":
             weight, held_out = self._split(rows, weight)
-        opened = open_space(
-            self.kernel,
-            self.sigma,
-            rows,
-            weight,
-            novelty=self.novelty,
-            explicit=False,
-            sums=SumOptions.of(self),
-        )
+        opened = open_density(self, rows, weight)
         space: Any = opened.space
-        if space.total_variance > 0:
-            warn_about_features(opened, self)
         callbacks.begin(1, lambda state: self._for_prediction(state, opened, held_out))
         result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state

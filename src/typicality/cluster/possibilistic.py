@@ -97,10 +97,12 @@ class PossibilisticCMeans(PrototypeClusterer):
 
         .. warning:: With "each_step" spreads can shrink without end: a cluster that fills no more
             than 2 / gamma dimensions collapses onto a point. Use it with gamma=1 or more.
-    init : {"k-means++", "max-min", "random"}, array-like or callable, default="k-means++"
-        The start: a named rule; prototypes of shape (n_clusters, n_features); memberships of shape
-        (n_samples, n_clusters); or `init(X, n_clusters, random_state)`, which returns prototypes.
-        An array that fits both shapes is taken for prototypes.
+    init : str, array-like or callable, default="k-means++"
+        The start: "k-means++", "k-means||", "max-min" or "random"; prototypes of shape (n_clusters,
+        n_features); memberships of shape (n_samples, n_clusters); or `init(X, n_clusters,
+        random_state)`, which returns prototypes. An array that fits both shapes is taken for
+        prototypes. With more than 131,072 distinct rows, "k-means||" makes passes over all of them,
+        and the others look at a sample.
     n_init : int, default=1
         The number of starts of the preliminary partition; its lowest objective is kept. (The
         possibilistic objective cannot choose: it is lowest when all prototypes coincide.)
@@ -115,7 +117,7 @@ class PossibilisticCMeans(PrototypeClusterer):
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     random_state : int, RandomState or None, default=None
         The source of randomness of the start.
@@ -187,6 +189,7 @@ class PossibilisticCMeans(PrototypeClusterer):
 
     _column_name = "typicality"
     _rule_attribute = "eta"
+    _why_dense = None
 
     def __init__(
         self,

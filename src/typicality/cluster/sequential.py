@@ -14,6 +14,7 @@ from typicality.cluster._adaptive import (
     ADAPTIVE_CONSTRAINTS,
     CYCLE_ADVICE,
     SPARSITY_CONSTRAINTS,
+    WHY_DENSE,
     adaptive_run,
     final_state,
     open_adaptive,
@@ -127,7 +128,7 @@ class SequentialPCM(PrototypeClusterer):
         it. :func:`typicality.operators.plan` tells beforehand.
     rtol : float, default=1e-6
         How far those sums may be off, relative to the variance in the space of the kernel; a tenth
-        of `tol` at the most. With ``algorithm="auto"`` those of up to 2048 rows are exact; 0 for
+        of `tol` at the most. With ``algorithm="auto"`` those of few rows are exact; 0 for
         exact sums of any number of rows.
     store_memberships : bool or "sparse", default=True
         False leaves `memberships_` out, to save memory; `predict_memberships` still works. "sparse"
@@ -205,6 +206,7 @@ class SequentialPCM(PrototypeClusterer):
     _column_name = "typicality"
     _rule_attribute = "eta"
     _shares_labels = False
+    _why_dense = WHY_DENSE
     _cap_advice = CYCLE_ADVICE
 
     def __init__(

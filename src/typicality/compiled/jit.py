@@ -18,6 +18,8 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.extending import overload
 
+from typicality.compiled import small
+
 # Sums may be reordered (vector lanes) and products fused.
 REORDERED = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 # Inlined, so that a loop is one function: a process that compiles would otherwise link to copies of
@@ -49,12 +51,15 @@ class ForgivingCache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         """The compiled code for some types of arguments; None where there is none."""
+        found = None
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # damaged: whatever the unpickler makes of it
             with suppress(Exception):
                 self.flush()  # so that the next process finds what this one compiles
-            return None
+        if found is None:
+            small.announce()
+        return found
 
     def save_overload(self, sig, data):
         """Keep the compiled code, if that is possible."""

@@ -7,14 +7,37 @@ state of a cache never counts: the same call takes the same way on every machine
 This module does not import numba.
 """
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from typicality._cached import cached_property
+
+announce: Callable[[], object] = lambda: None  # noqa: E731 -- called when a loop is compiled
 _LONGEST = 0.25  # seconds; tests set it to 0 or infinity, to compile everything or nothing
 _ITEM_SECONDS = 2e-5  # of the walks of a fit, for each edge
+
+
+@contextmanager
+def announcing(say: Callable[[], object]) -> Iterator[None]:
+    """A context in which a function is called at the first loop that has to be compiled."""
+    global announce
+    before = announce
+
+    def once() -> None:
+        nonlocal said
+        if not said:
+            said = True
+            say()
+
+    said = False
+    announce = once
+    try:
+        yield
+    finally:
+        announce = before
 
 
 def is_small(seconds: float) -> bool:

@@ -20,6 +20,7 @@ from typicality.geometry.base import (
     relative_move,
 )
 from typicality.geometry.kernel_space import (
+    ByExpansion,
     ExpandedPrototypes,
     KernelCandidates,
     KernelSpace,
@@ -134,7 +135,7 @@ def _parts(block: Block, n_columns: int) -> Iterator[tuple[Floats, Doubles]]:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockPrototypes:
+class BlockPrototypes(ByExpansion):
     """Weighted means of mapped rows, known by their coefficients in a basis.
 
     Parameters
@@ -182,25 +183,6 @@ class BlockPrototypes:
     def _expanded(self) -> ExpandedPrototypes:
         sums = self.basis.expansion(self.coefficients)
         return ExpandedPrototypes(sums, self.energy, self.dtype)
-
-    def sqdist(self, X: Floats) -> Floats:
-        return self._expanded.sqdist(X)
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        return self._expanded.memberships(rule, X)
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        return self._expanded.labels(rule, X)
-
-    def labels_and_memberships(
-        self, rule: MembershipRule, X: Floats
-    ) -> tuple[NDArray[np.int32], Floats]:
-        return self._expanded.labels_and_memberships(rule, X)
-
-    def objective(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> float:
-        return self._expanded.objective(rule, X, sample_weight)
 
 
 class BlockSpace:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from typicality._sparse import is_sparse, sqdist_to_points
 from typicality._tensors import is_tensor
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Places
@@ -21,7 +22,7 @@ from typicality.rows import Block
 _TILE_ENTRIES = 2**16  # entries of the largest array of a tile: stays in the L2 cache
 _CHUNK_ROWS = 4096
 _SUMS_SHARE = 50  # chunks are so long that their sums take at most 1/50 of the memory of X
-_ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where arrays are used
+ARRAY_BLOCK_ENTRIES = 2**20  # rows x clusters at a time where arrays are used
 _ARRAY_BLOCK_ROWS = 8192
 _ROWS_PER_THREAD = 4096
 _SWEEPS = 400  # of a fit
@@ -131,6 +132,9 @@ class Centroids:
         return sqdist
 
     def sqdist(self, X: Floats) -> Floats:
+        if is_sparse(X):
+            self._check_shapes(X)
+            return sqdist_to_points(X, self.offsets, self.origin).astype(X.dtype, copy=False)
         if self._is_small(X):
             return self._plain_sqdist(X)
         out = np.empty((len(X), self.n_clusters), X.dtype)
@@ -143,7 +147,7 @@ class Centroids:
         with np.errstate(over="ignore"):  # infinite is far
             # Clusters first in memory: sums over few of them are ten times quicker that way.
             sqdist: Floats = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
-        return sqdist.astype(X.dtype, copy=False).T
+            return sqdist.astype(X.dtype, copy=False).T
 
     def _is_small(self, X: Floats) -> bool:
         """Whether arrays are quick enough, by the sizes alone."""
@@ -151,7 +155,7 @@ class Centroids:
         return is_small(_SWEEPS * entries * (_ENTRY_SECONDS + _PRODUCT_SECONDS * X.shape[-1]))
 
     def _uses_arrays(self, rule: MembershipRule, X: Floats) -> bool:
-        return rule.compiled_form is None or self._is_small(X)
+        return rule.compiled_form is None or is_sparse(X) or self._is_small(X)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_clusters), X.dtype)
@@ -317,35 +321,37 @@ class Centroids:
         labels_out: NDArray[np.int32] | None,
         memberships_out: Floats | None,
     ) -> tuple[Moments, tuple[Doubles, Doubles]]:
-        """The same through the array form of a rule."""
-        parts = []
+        """The same through the array form of a rule, also for sparse rows."""
+        total: Moments | None = None
         first = np.zeros_like(self.offsets)
         mass = np.zeros(self.n_clusters)
         for block in self.blocks(X):
-            sqdist, rows = self.sqdist(X[block]), X[block] - self.origin
+            rows = X[block]
+            sqdist = self.sqdist(rows)
             memberships = rule.memberships(sqdist)
             weights = rule.weights(memberships)
             objective = rule.objective(memberships, sqdist)
             if sample_weight is not None:
                 weights = weights * sample_weight[block, None]
                 objective = objective * sample_weight[block]
-            parts.append(
-                Moments(
-                    weighted_sums(weights, rows),
-                    weights.sum(axis=0, dtype=np.float64),
-                    np.vecdot(weights.T, sqdist.T),
-                    float(objective.sum(dtype=np.float64)),
-                )
+            part = Moments(
+                weighted_sums(weights, rows, self.origin),
+                weights.sum(axis=0, dtype=np.float64),
+                np.vecdot(weights.T, sqdist.T),
+                float(objective.sum(dtype=np.float64)),
             )
+            total = part if total is None else total + part
             if memberships_out is not None:
                 memberships_out[block] = memberships
             if labels_out is not None:
                 labels_out[block] = labels(rule, sqdist, memberships)
                 member = (labels_out[block, None] == np.arange(self.n_clusters)).astype(np.float64)
                 member *= 1.0 if sample_weight is None else sample_weight[block, None]
-                first += weighted_sums(member, rows)
+                first += weighted_sums(member, rows, self.origin)
                 mass += member.sum(axis=0)
-        return sum(parts[1:], start=parts[0]), (first, mass)
+        if total is None:  # no rows
+            total = Moments(np.zeros_like(first), np.zeros_like(mass), np.zeros_like(mass), 0.0)
+        return total, (first, mass)
 
     def _check_shapes(self, X: Floats, sample_weight: Floats | None = None) -> None:
         """Compiled code does not look where it reads."""
@@ -361,8 +367,8 @@ class Centroids:
 
     def blocks(self, X: Floats) -> Iterator[slice]:
         """Slices of the rows, so long that their distances to all prototypes fit in memory."""
-        step = max(1, min(_ARRAY_BLOCK_ROWS, _ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters)))
-        return (slice(start, start + step) for start in range(0, max(len(X), 1), step))
+        step = max(1, min(_ARRAY_BLOCK_ROWS, ARRAY_BLOCK_ENTRIES // max(1, self.n_clusters)))
+        return (slice(start, start + step) for start in range(0, len(X), step))
 
     def _write(
         self,
@@ -417,11 +423,16 @@ def _tree_sum(parts: Doubles) -> Doubles:
     return total
 
 
-def weighted_sums(weights: Floats, rows: Floats) -> Doubles:
-    """The sums of a few thousand rows under each column of weights.
+def weighted_sums(weights: Floats, rows: Floats, origin: Floats) -> Doubles:
+    """Sums of a few thousand rows about the origin under each column of weights.
 
-    BLAS would cut the products of more rows by the number of its threads.
+    BLAS would cut the products of more rows by the number of its threads. Sparse rows are summed as
+    they are, and the origin is subtracted from the sums.
     """
-    columns = np.ascontiguousarray(rows.T, np.float64)
-    sums: Doubles = np.vecdot(weights.T.astype(np.float64)[:, None], columns)
+    weights = weights.astype(np.float64, copy=False)
+    if is_sparse(rows):
+        about_zero: Doubles = (rows.astype(np.float64, copy=False).T @ weights).T
+        return np.asarray(about_zero - weights.sum(axis=0)[:, None] * origin)
+    columns = np.ascontiguousarray((rows - origin).T, np.float64)
+    sums: Doubles = np.vecdot(weights.T[:, None], columns)
     return sums

@@ -5,9 +5,11 @@ from typing import Any
 
 import narwhals
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from typicality._compat import feature_names
+from typicality._sparse import is_sparse, sparse_rows, sqdist_to_points
 from typicality._tensors import OnDevice
 from typicality._typing import Floats
 from typicality.rows import Features, Rows, count_distinct_rows, row_blocks
@@ -26,11 +28,19 @@ def differ(low: Any, high: Any, dtype: Any) -> Any:
 
 
 def check_rows(
-    estimator: Any, X: Any, *, training: bool, at_least: int = 2, allow_missing: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    training: bool,
+    at_least: int = 2,
+    allow_missing: bool = False,
+    sparse: bool = False,
 ) -> Floats:
     """The rows as a C-contiguous array of float64 or float32, or an error that says what to do.
 
-    Missing values, NaN, are an error too unless they are allowed. Rows on a device stay there.
+    Missing values, NaN, are an error too unless they are allowed. Sparse matrices become a
+    `SparseArray` where they are allowed: those in csr format share its memory, others are copied.
+    Rows on a device stay there.
     """
     if isinstance(X, OnDevice):
         if training and not allow_missing and _is_sound(X, at_least):
@@ -47,6 +57,7 @@ def check_rows(
             X,
             dtype=[np.float64, np.float32],
             order="C",
+            accept_sparse="csr" if sparse else False,
             ensure_all_finite=False,
             ensure_min_samples=0,
             reset=training,
@@ -65,6 +76,8 @@ def check_rows(
             "are written as text, or encode categories, e.g. with "
             "sklearn.preprocessing.OneHotEncoder."
         ) from error
+    if issparse(rows):
+        rows = sparse_rows(rows)
     if training and len(rows) < at_least:
         raise ValueError(
             f"X has {len(rows)} sample(s) (n_samples={len(rows)}), but {type(estimator).__name__} "
@@ -162,6 +175,13 @@ def _not_a_number(X: Any) -> str | None:
 
 
 def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
+    if is_sparse(rows):
+        places = np.flatnonzero(~np.isfinite(rows.data))
+        if len(places):
+            first = places[0]
+            row = int(np.searchsorted(rows.indptr, first, side="right")) - 1
+            _refuse_not_finite(rows.data[first], row, int(rows.indices[first]), len(places))
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):
             return
@@ -171,16 +191,19 @@ def _check_finite(rows: Floats, names: Any, *, allow_missing: bool) -> None:
         if len(bad):
             row, column = bad[0] + (block.start, 0)
             name = int(column) if names is None else names[column]
-            kind, remedy = (
-                ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
-                if np.isnan(rows[row, column])
-                else ("infinity", "replace them by finite numbers")
-            )
-            raise ValueError(
-                f"X contains {kind}, first in row {row} (counted from 0), column {name!r}; "
-                f"{np.sum(~np.isfinite(rows))} of its values are not finite. Remove such rows, or "
-                f"{remedy}."
-            )
+            _refuse_not_finite(rows[row, column], row, name, int(np.sum(~np.isfinite(rows))))
+
+
+def _refuse_not_finite(value: Any, row: int, column: Any, n_values: int) -> None:
+    kind, remedy = (
+        ("NaN", "fill them in, e.g. with sklearn.impute.SimpleImputer")
+        if np.isnan(value)
+        else ("infinity", "replace them by finite numbers")
+    )
+    raise ValueError(
+        f"X contains {kind}, first in row {row} (counted from 0), column {column!r}; "
+        f"{n_values} of its values are not finite. Remove such rows, or {remedy}."
+    )
 
 
 def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
@@ -296,9 +319,12 @@ def check_reach(rows: Floats | Rows, origin: Floats, features: Features | None =
 
 def _check_reach(rows: Floats, origin: Floats, limit: float, first_row: int = 0) -> int:
     for block in row_blocks(len(rows)):
-        offsets = rows[block].astype(np.float64) - origin
-        with np.errstate(over="ignore"):
-            sqdist = np.einsum("hj,hj->h", offsets, offsets)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if is_sparse(rows):
+                sqdist = sqdist_to_points(rows[block], origin.astype(np.float64)[None, :])[:, 0]
+            else:
+                offsets = rows[block].astype(np.float64) - origin
+                sqdist = np.einsum("hj,hj->h", offsets, offsets)
         if not sqdist.max() <= limit:
             row = first_row + block.start + int(sqdist.argmax())
             raise ValueError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from typicality._cached import cached_property
+from typicality._sparse import as_dense, is_sparse
 from typicality._threads import PLANNED_THREADS
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
@@ -21,23 +22,32 @@ from typicality.geometry.base import (
     Tally,
     relative_move,
 )
-from typicality.geometry.centroids import Centroids, Moments, layout, weighted_sums
+from typicality.geometry.centroids import (
+    ARRAY_BLOCK_ENTRIES,
+    Centroids,
+    Moments,
+    layout,
+    weighted_sums,
+)
 from typicality.geometry.gaps import InputGaps
 from typicality.geometry.rows import FarRows
 from typicality.membership.base import MembershipRule
 from typicality.plan import Plan
 from typicality.rows import (
     LARGEST_SAMPLE,
-    ArrayRows,
     Block,
     DistinctRows,
     Features,
     Rows,
+    SparseRows,
     row_blocks,
+    rows_in_memory,
 )
 
 _SAMPLE_ROWS = 4096
 _NO_ROW = np.iinfo(np.int64).max
+_SPARSE_COPIES = 4  # of prototypes, and of memberships of a block, in a sweep over sparse rows
+_FEW_ROWS = 16  # for which iterations are not worth it, or impossible
 _EXACT_EIGENVALUES = 512  # the side of the largest matrix whose eigenvalues are all computed
 
 
@@ -59,7 +69,7 @@ class InputSpace:
     """
 
     def __init__(self, rows: Rows | Floats, sample_weight: Floats | None = None) -> None:
-        self.rows = rows if isinstance(rows, Rows) else ArrayRows(rows, sample_weight)
+        self.rows = rows if isinstance(rows, Rows) else rows_in_memory(rows, sample_weight)
 
     @property
     def X(self) -> Floats:  # noqa: N802
@@ -137,13 +147,22 @@ class InputSpace:
     def largest_moment(self, *, normalised: bool) -> float:
         some = self.rows.sample(_SAMPLE_ROWS)
         rows, weight = some.rows, some.weight
-        centred = rows - np.average(rows.astype(np.float64), axis=0, weights=weight)
-        sqnorm = np.einsum("ij,ij->i", centred, centred) if normalised else np.ones(len(rows))
-        scale = weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum()
-        return _largest_eigenvalue(centred * np.sqrt(scale)[:, None])
+        sqnorm = some.sqdist_to_mean() if normalised else np.ones(len(rows))
+        scale = np.sqrt(weight / np.where(sqnorm > 0, sqnorm, 1.0) / weight.sum())
+        if is_sparse(rows):
+            return _largest_sparse_eigenvalue(rows, some.mean, scale)
+        return _largest_eigenvalue((rows - some.mean) * scale[:, None])
 
     def plan(self, n_clusters: int) -> Plan:
         n_samples, n_features = self.rows.n_rows, self.rows.n_features
+        if isinstance(self.rows, SparseRows):
+            sums = n_clusters * (n_features + 2)
+            return Plan(
+                method="input space",
+                working_memory=8 * (_SPARSE_COPIES * sums + _SPARSE_COPIES * ARRAY_BLOCK_ENTRIES),
+                reason=f"each iteration is one sweep over the {self.rows.X.nnz:,} stored values of "
+                f"{n_samples:,} sparse rows x {n_features:,} features; no row is made dense.",
+            )
         tile_rows, chunk_rows = layout(n_clusters, n_features)
         sums = -(-n_samples // chunk_rows) * (n_clusters * (n_features + 2) + 1)
         tile = tile_rows * (2 * n_clusters + n_features + 6)
@@ -161,7 +180,7 @@ class InputSpace:
         return Centroids.at(points, self.origin)
 
     def near_rows(self, index: Places, *, share: float = TOWARDS_THE_MEAN) -> Centroids:
-        points = self.rows.take(index).astype(np.float64)
+        points = as_dense(self.rows.take(index)).astype(np.float64)
         points += share * (self.typical.features.mean - points)
         return Centroids.at(points, self.origin)
 
@@ -181,7 +200,7 @@ class InputSpace:
             mass = weights.sum(axis=0, dtype=np.float64)
             first = np.zeros((weights.shape[1], len(origin)))
             for some in row_blocks(len(block.X)):
-                first += weighted_sums(weights[some], block.X[some] - origin)
+                first += weighted_sums(weights[some], block.X[some], origin)
             return np.column_stack([first, mass])
 
         sums = self.rows.fold(moments)
@@ -297,6 +316,25 @@ class _FirstRow:
 
     def __add__(self, other: "_FirstRow") -> "_FirstRow":
         return _FirstRow(min(self.number, other.number))
+
+
+def _largest_sparse_eigenvalue(rows: Any, mean: Doubles, scale: Doubles) -> float:
+    """The same for F = S (X - 1 mean'), whose rows are not made; always iteratively."""
+    doubles = rows.astype(np.float64, copy=False)
+    n_rows = len(scale)
+
+    def product(v: Doubles) -> Doubles:
+        """F F' v, with F' v = X' S v - mean (1' S v)."""
+        w = scale * v.ravel()
+        back = doubles.T @ w - mean * w.sum()
+        return np.asarray(scale * (doubles @ back - mean @ back))
+
+    if n_rows <= _FEW_ROWS:
+        gram = np.column_stack([product(unit) for unit in np.eye(n_rows)])
+        return float(np.linalg.eigvalsh(0.5 * (gram + gram.T))[-1])
+    gram = LinearOperator((n_rows, n_rows), matvec=product, dtype=np.float64)
+    start = scale * np.sqrt(rows.sqnorms + 1.0)  # the same in every run
+    return float(eigsh(gram, k=1, v0=start, tol=1e-6, return_eigenvectors=False)[0])
 
 
 def _largest_eigenvalue(factor: Doubles) -> float:

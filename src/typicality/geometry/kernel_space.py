@@ -118,8 +118,35 @@ class ExpandedPrototypes:
         return float(values.sum() if sample_weight is None else values @ sample_weight)
 
 
+class ByExpansion:
+    """Prototypes that answer for any rows by their expansion."""
+
+    @property
+    def _expanded(self) -> ExpandedPrototypes:
+        raise NotImplementedError
+
+    def sqdist(self, X: Floats) -> Floats:
+        return self._expanded.sqdist(X)
+
+    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
+        return self._expanded.memberships(rule, X)
+
+    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
+        return self._expanded.labels(rule, X)
+
+    def labels_and_memberships(
+        self, rule: MembershipRule, X: Floats
+    ) -> tuple[NDArray[np.int32], Floats]:
+        return self._expanded.labels_and_memberships(rule, X)
+
+    def objective(
+        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
+    ) -> float:
+        return self._expanded.objective(rule, X, sample_weight)
+
+
 @dataclass(frozen=True, eq=False)
-class KernelPrototypes:
+class KernelPrototypes(ByExpansion):
     r"""Weighted means of mapped training rows, known by their weights.
 
     Parameters
@@ -207,25 +234,6 @@ class KernelPrototypes:
     @cached_property
     def _expanded(self) -> ExpandedPrototypes:
         return self.for_prediction()
-
-    def sqdist(self, X: Floats) -> Floats:
-        return self._expanded.sqdist(X)
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        return self._expanded.memberships(rule, X)
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        return self._expanded.labels(rule, X)
-
-    def labels_and_memberships(
-        self, rule: MembershipRule, X: Floats
-    ) -> tuple[NDArray[np.int32], Floats]:
-        return self._expanded.labels_and_memberships(rule, X)
-
-    def objective(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> float:
-        return self._expanded.objective(rule, X, sample_weight)
 
 
 def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:

@@ -12,8 +12,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from typicality._cached import cached_property
 from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._sparse import is_sparse, sparse_distances, sparse_medians, sqdist_to_points
 from typicality._threads import over_ranges
 from typicality._typing import Doubles, Floats, Index, Places
+from typicality.compiled.small import is_small
 from typicality.rows import Block, DistinctRows, Rows, row_blocks
 
 _EXTREME = 5.0  # times the distance between the quartiles
@@ -24,7 +26,7 @@ _COMPANY = 2**12  # rows that can keep far rows company
 _MANY_DIMENSIONS = 8  # where a k-d tree looks at most rows anyway
 _POINTS_AT_A_TIME = 2**15
 _POINTS_OF_A_TASK = 2**6
-_COMPILED_WORK = 2**21  # differences of coordinates; for fewer, compiling takes longer
+_DIFFERENCE_SECONDS = 4e-8  # by arrays: of a coordinate
 
 
 def typical_range(rows: Rows) -> tuple[Doubles, Doubles]:
@@ -88,10 +90,10 @@ class FarRows:
     @classmethod
     def of(cls, rows: Rows) -> Self:
         some = rows.sample(_CENTRE_ROWS)
-        centre = [weighted_quantile(x.astype(np.float64), 0.5, some.weight) for x in some.rows.T]
-        sqdist = _sqdist(some.rows, np.array(centre))
+        centre = _medians(some)
+        sqdist = _sqdist(some.rows, centre)
         reach = _FAR**2 * weighted_quantile(sqdist, 0.5, some.weight)
-        return cls(np.array(centre), reach, some.smallest(_COMPANY), unit_of_weight(some.weight))
+        return cls(centre, reach, some.smallest(_COMPANY), unit_of_weight(some.weight))
 
     def weigh(self, block: Block) -> Floats:
         """The weights of the rows of a block; those of far rows are zero."""
@@ -115,14 +117,32 @@ class FarRows:
         far = np.flatnonzero((sqdist > self.reach) & counted)
         few, weight = max(_FEW * self.sample.weight.sum(), self.one_row), self.sample.weight
         parts = [
-            cdist(block.X[far[rows]], self.sample.rows, "sqeuclidean") <= self.reach
+            _mutual_sqdist(block.X[far[rows]], self.sample.rows) <= self.reach
             for rows in row_blocks(len(far))
         ]
         alone = [near @ weight <= few * (1 + 1e-9) for near in parts]
         return far[np.concatenate(alone)] if alone else far
 
 
+def _medians(some: DistinctRows) -> Doubles:
+    def median(values: Doubles, weight: Doubles) -> float:
+        return weighted_quantile(values, 0.5, weight)
+
+    if is_sparse(some.rows):
+        return sparse_medians(some.rows, some.weight, median)
+    return np.array([median(x.astype(np.float64), some.weight) for x in some.rows.T])
+
+
+def _mutual_sqdist(rows: Floats, others: Floats) -> Doubles:
+    if is_sparse(rows):
+        return sparse_distances(rows, others, "sqeuclidean")
+    sqdist: Doubles = cdist(rows, others, "sqeuclidean")
+    return sqdist
+
+
 def _sqdist(rows: Floats, centre: Doubles) -> Doubles:
+    if is_sparse(rows):
+        return sqdist_to_points(rows, centre[None, :])[:, 0]
     offsets = rows - centre
     sqdist: Doubles = np.einsum("hj,hj->h", offsets, offsets)
     return sqdist
@@ -199,7 +219,8 @@ def neighbours_of(search: NeighbourSearch, asking: Floats, k: int) -> Neighbours
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
         block = slice(start, start + _POINTS_AT_A_TIME)
         index[block] = search.of(asking[block], k)
-    if isinstance(search, NearestRows) and index.size * asking.shape[1] >= _COMPILED_WORK:
+    small = is_small(_DIFFERENCE_SECONDS * index.size * asking.shape[1])
+    if isinstance(search, NearestRows) and not small:
         _measure_compiled(search.rows, asking, index, sqdist)
         return Neighbours(index, sqdist)
     for start in range(0, len(asking), _POINTS_AT_A_TIME):
@@ -285,13 +306,15 @@ class NearestRows:
 
     @cached_property
     def _search(self) -> Any:
-        if self.rows.shape[1] <= _MANY_DIMENSIONS:
+        if self.rows.shape[1] <= _MANY_DIMENSIONS and not is_sparse(self.rows):
             return cKDTree(self.rows)
         metric = "cityblock" if self.norm == 1 else "euclidean"
         return NearestNeighbors(algorithm="brute", metric=metric).fit(self.rows - self._middle)
 
     @cached_property
     def _middle(self) -> Floats:
+        if is_sparse(self.rows):
+            return np.zeros(())
         # Distances come from scalar products, which lose digits far from zero.
         return np.asarray(np.median(self.rows, axis=0))
 

@@ -3,10 +3,10 @@
 A `kernel` is the tuple `typicality.levelsets.local.LocalKernel`, and heights are logarithms.
 """
 
-from heapq import heapify, heappop, heapreplace
 from math import ceil, log, sqrt
+from typing import Any
 
-from numpy import arange, bool_, empty, full, inf, int64, ones, zeros
+from numpy import arange, argsort, bool_, empty, full, inf, intp, ones, zeros
 
 from typicality.compiled.arithmetic import exp as vector_exp
 from typicality.compiled.arithmetic import log as vector_log
@@ -125,43 +125,73 @@ def _lowest_inside(positions, given, a, b, near, n_near, kernel, scratch):
 
 
 @cached()
-def grow_tree(positions, given, near, kernel, heights, edges):
-    """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
+def _sink(bounds, queue, n_queue):
+    """Put a queue in order again, a heap of edges, where the first one has got another bound.
 
-    Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
-    and points inside are looked at only when the edge comes first in the queue. Returns the pairs
-    and their heights, by falling height.
+    The edge with the highest bound comes first, of equal ones that with the smaller number.
     """
-    n_rows, n_edges = heights.size, edges.shape[0]
-    pairs, saddles = empty((n_rows - 1, 2), int64), empty(n_rows - 1)
-    queue = [(-min(heights[edges[e, 0]], heights[edges[e, 1]]), e) for e in range(n_edges)]
-    heapify(queue)
-    is_exact = zeros(n_edges, bool_)
-    parent, size = arange(n_rows), ones(n_rows, int64)
-    seen_by = full(n_rows, -1, int64)
-    near_edge, scratch = empty(2 * near.shape[1], int64), empty((4, 2 * near.shape[1]))
-    n_pairs = 0
-    while n_pairs < n_rows - 1:
-        bound, e = queue[0]
+    moved, place = queue[0], 0
+    while 2 * place + 1 < n_queue:
+        child = 2 * place + 1
+        for other in range(child + 1, min(child + 2, n_queue)):
+            a, b = queue[other], queue[child]
+            if bounds[a] > bounds[b] or (bounds[a] == bounds[b] and a < b):
+                child = other
+        below = queue[child]
+        if bounds[below] < bounds[moved] or (bounds[below] == bounds[moved] and below > moved):
+            break
+        queue[place] = below
+        place = child
+    queue[place] = moved
+
+
+@cached()
+def _grow(positions, given, near, kernel, edges, bounds, queue, is_exact, parent, size, seen_by,
+          near_edge, scratch, chosen):  # fmt: skip
+    """Fill `chosen` with the edges of the tree; the other arrays are as `grow_tree` makes them."""
+    n_chosen, n_queue = 0, queue.size
+    while n_chosen < chosen.size:
+        e = queue[0]
         a, b = edges[e, 0], edges[e, 1]
         root_a, root_b = a, b
         while parent[root_a] != root_a:
             root_a = parent[root_a]
         while parent[root_b] != root_b:
             root_b = parent[root_b]
-        if root_a == root_b:
-            heappop(queue)
-        elif is_exact[e]:
-            heappop(queue)
-            if size[root_a] < size[root_b]:
-                root_a, root_b = root_b, root_a
-            parent[root_b] = root_a
-            size[root_a] += size[root_b]
-            pairs[n_pairs, 0], pairs[n_pairs, 1], saddles[n_pairs] = a, b, -bound
-            n_pairs += 1
-        else:
+        if root_a != root_b and not is_exact[e]:
             is_exact[e] = True
             n_near = _near_either(near, a, b, e, seen_by, near_edge)
             inside = _lowest_inside(positions, given, a, b, near_edge, n_near, kernel, scratch)
-            heapreplace(queue, (-min(-bound, inside), e))
-    return pairs, saddles
+            bounds[e] = min(bounds[e], inside)
+        else:
+            n_queue -= 1
+            queue[0] = queue[n_queue]
+            if root_a != root_b:
+                if size[root_a] < size[root_b]:
+                    root_a, root_b = root_b, root_a
+                parent[root_b] = root_a
+                size[root_a] += size[root_b]
+                chosen[n_chosen] = e
+                n_chosen += 1
+        _sink(bounds, queue, n_queue)
+
+
+def grow_tree(
+    positions: Any, given: Any, near: Any, kernel: Any, heights: Any, edges: Any
+) -> tuple[Any, Any]:
+    """The maximum spanning tree of the rows; an edge is as high as the lowest point on it.
+
+    Kruskal's algorithm with a queue of upper bounds: the lower end of an edge bounds its height,
+    and points inside are looked at only when the edge comes first in the queue. Returns the pairs
+    and their heights, by falling height. (Arrays are made here: to compile that takes a second.)
+    """
+    n_rows, n_near = len(heights), 2 * near.shape[1]
+    bounds = heights[edges].min(axis=1)
+    queue = argsort(-bounds, kind="stable")
+    chosen = empty(n_rows - 1, intp)
+    _grow(
+        positions, given, near, kernel, edges, bounds, queue, zeros(len(edges), bool_),
+        arange(n_rows), ones(n_rows, intp), full(n_rows, -1, intp), empty(n_near, intp),
+        empty((4, n_near)), chosen,
+    )  # fmt: skip
+    return edges[chosen], bounds[chosen]

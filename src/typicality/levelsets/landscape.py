@@ -9,6 +9,7 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
+from typicality.compiled.small import is_small
 from typicality.geometry.kernel_space import KernelPrototypes
 from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Pairs
@@ -19,6 +20,7 @@ _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
 _MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
 _ROWS_AT_A_TIME = 2**14
+_PAIR_SECONDS = 1e-7  # by arrays: of two rows, in sums at all points of a fit
 REACH = 10  # rows in the radius that measures how sparse they are
 
 
@@ -71,10 +73,12 @@ class Landscape:
     def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
         """The landscape of the mean of training rows, with heights as exact as `tolerance` asks.
 
-        Where the iterations went over all pairs, other points than rows have sums over near rows.
+        Where the iterations went over all pairs, other points than rows have sums over near rows,
+        unless rows are few.
         """
         operator: Any = mean.operator
-        if operator.over_all_pairs and has_compiled_sums(operator.columns):
+        compiled = not is_small(_PAIR_SECONDS * len(mean.weights) ** 2)
+        if operator.over_all_pairs and compiled and has_compiled_sums(operator.columns):
             operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])

@@ -7,12 +7,15 @@ from functools import partial
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
+from typicality.compiled.small import is_small
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
 from typicality.kernels import WIDTH_SHARE
+from typicality.levelsets import plain_growing
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
 from typicality.levelsets.sides import Sides
@@ -28,6 +31,7 @@ _EDGES, _FEWEST_EDGES = 15, 5  # neighbours in the graph of edges, and for the d
 _SMALLEST_DIMENSION, _LARGEST_DIMENSION = 0.9, 100.0
 _POINTS_OF_A_TASK = 256
 _NEIGHBOURS_AT_A_TIME = 2**21
+_TREE_SECONDS, _HEIGHT_SECONDS = 5e-7, 1e-7  # by arrays: of a row and a neighbour
 
 
 class LocalKernel(NamedTuple):
@@ -65,7 +69,9 @@ def squared_widths(near: Neighbours, k: int, share: float) -> Doubles:
 
 def log_heights_at(near: Neighbours, own: Doubles, kernel: LocalKernel) -> Doubles:
     """Logarithms of the heights of points, from their near rows and their squared widths `own`."""
-    from typicality.levelsets.growing import log_heights  # numba takes a second to load
+    if is_small(_HEIGHT_SECONDS * near.rows.size):
+        return plain_growing.log_heights(*near, own, kernel)
+    from typicality.levelsets.growing import log_heights
 
     heights = np.empty(len(own))
 
@@ -206,10 +212,12 @@ def _tree_tasks(
     own = positions[np.ix_(rows, search.columns)] if given else asking
     own = np.ascontiguousarray(own, dtype=np.float64)
     finest = dimension_by(near, n_edges)
+    by_arrays = is_small(_TREE_SECONDS * len(rows) * sum(scales))
+    if by_arrays:
+        apart = own.astype(np.float64) if given else cdist(own, own, "sqeuclidean")
+        graph = plain_growing.Graph(edges, len(rows))
 
     def grow(k: int, mutual: bool) -> ScaleTree:
-        from typicality.levelsets.growing import grow_tree, log_heights  # takes a second to load
-
         dimension = min(dimension_by(near, max(k, n_edges)), finest)
         dimension = min(max(dimension, _SMALLEST_DIMENSION), _LARGEST_DIMENSION)
         share = WIDTH_SHARE if mutual else _DENSITY_SHARE
@@ -217,6 +225,12 @@ def _tree_tasks(
         squares = squared_widths(near_k, k, share)
         squares[squares == 0] = squares[squares > 0].min(initial=1.0)
         kernel = LocalKernel(k, share, dimension, mutual, squares, counts / counts.sum())
+        if by_arrays:
+            heights = plain_growing.log_heights(*near_k, squares, kernel)
+            tree = plain_growing.grow_tree(apart, near_k.rows, kernel, heights, graph)
+            return ScaleTree(sample, kernel, heights, *tree)
+        from typicality.levelsets.growing import grow_tree, log_heights  # takes a second to load
+
         heights = np.empty(len(rows))
         log_heights(0, len(rows), *near_k, squares, kernel, heights)
         tree = grow_tree(own, given, near_k.rows, kernel, heights, edges)

@@ -82,7 +82,7 @@ class Sides(NamedTuple):
         """Rows without a label take that of the row by which they join, higher edges first."""
         labelled = labels >= 0
         n_labelled = _sums(
-            labelled.astype(np.int64), self.place, self.first, self.middle, self.last
+            labelled.astype(np.float64), self.place, self.first, self.middle, self.last
         )
         joins = (n_labelled == 0).any(axis=1)
         group = components(len(labels), self.pairs[joins])  # each has one labelled row at the most
@@ -91,9 +91,7 @@ class Sides(NamedTuple):
         labels[:] = of_group[group]
 
 
-def _sums(
-    values: NDArray[np.number], place: Places, first: Places, middle: Places, last: Places
-) -> Doubles:
+def _sums(values: Doubles, place: Places, first: Places, middle: Places, last: Places) -> Doubles:
     """The sums of values of the rows of both sides, shape (n - 1, 2)."""
     total = np.zeros(len(values) + 1)
     total[place + 1] = values

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, cast
 import numpy as np
 from sklearn import get_config
 
+from typicality._sparse import is_sparse
 from typicality._threads import PLANNED_THREADS
 from typicality._typing import Floats
 from typicality.operators.columns import has_compiled_sums, uses_compiled_distances
@@ -17,6 +18,7 @@ from typicality.operators.tolerance import Tolerance
 from typicality.plan import Plan
 
 CALIBRATION = "calibration.json"  # `make calibrate` writes it
+_ROWS_OF_A_PRODUCT = 8192  # BLAS cuts longer ones by the number of its threads
 _N_PRODUCTS = 10  # of a fit, over which the cost of the set-up is spread
 
 
@@ -132,7 +134,10 @@ class Problem(NamedTuple):
     def pairs(self, share: float = 1.0) -> dict[str, float]:
         """All pairs of rows or a share of them, their coordinates, and their terms in sums."""
         pairs = share * float(len(self.rows)) ** 2
-        coordinates, terms = pairs * self.rows.shape[1], pairs * self.n_columns
+        features = self.rows.shape[1]
+        if is_sparse(self.rows):
+            features = self.rows.nnz / max(len(self.rows), 1)
+        coordinates, terms = pairs * features, pairs * self.n_columns
         return {"pairs": pairs, "coordinates": coordinates, "terms": terms}
 
     @property
@@ -285,8 +290,11 @@ def memory_limit(memory: int | None) -> int:
 
 
 def row_sums(block: Floats, weights: Floats) -> Floats:
-    """`block @ weights`, each row by itself: BLAS would make a row depend on its batch."""
+    """`block @ weights`, each row by itself: a matrix product would make it depend on its batch."""
     if weights.shape[1] == 1:  # einsum would cut the sum at its buffer, not where a row ends
+        if len(weights) <= _ROWS_OF_A_PRODUCT:
+            dots: Floats = np.vecdot(block, weights[:, 0])
+            return dots[:, None]
         alone: Floats = (block * weights[:, 0]).sum(axis=1, keepdims=True)
         return alone
     sums: Floats = np.einsum("ij,kj->ik", block, np.ascontiguousarray(weights.T))

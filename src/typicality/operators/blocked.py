@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from typicality._compat import effective_n_threads
+from typicality._sparse import is_sparse
 from typicality._threads import PLANNED_THREADS, over_ranges
 from typicality._typing import Floats
 from typicality.operators.base import (
@@ -21,7 +22,7 @@ from typicality.operators.columns import Columns, uses_compiled_distances
 MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
 _ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
 _ROUNDING = 1e-14  # of a sum
-_TILE_ROWS = 64  # compiled distances go over all features of the training rows for each so many
+_TILE_ROWS = 64  # compiled and sparse distances go over all training rows for each so many
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
 
 
@@ -109,7 +110,7 @@ class Blocked(Operator):
     def _rows_of_a_block(self, n_threads: int) -> int:
         allowed = memory_limit(self.memory) / n_threads
         wanted = _CACHE_BYTES
-        if uses_compiled_distances(self.columns):
+        if uses_compiled_distances(self.columns) or is_sparse(self.rows):
             wanted = max(wanted, _TILE_ROWS * self._row_bytes())
         return max(1, min(int(min(allowed, wanted) / self._row_bytes()), len(self.rows)))
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from typicality._cached import cached_property
+from typicality._sparse import is_sparse, sparse_rows
 from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import (
@@ -101,13 +103,17 @@ class KernelColumns:
     ----------
     kernel_function : Kernel
         The kernel.
-    training : array of shape (n, d)
+    training : array or SparseArray of shape (n, d)
         The training rows.
     """
 
     kernel_function: Annotated[Any, Kernel]
-    training: Annotated[Floats, "n d"]
+    training: Annotated[Floats, Annotated[Floats, "n d"] | Annotated[csr_array, "n d"]]
     is_precomputed = False
+
+    def __post_init__(self) -> None:
+        if issparse(self.training):  # as a model file holds them
+            object.__setattr__(self, "training", sparse_rows(self.training))
 
     @property
     def given(self) -> Any:
@@ -120,6 +126,9 @@ class KernelColumns:
 
     @property
     def n_bytes(self) -> int:
+        if is_sparse(self.given):
+            parts = (self.given.data, self.given.indices, self.given.indptr)
+            return sum(part.nbytes for part in parts)
         return int(self.given.nbytes)
 
     @property
@@ -146,6 +155,10 @@ class KernelColumns:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "tree"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # skops restores sparse rows as a csr array
 
     @cached_property
     def _own(self) -> Floats:
@@ -224,7 +237,7 @@ class DeviceColumns(KernelColumns):
 
 def has_compiled_sums(columns: Columns) -> bool:
     """Whether there are compiled sums for the kernel."""
-    if not isinstance(columns, KernelColumns):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.given):
         return False
     kernel: Any = columns.kernel_function
     return isinstance(kernel, Stationary) and kernel.compiled_form is not None
@@ -232,7 +245,7 @@ def has_compiled_sums(columns: Columns) -> bool:
 
 def uses_compiled_distances(columns: Columns) -> bool:
     """Whether compiled code computes the distances of a kernel of a distance: for many features."""
-    if not isinstance(columns, KernelColumns):
+    if not isinstance(columns, KernelColumns) or is_sparse(columns.given):
         return False
     of_distance = isinstance(columns.kernel_function, Stationary | LocalGaussian)
     return of_distance and has_compiled_distances(*columns.given.shape)

@@ -15,7 +15,7 @@ from typicality.operators.fused import Fused
 from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import NotLowRankError, Nystroem
 from typicality.operators.tiles import Tiles, Truncated
-from typicality.operators.tolerance import EXACT, SMALL, Tolerance
+from typicality.operators.tolerance import EXACT, Tolerance, are_few
 from typicality.operators.torch_blocked import TorchBlocked
 from typicality.plan import Plan
 
@@ -143,7 +143,7 @@ def _ranked(problem: Problem) -> list[Candidate]:
 
 def _offers(problem: Problem) -> Iterator[Candidate]:
     n_rows, quickest = len(problem.rows), math.inf
-    plain_sums_will_do = n_rows <= SMALL or not problem.compiled
+    plain_sums_will_do = are_few(*problem.rows.shape) or not problem.compiled
     for operator in OPERATORS:
         if plain_sums_will_do and not operator.exact_at_rows:
             continue

@@ -7,7 +7,8 @@ import numpy as np
 from typicality._typing import Floats
 from typicality.operators.columns import KernelColumns, evenly_spaced
 
-SMALL = 2048  # rows; fewer are quick in any way, and then sums are exact
+_FEW_ROWS_OF_FEW_FEATURES, _FEW_ROWS_OF_MANY_FEATURES = 2048, 5120
+_FEW_FEATURES = 3  # for which Fourier sums are quick
 _N_ASKED, _N_SAMPLED = 128, 2048
 _LOW = 0.01  # the share of rows that count as low
 _SMALLEST = 1e-12  # of the total weight: below is rounding
@@ -15,6 +16,13 @@ _FAR_BELOW = 1e-4  # of the height of a low row: then few rows need a second, ex
 _SHARE_OF_VARIANCE = 1e-3  # that heights may be off by, however low rows may be
 _FEW_ROWS = 25.0  # over all: exact sums of a few hundred rows cost as much as the others together
 _FEW_NEIGHBOURS = 1e-9  # rows that need a finer promise have few neighbours, and quick exact sums
+
+
+def are_few(n_rows: int, n_features: int) -> bool:
+    """Whether rows are so few that exact sums by arrays are as quick as any, and none compiled."""
+    few_features = n_features <= _FEW_FEATURES
+    most = _FEW_ROWS_OF_FEW_FEATURES if few_features else _FEW_ROWS_OF_MANY_FEATURES
+    return n_rows <= most
 
 
 class Tolerance(NamedTuple):
@@ -52,7 +60,7 @@ class Tolerance(NamedTuple):
         The promise for tails is far below the heights of all rows but the lowest 1 %, so that few
         need a second, exact sum. Variance and heights are those of a sample.
         """
-        few = algorithm == "auto" and len(columns.given) <= SMALL
+        few = algorithm == "auto" and are_few(*columns.given.shape)
         if rtol == 0 or few or not columns.on_sphere:
             return cls(0.0, 0.0, 0.0)
         heights, weight = _sampled_heights(columns, sample_weight)

@@ -34,6 +34,7 @@ MODEL_FILES = ("model.json", "arrays.safetensors")  # what the folder of a model
 _TRUSTED_TOO = (
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
+    "typicality._sparse.SparseArray",
     "typicality.levelsets.tree.Branches",
     "typicality.levelsets.tree.Valley",
     "typicality.operators.base.LazyExpansion",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from typicality._sparse import SparseArray
 from typicality._tensors import array_of
 from typicality._words import enumerated
 from typicality.exceptions import ModelFileError
@@ -175,7 +176,7 @@ class Writer:
             return {"text_dtype": value.name}
         if isinstance(value, np.generic) and value.dtype.name in DTYPES:
             return {"scalar": value.dtype.name, "value": self._value(value.item(), where)}
-        if type(value) is csr_array:
+        if type(value) in (csr_array, SparseArray):
             parts = [
                 self.arrays.put(array, where) for array in (value.data, value.indices, value.indptr)
             ]

@@ -58,6 +58,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "Reader": _in(
         "typicality.cluster._readers",
         "Coordinates",
+        "SparseCoordinates",
         "Box",
         "KernelValues",
         "Dissimilarities",

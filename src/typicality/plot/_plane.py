@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_whole
 from typicality._compat import feature_names
+from typicality._tensors import array_of
 from typicality._typing import Doubles
 from typicality.fitted import FittedView, last_step
 from typicality.plot._axes import view_of
@@ -36,6 +37,7 @@ def plane_through(
         A line for the title about the other features, if there are any.
     """
     size = check_whole(grid_resolution, "grid_resolution", least=2)
+    X = array_of(X)
     names = feature_names(X)
     rows, places = _two_features(last_step(estimator), X, features, names)
     points = rows[:, places]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from typicality._compat import feature_names
 from typicality._files import atomic_file
+from typicality._tensors import array_of
 from typicality.fitted import prepared
 from typicality.report.assembly import assemble
 from typicality.report.payload import build_payload
@@ -109,6 +110,8 @@ class Report:
         """
         if hasattr(model, "steps"):
             model, X, display = _parts_of(model, X, display)
+        if getattr(model, "_home", None) is not None:  # a model of tensors
+            model, X, display = model._host(), array_of(X), array_of(display)
         display, texts = _without_text(display)
         cells = (
             {**texts, **cells} if isinstance(cells, Mapping) else texts if cells is None else cells

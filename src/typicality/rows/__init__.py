@@ -1,4 +1,4 @@
-"""Where the rows are: an array, a file larger than memory, a Dask collection, a tensor.
+"""Where the rows are: an array, a sparse matrix, a file, a Dask collection, a tensor.
 
 Every engine cuts the rows into blocks and offers `fold` and `map`
 (:class:`~typicality.rows.base.Rows`). The layers above do not know which engine they use.
@@ -17,6 +17,7 @@ from typicality.rows.histogram import (
     quantile,
 )
 from typicality.rows.opening import as_rows, is_blockwise, is_dask
+from typicality.rows.sparse import SparseRows, rows_in_memory
 from typicality.rows.tensor import TensorRows
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Histogram",
     "OrderStatistics",
     "Rows",
+    "SparseRows",
     "TensorRows",
     "TreeSum",
     "as_rows",
@@ -41,4 +43,5 @@ __all__ = [
     "order_statistics",
     "quantile",
     "row_blocks",
+    "rows_in_memory",
 ]

@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from typicality._cached import cached_property
+from typicality._sparse import is_sparse, stack_rows
 from typicality._typing import Doubles, Floats, Places
 from typicality.rows.distinct import LARGEST_SAMPLE, DistinctRows, content_hash
 from typicality.rows.features import Features, FeatureSums
@@ -31,7 +32,7 @@ class Block(NamedTuple):
 
     Parameters
     ----------
-    X : array of shape (n, d), C-contiguous, float32 or float64
+    X : array of shape (n, d), C-contiguous, float32 or float64, or SparseArray
         The rows.
     weight : array of shape (n,), optional
         Their sample weights.
@@ -227,7 +228,7 @@ class _Taken:
         return cls(block.X[wanted[low:high] - block.start])
 
     def __add__(self, other: "_Taken") -> "_Taken":
-        return _Taken(np.concatenate([self.rows, other.rows]))
+        return _Taken(stack_rows([self.rows, other.rows]))
 
 
 def count_distinct_rows(
@@ -240,7 +241,7 @@ def count_distinct_rows(
     """
     if isinstance(X, Rows):
         return X.sample().n_distinct
-    if enough is None:
+    if enough is None or is_sparse(X):
         keys = content_hash(X if sample_weight is None else X[sample_weight > 0])
         return int(np.count_nonzero(np.diff(np.sort(keys)))) + min(len(keys), 1)
     distinct = np.empty((0, X.shape[1]), X.dtype)

@@ -8,17 +8,19 @@ bits.
 
 import logging
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import cloudpickle
 import dask.array
 import numpy as np
 
 from typicality._typing import Floats
 from typicality._words import shown_path
-from typicality.exceptions import TableError
+from typicality.exceptions import ClusteringWarning, TableError, warn
 from typicality.rows.base import Block, Rows, Sum, TreeSum
 from typicality.rows.file import Piece
 
@@ -80,11 +82,29 @@ class DaskRows(Rows):
         return _dask.array.concatenate(arrays)
 
     def _applied(self, function: Callable[[Block], Any]) -> list[Any]:
-        shared = _dask.delayed(function, pure=False)  # one object in the graph, not one a block
+        # one object in the graph, not one a block
+        shared = _dask.delayed(_Picklable(function), pure=False)
         apply = _dask.delayed(_apply, pure=False)
         weights = self._weights or [None] * len(self._parts)
         blocks = zip(self._parts, weights, self._starts, strict=True)
         return [apply(shared, *block, self.dtype.str) for block in blocks]
+
+
+class _Picklable:
+    """A function that pickle takes, lambdas included: models keep it in lazy attributes."""
+
+    def __init__(self, function: Callable[[Block], Any]) -> None:
+        self.function = function
+
+    def __call__(self, block: Block) -> Any:
+        return self.function(block)
+
+    def __reduce__(self) -> Any:
+        return _picklable, (cloudpickle.dumps(self.function),)
+
+
+def _picklable(pickled: bytes) -> _Picklable:
+    return _Picklable(cloudpickle.loads(pickled))
 
 
 def _apply(function: Callable[[Block], Any], part: Any, weight: Any, start: int, dtype: str) -> Any:
@@ -109,6 +129,7 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
         not belong to the rows. The message names the partition.
     """
     X, names, dtype = _as_table(X)
+    _warn_about_scattered(X)
     n_features = X.shape[1]
     parts = list(np.ravel(X.to_delayed()))
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
@@ -244,6 +265,33 @@ def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:
         )
     is_single = all(str(kind).lower() == "float32" for kind in kinds)
     return X, names, np.dtype(np.float32 if is_single else np.float64).str
+
+
+def _warn_about_scattered(X: Any) -> None:
+    """Blocks that were sent to workers as data: no task can make them again."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    nodes = [getattr(node, "value", node) for node in dict(X.__dask_graph__()).values()]
+    futures = [node for node in nodes if isinstance(node, distributed.Future)]
+    if not futures:
+        return
+    keys = [future.key for future in futures]
+    n_lost = futures[0].client.run_on_scheduler(_count_data, keys=keys)
+    if n_lost:
+        warn(
+            f"{n_lost} blocks of X were sent to the workers as data (scatter). If a worker is lost "
+            "during the fit, its blocks cannot be made again, and the fit fails. Let tasks read "
+            "the blocks, e.g. dask.dataframe.read_parquet or dask.array.from_zarr; persist() is "
+            "safe.",
+            ClusteringWarning,
+        )
+
+
+def _count_data(keys: list[Any], dask_scheduler: Any) -> int:
+    """How many keys have no task behind them; it runs on the scheduler."""
+    tasks = dask_scheduler.tasks
+    return sum(key in tasks and tasks[key].run_spec is None for key in keys)
 
 
 def _weights(sample_weight: Any, n_parts: int) -> list[Any]:

@@ -10,6 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._sparse import (
+    as_dense,
+    is_sparse,
+    sparse_hash,
+    sparse_order,
+    sqdist_to_points,
+    stack_rows,
+)
 from typicality._tensors import OnDevice, array_of, resident
 from typicality._typing import Doubles, Floats, Places
 
@@ -22,7 +30,7 @@ class DistinctRows:
 
     Parameters
     ----------
-    rows : array of shape (n, d)
+    rows : array or SparseArray of shape (n, d)
         The rows.
     weight : array of shape (n,), float64
         The sum of the weights of the rows that are equal to each.
@@ -100,7 +108,7 @@ class DistinctRows:
 
     def __add__(self, other: Self) -> Self:
         """The distinct rows of both, or the same sample of them as of all rows at once."""
-        rows = np.concatenate([self.rows, other.rows])
+        rows = stack_rows([self.rows, other.rows])
         weight = np.concatenate([self.weight, other.weight])
         index = np.concatenate([self.index, other.index])
         total, places, n_distinct = self._merge(
@@ -130,14 +138,27 @@ class DistinctRows:
         found = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
         return np.where(keys[found] == wanted, found, -1)
 
+    @property
+    def mean(self) -> Doubles:
+        """The weighted mean."""
+        if is_sparse(self.rows):
+            total: Doubles = self.rows.T @ self.weight / self.weight.sum()
+            return total
+        mean: Doubles = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
+        return mean
+
     def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all these rows to one of them."""
+        if is_sparse(self.rows):
+            return sqdist_to_points(self.rows, as_dense(self.rows[[number]]))[:, 0]
         sqdist: Doubles = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
         return sqdist
 
     def sqdist_to_mean(self) -> Doubles:
         """Squared distances of these rows to their weighted mean."""
-        mean = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
+        mean = self.mean
+        if is_sparse(self.rows):
+            return sqdist_to_points(self.rows, mean[None, :])[:, 0]
         sqdist: Doubles = np.sum((self.rows - mean) ** 2, axis=1)
         return sqdist
 
@@ -150,6 +171,8 @@ def _estimated(n_rows: int, limit: np.uint64) -> int:
 def _lexicographic_order(rows: Floats) -> Places:
     if len(rows) < 2:
         return np.arange(len(rows))
+    if is_sparse(rows):
+        return sparse_order(rows)
     order = np.argsort(rows[:, 0])
     first = rows[order, 0]
     if (first[1:] > first[:-1]).all():  # the other columns decide nothing, and cost a sort each
@@ -161,8 +184,11 @@ def content_hash(X: Floats) -> NDArray[np.uint64]:
     """A number for each row that depends on its values alone.
 
     The mixing is that of splitmix64. Two of a million distinct rows share a number once in 30
-    million data sets; then they are taken for one.
+    million data sets; then they are taken for one. Sparse rows have other numbers than the same
+    rows as an array: their zeros are not looked at.
     """
+    if is_sparse(X):
+        return sparse_hash(X, _mix)
     if resident(X) is not None:
         from typicality.rows.torch_distinct import content_keys
 
@@ -171,8 +197,12 @@ def content_hash(X: Floats) -> NDArray[np.uint64]:
     mixed = np.zeros(len(X), np.uint64)
     for column in X.T:
         mixed ^= (column.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0: no negative zero
-        mixed += np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        mixed ^= mixed >> np.uint64(31)
+        mixed = _mix(mixed)
     return mixed
+
+
+def _mix(mixed: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    mixed += np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

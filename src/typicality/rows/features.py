@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from typicality._sparse import SparseArray, is_sparse
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats
 
@@ -52,6 +53,11 @@ class FeatureSums:
 
     @classmethod
     def of(cls, block: "Block") -> "FeatureSums":
+        if is_sparse(block.X):
+            rows, w = _counted(block.X, block.weight)
+            if len(rows):
+                ends = (end(axis=0).toarray().ravel() for end in (rows.min, rows.max))
+                return cls(float(w.sum()), rows.T @ w, *(end.astype(np.float64) for end in ends))
         nothing = np.full((1, block.X.shape[1]), np.inf)
         sums = [(0.0, np.zeros(block.X.shape[1]), nothing[0], -nothing[0])]
         # einsum, because a product by BLAS would depend on its threads
@@ -78,6 +84,13 @@ class FeatureSums:
     def squares(self, X: Floats, weight: Floats | None) -> Doubles:
         """Weighted sums of squares about the mean."""
         mean = self.mean
+        if is_sparse(X):
+            rows, w = _counted(X, weight)
+            stored, d = np.repeat(w, np.diff(rows.indptr)), len(mean)
+            apart = rows.data - mean[rows.indices]
+            squares = np.bincount(rows.indices, stored * apart**2, minlength=d)
+            zeros = w.sum() - np.bincount(rows.indices, stored, minlength=d)
+            return np.asarray(squares + mean**2 * zeros.clip(min=0.0))
         parts = _over_rows(lambda x, w: np.einsum("h,hj->j", w, (x - mean) ** 2), X, weight)
         total: Doubles = np.sum([np.zeros_like(mean), *parts], axis=0)
         return total
@@ -108,3 +121,11 @@ def _doubles(X: Floats, weight: Floats | None) -> "Iterator[tuple[Doubles, Doubl
         some = weight[start : start + _ROWS_AT_A_TIME].astype(np.float64)
         if some.any():
             yield rows[some > 0], some[some > 0]
+
+
+def _counted(X: SparseArray, weight: Floats | None) -> tuple[SparseArray, Doubles]:
+    """Sparse rows of positive weight and their weights, as float64."""
+    if weight is not None:
+        X, weight = X[weight > 0], weight[weight > 0]
+    w = np.ones(len(X)) if weight is None else weight.astype(np.float64)
+    return X.astype(np.float64, copy=False), w

@@ -59,8 +59,10 @@ class FileRows(Rows):
         signs: Mapping[str, str] | None = None,
         missing: str = "error",
     ) -> None:
-        self.paths, self.names = table.paths, list(names)
+        self.paths = table.paths
         self._table, self._columns = table, list(names)
+        has_names = any(path.suffix != ".npy" for path in self.paths)
+        self.names = self._columns if has_names else None
         self._signs, self._missing = dict(signs or {}), missing
         self.n_features = len(names)
         self.dtype, self.weighted = np.dtype(np.float64), False

@@ -6,15 +6,18 @@ and their weights, not on the order of the rows, and a row of weight k is the sa
 
 from collections.abc import Callable, Sequence
 from math import inf, isfinite
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
+from typicality._sparse import is_sparse
 from typicality._threads import one_blas_thread
 from typicality._typing import Doubles, Places
+from typicality.geometry import InputSpace
 from typicality.geometry.base import Gaps, Geometry, P
 from typicality.rows import DistinctRows
+from typicality.solve.passes import parallel_rows
 
 Result = TypeVar("Result")
 ChooseRows = Callable[..., Places]
@@ -39,8 +42,8 @@ def plus_plus(data: DistinctRows, n_clusters: int, rng: np.random.RandomState) -
 
     Implements :cite:`arthur2007` through :func:`sklearn.cluster.kmeans_plusplus`.
     """
-    mean = np.average(data.rows.astype(np.float64), axis=0, weights=data.weight)
-    centred = data.rows - mean  # its distances lose digits far from zero
+    # Its distances lose digits far from zero, where sparse rows are not.
+    centred = data.rows if is_sparse(data.rows) else data.rows - data.mean
     with one_blas_thread():  # nor may they depend on threads
         _, chosen = kmeans_plusplus(
             centred, n_clusters, sample_weight=data.weight, random_state=rng
@@ -129,6 +132,7 @@ def _draw(weight: Doubles, rng: np.random.RandomState, n_draws: int) -> Places:
 
 NAMED_STARTS: dict[str, ChooseRows] = {
     "k-means++": plus_plus,
+    "k-means||": plus_plus,  # of candidates that passes over all rows have found
     "max-min": max_min,
     "random": random_rows,
 }
@@ -136,9 +140,28 @@ NAMED_STARTS: dict[str, ChooseRows] = {
 
 def named_start(name: str, data: Candidates) -> ChooseRows:
     """The start of a name for candidates with coordinates, or without."""
-    if name == "k-means++" and not isinstance(data, DistinctRows):
-        return plus_plus_by_distance
-    return NAMED_STARTS[name]
+    start = NAMED_STARTS[name]
+    by_distance = start is plus_plus and not isinstance(data, DistinctRows)
+    return plus_plus_by_distance if by_distance else start
+
+
+def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Places:
+    """The numbers of the rows that a start of a name chooses among a sample.
+
+    "k-means||" looks at all rows where the sample does not hold them.
+    """
+    if name == "k-means||" and not isinstance(space, InputSpace):
+        raise ValueError(
+            "init='k-means||' makes passes over the coordinates of the rows, and prototypes of a "
+            "kernel have none. Use init='k-means++', or kernel='linear'."
+        )
+    data: Any = space.candidates(n_clusters)
+    if name == "k-means||" and len(data.rows) < data.n_distinct:
+        first = plus_plus(data, n_clusters, rng)
+        data = parallel_rows(space, data.rows[first], data.index[first], rng)
+    n_clusters = min(n_clusters, len(data.index))
+    chosen: Places = data.index[named_start(name, data)(data, n_clusters, rng)]
+    return chosen
 
 
 def best_of(results: Sequence[Result], values: Sequence[float]) -> Result:

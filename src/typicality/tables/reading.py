@@ -1,7 +1,6 @@
 """Which columns are numbers to work with, and why the others are not."""
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from typicality._memory import memory_of_machine
 from typicality._threads import stream_in_threads
 from typicality._typing import Doubles, Places
 from typicality._words import listed
@@ -447,10 +447,7 @@ def _parsed(
 
 def default_memory() -> int:
     """Half of the memory of the machine, in bytes."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not on this system
-        return 4 * 2**30
+    return memory_of_machine() // 2
 
 
 def _refuse_beyond(

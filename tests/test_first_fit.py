@@ -1,0 +1,165 @@
+"""The first fit on a machine: small work compiles nothing, and agrees with compiled code."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+
+import instances
+import typicality
+from typicality.cli import main, warm_up
+from typicality.compiled import small
+from typicality.geometry.centroids import Centroids
+from typicality.levelsets.sides import Sides
+from typicality.membership import labels
+
+FITS = """
+import json, os, sys, warnings
+from importlib import import_module
+import numpy as np
+from typicality._estimators import ESTIMATORS
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X = np.concatenate([rng.normal(size=(100, 4)), 9 + rng.normal(size=(100, 4))])
+for info in ESTIMATORS.values():
+    number = {"n_clusters": 2} if info.number in ("given", "start") else {}
+    model = getattr(import_module(info.module), info.name)(**number).fit(X)
+    model.predict(X[:5])
+print(json.dumps(["numba" in sys.modules, os.listdir(os.environ["NUMBA_CACHE_DIR"])]))
+"""
+
+
+def python(code, **environment):
+    """Run code in a fresh interpreter and read the JSON it prints."""
+    environment = {**os.environ, **environment}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return json.loads(done.stdout)
+
+
+def test_small_fits_load_no_numba(tmp_path):
+    assert python(FITS, NUMBA_CACHE_DIR=str(tmp_path)) == [False, []]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "name",
+    ["AlphaCutClustering", "FuzzyCMeans", "PossibilisticCMeans", "SequentialPCM", "AdaptivePCM"],
+)
+def test_estimators_find_the_same_with_and_without_compiled_code(name, monkeypatch):
+    X, _ = make_blobs([120, 80, 60], 3, random_state=4)
+    drawn = {"n_clusters": 3, "random_state": 0}
+    number = drawn if name in ("FuzzyCMeans", "PossibilisticCMeans") else {}
+    made = []
+    for longest in (-1.0, np.inf):
+        monkeypatch.setattr(small, "_LONGEST", longest)
+        made.append(getattr(typicality, name)(**number).fit(X))
+    compiled, by_arrays = made
+    assert_array_equal(by_arrays.labels_, compiled.labels_)
+    assert_array_equal(by_arrays.predict(X), compiled.predict(X))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("rule", instances.rules(3), ids=instances.describe)
+def test_rows_get_the_same_numbers_on_both_sides_of_the_switch(rule, dtype, rng, monkeypatch):
+    X = rng.normal(size=(400, 5)).astype(dtype)
+    centroids = Centroids.at(X[:3], X.mean(axis=0))
+    last = 300  # rows that arrays do, and one row more that they do not
+    monkeypatch.setattr(Centroids, "_is_small", lambda self, rows: len(rows) <= last)
+    precision = 1e-11 if dtype == "f8" else 2e-5
+    at_most, more = X[:last], X[: last + 1]
+    for method in (centroids.memberships, centroids.labels):
+        assert_allclose(method(rule, at_most), method(rule, more)[:last], precision, precision)
+    assert_allclose(centroids.sqdist(at_most), centroids.sqdist(more)[:last], precision, precision)
+    chosen = labels(rule, centroids.sqdist(more))
+    weight = np.append(np.ones(last), 0.0).astype(dtype)
+    by_arrays = centroids.fold(rule, at_most)
+    compiled = centroids.fold(rule, more, weight)
+    for field in ("first", "mass", "within", "objective"):
+        expected = getattr(compiled, field)
+        assert_allclose(getattr(by_arrays, field), expected, 100 * precision, 100 * precision)
+    chosen = chosen.astype(np.int32)
+    assert_allclose(
+        centroids.sum_distances(at_most, None, chosen[:last]),
+        centroids.sum_distances(more, weight, chosen),
+        precision,
+    )
+
+
+def test_side_of_the_switch_follows_from_the_sizes():
+    centroids = Centroids(np.zeros(4), np.zeros((4, 4)))
+    is_small = [centroids._is_small(np.empty((n, 4))) for n in (1, 1_000, 3_000, 5_000, 10**6)]
+    assert is_small == [True, True, True, False, False]
+
+
+# ---- the cache, and what fills it ----------------------------------------------------------------
+
+
+def test_cache_is_in_a_folder_of_the_user_where_the_package_cannot_be_written_to(tmp_path):
+    source = os.path.dirname(typicality.__file__)
+    package = tmp_path / "typicality"
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in package.rglob("*.py"):
+        (folder.parent / "__pycache__").touch()  # a file: not even root can write below it
+    code = """
+import json, numpy as np
+from typicality.compiled import small
+small._LONGEST = -1.0
+from typicality.levelsets.sides import Sides
+Sides.of(np.array([[0, 1]]), np.ones(2), np.ones(2))
+from typicality.levelsets.merging import merge_sides
+print(json.dumps(sum(merge_sides.compiled.stats.cache_hits.values())))
+"""
+    folders = {"PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    folders |= {"NUMBA_CACHE_DIR": "", "HOME": str(tmp_path / "home")}
+    assert [python(code, **folders) for _ in range(2)] == [0, 1]
+    assert list((tmp_path / "cache").rglob("*merge_sides*.nbi"))
+
+
+def test_announcement_is_made_once_and_only_where_something_is_compiled(monkeypatch, tmp_path):
+    numba = pytest.importorskip("numba")
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    said = []
+    pairs, ones = np.array([[0, 1]]), np.ones(2)
+    with small.announcing(lambda: said.append("compiling")):
+        Sides.of(pairs, ones, ones)
+        assert said == []
+        from typicality.compiled.jit import cached
+
+        for added in (1, 2):
+            assert cached()(lambda x, added=added: x + added)(1) == 1 + added
+        assert said == ["compiling"]
+
+
+def test_warm_up_runs_every_task(monkeypatch):
+    tasks = [warm_up._compare_partitions] * 2
+    monkeypatch.setattr(warm_up, "all_tasks", lambda: tasks)
+    result = CliRunner().invoke(main, ["warm-up", "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("All code is compiled, in ")
+
+
+@pytest.mark.usefixtures("compiling")
+def test_tasks_of_warm_up_compile_the_loops_of_all_rules_and_kernels():
+    from typicality.compiled.pair_sums import sum_pairs
+    from typicality.compiled.point_sums import coincidences_at, log_sums_at, sum_at
+    from typicality.compiled.sweep import fold_chunks, write_rows
+
+    for task in warm_up.all_tasks():
+        task()
+
+    def forms(loop):
+        return {signature[0].instance_class.__name__ for signature in loop.on_disk.signatures}
+
+    for loop in (sum_pairs, sum_at, coincidences_at, log_sums_at):
+        assert forms(loop) >= {"GaussianForm", "LaplacianForm", "CauchyForm"}
+    ours = {type(rule.compiled_form).__name__ for rule in instances.rules(2)} - {"NoneType"}
+    for loop in (fold_chunks, write_rows):
+        assert forms(loop) >= ours
