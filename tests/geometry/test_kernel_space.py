@@ -7,7 +7,7 @@ from sklearn import config_context
 
 from instances import KERNELS, RULE_NAMES, rules
 from reference import kernel_space as reference
-from typicality.geometry import InputSpace, KernelSpace, kernel_space
+from typicality.geometry import InputSpace, KernelSpace, kernel_prototypes, kernel_space
 from typicality.kernels import Cosine, Gaussian, Linear
 from typicality.membership import Entropic, Fuzzy, Possibilistic1993, Possibilistic1996
 from typicality.operators import PrecomputedKernel, PrecomputedSqdist
