@@ -403,8 +403,9 @@ machine_options = _adding(
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
         metavar="GB",
-        help="Gigabytes for the rows, and for what a step needs beyond them; `cluster` and "
-        "`outliers` read larger files in blocks. [default: half of the machine, and 1]",
+        help="Limit in gigabytes, for the rows and separately for the work on them; `cluster` and "
+        "`outliers` read larger files in blocks. [default: half of the machine's memory for the "
+        "rows, 1 for the work]",
     ),
 )
 
