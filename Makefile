@@ -49,6 +49,7 @@ bounds: $(READY)
 
 bench: $(READY)
 	$(RUN) -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
+	$(RUN) benchmarks/first_fit.py
 	$(RUN) benchmarks/fcm_iteration.py
 	$(RUN) benchmarks/coming_from.py
 	$(RUN) benchmarks/kernel_quality.py

@@ -133,8 +133,8 @@ def test_announcement_is_made_once_and_only_where_something_is_compiled(monkeypa
         assert said == []
         from typicality.compiled.jit import cached
 
-        for added in (1, 2):
-            assert cached()(lambda x, added=added: x + added)(1) == 1 + added
+        for number in (1, 1.5):
+            assert cached()(lambda x: x + 1)(number) == 1 + number
         assert said == ["compiling"]
 
 

@@ -100,8 +100,8 @@ def _sweep(rule: str, dtype: str) -> None:
 
     rows = _rows().astype(dtype)
     spread = {"eta": np.ones(2)} if "Possibilistic" in rule else {}
-    sparsity = {"lam": 0.1} if rule == "SparsePossibilistic" else {}
-    made = getattr(membership, rule)(**spread, **sparsity)
+    weight = {"lam": 0.1} if rule in ("Entropic", "SparsePossibilistic") else {}
+    made = getattr(membership, rule)(**spread, **weight)
     centroids = Centroids.at(rows[[0, -1]], rows.mean(axis=0))
     labels = np.empty(len(rows), np.int32)
     centroids.fold(made, rows, labels=labels)

@@ -9,10 +9,11 @@ This module does not import numba.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from typicality._cached import cached_property
 
 announce: Callable[[], object] = lambda: None  # noqa: E731 -- called when a loop is compiled
 _LONGEST = 0.25  # seconds; tests set it to 0 or infinity, to compile everything or nothing

@@ -46,7 +46,7 @@ _COMMAND_LINE = re.compile(r" \(On the command line: [^)]*\)")
 # Advice is for whoever makes the run; a semicolon or full stop ends it.
 _ADVICE = re.compile(
     r"(?:^|(?<=[.;:] ))(?:Use|Try|Give|Leave|Choose|Take|Set|Drop|Scale|Centre|Check|Remove|"
-    r"Increase|Ask|Where weights say|or test)\b.*?(?:\.(?= [A-Z(]|$)|$)"
+    r"Increase|Ask|Let|Where weights say|or test)\b.*?(?:\.(?= [A-Z(]|$)|$)"
 )
 _CODE = re.compile(r" ?\([^()]*(?:\w=|\w_\b)[^()]*\)|\([^()]*\w+PCM[^()]*\)")
 

@@ -1,6 +1,6 @@
 """Distinct rows and the features of rows on a device of torch: the same as on the CPU."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def _shifted(numbers: "Tensor", by: int) -> "Tensor":
     return (numbers >> by).bitwise_and(2 ** (64 - by) - 1)
 
 
-def smallest_keys(X: "Tensor", at_most: int) -> "tuple[Tensor, Tensor, int, np.uint64 | None]":
+def smallest_keys(X: "Tensor", at_most: int) -> tuple[Any, Any, int, np.uint64 | None]:
     """Copies and first places of the distinct rows with the smallest keys; how many there are.
 
     The last is the largest key that was kept; None where all were.
