@@ -275,23 +275,23 @@ format_options = _adding(
         "--delimiter",
         metavar="CHAR",
         help="What stands between the cells of a csv file; `whitespace` for blanks and tabs. "
-        "[default: found out]",
+        "[default: detected]",
     ),
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a csv file names the columns. [default: found out]",
+        help="Whether the first line of a csv file names the columns. [default: detected]",
     ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
         metavar="CHAR",
-        help="The decimal mark of a csv file, a point or a comma. [default: found out]",
+        help="The decimal mark of a csv file, a point or a comma. [default: detected]",
     ),
     click.option(
         "--encoding",
         metavar="NAME",
-        help="The encoding of a csv file, for example cp1252. [default: found out]",
+        help="The encoding of a csv file, for example cp1252. [default: detected]",
     ),
     click.option(
         "--comment",

@@ -100,7 +100,7 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
             f"The scales of the features differ by a factor of "
             f"{f'{10**power:,.0f}' if power < 6 else f'1e{power:.0f}'} (standard deviation "
             f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
-            f"{names[narrowest]}): distances are decided by the widest alone. Scale the features, "
+            f"{names[narrowest]}), so the widest one alone decides distances. Scale the features, "
             "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
             FeatureWarning,
         )
