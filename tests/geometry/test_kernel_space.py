@@ -275,7 +275,8 @@ def test_sweep_by_blocks_is_that_of_all_rows(rng, index, weighted, monkeypatch):
     rule = rules(3)[index]
     space = KernelSpace(Gaussian(1.0), X, weight if weighted else None)
     whole = space.sweep(rule, space.prototypes(start))
-    monkeypatch.setattr(kernel_space, "_BLOCK_ROWS", 7)
+    for module in (kernel_space, kernel_prototypes):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 7)
     sweep = space.sweep(rule, space.prototypes(start))
     assert_allclose(sweep.objective, whole.objective, rtol=1e-12)
     assert_allclose(sweep.mass, whole.mass, rtol=1e-12)

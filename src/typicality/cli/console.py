@@ -9,7 +9,6 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from typicality._words import printable, printable_json, shown_path
-from typicality.compiled.small import announcing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +72,8 @@ class Terminal:
         """
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+        from typicality.compiled.small import announcing
+
         if self._err.quiet or not self._err.is_terminal:
             yield lambda _: None
             return
@@ -90,6 +91,8 @@ class Terminal:
         """
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
         from rich.progress import TimeRemainingColumn as TimeLeft
+
+        from typicality.compiled.small import announcing
 
         if self._err.quiet or not self._err.is_terminal:
             yield lambda *_: None

@@ -21,7 +21,7 @@ from typicality.cluster._warnings import (
 )
 from typicality.geometry.block_space import BlockPrototypes, BlockSpace
 from typicality.geometry.calibration import Calibration, false_alarm_interval
-from typicality.geometry.kernel_space import ExpandedPrototypes
+from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.geometry.scores import CompressedScores
 from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996

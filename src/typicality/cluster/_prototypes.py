@@ -22,7 +22,7 @@ from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
-from typicality.geometry.kernel_space import ExpandedPrototypes
+from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
 from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult

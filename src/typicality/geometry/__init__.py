@@ -8,12 +8,8 @@ from typicality.geometry.base import Gaps, Geometry, LabelledSweep, Members, Pro
 from typicality.geometry.block_space import BlockSpace
 from typicality.geometry.centroids import Centroids, Moments
 from typicality.geometry.input_space import InputSpace
-from typicality.geometry.kernel_space import (
-    ExpandedPrototypes,
-    KernelCandidates,
-    KernelPrototypes,
-    KernelSpace,
-)
+from typicality.geometry.kernel_prototypes import ExpandedPrototypes, KernelPrototypes
+from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 from typicality.rows import Features
 
 KERNEL_SPACES = KernelSpace, BlockSpace

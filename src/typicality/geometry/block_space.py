@@ -19,12 +19,8 @@ from typicality.geometry.base import (
     Tally,
     relative_move,
 )
-from typicality.geometry.kernel_space import (
-    ByExpansion,
-    ExpandedPrototypes,
-    KernelCandidates,
-    KernelSpace,
-)
+from typicality.geometry.kernel_prototypes import ByExpansion, ExpandedPrototypes
+from typicality.geometry.kernel_space import KernelCandidates, KernelSpace
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard

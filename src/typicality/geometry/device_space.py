@@ -8,7 +8,8 @@ from typicality._cached import cached_property
 from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats
 from typicality.geometry.base import relative_move
-from typicality.geometry.kernel_space import KernelPrototypes, KernelSpace
+from typicality.geometry.kernel_prototypes import KernelPrototypes
+from typicality.geometry.kernel_space import KernelSpace
 from typicality.membership.base import MembershipRule
 from typicality.operators.torch_blocked import on_device
 

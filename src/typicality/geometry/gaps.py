@@ -16,7 +16,7 @@ from typicality.rows import row_blocks
 
 if TYPE_CHECKING:  # the spaces open their gaps
     from typicality.geometry.centroids import Centroids
-    from typicality.geometry.kernel_space import KernelPrototypes
+    from typicality.geometry.kernel_prototypes import KernelPrototypes
 
 _AT_A_TIME = 256
 _MATES = 8  # neighbours in the order of the tree that bound a distance

@@ -1,15 +1,14 @@
 """Kernel-induced spaces: prototypes are weighted means of mapped rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
-from typicality._tensors import resident
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.base import (
@@ -23,6 +22,11 @@ from typicality.geometry.base import (
     relative_move,
 )
 from typicality.geometry.gaps import KernelGaps
+from typicality.geometry.kernel_prototypes import (
+    BLOCK_ROWS,
+    KernelPrototypes,
+    sqdist_from_products,
+)
 from typicality.geometry.rows import far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
@@ -31,218 +35,17 @@ from typicality.membership.possibilistic import WithTails
 from typicality.operators import (
     EXACT,
     Columns,
-    Expansion,
     KernelColumns,
-    Operator,
     Tolerance,
     choose_operator,
-    compressed,
 )
 from typicality.plan import Plan
 from typicality.rows import DistinctRows, count_distinct_rows
 
 _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
-_BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays
 _EVERY_ROW = slice(None)
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
-
-
-@dataclass(frozen=True, eq=False)
-class ExpandedPrototypes:
-    r"""Prototypes as prediction needs them: the sums that lead to distances, for any row.
-
-    .. math:: \lVert \Phi(x) - v_k \rVert^2 = 2 \sum_r w_{rk} E(x, x_r) - w_k^\top E w_k
-
-    Implements :cite:`filippone2010`, eq. (28); :cite:`miyamoto2003`, eq. (11) and (15).
-
-    Parameters
-    ----------
-    sums : Expansion
-        :math:`\sum_r w_{rk} E(x, x_r)` for any x, by an operator.
-    energy : array of shape (c,)
-        :math:`w_k^\top E w_k`.
-    dtype : dtype
-        The type of the data, and of what is given back.
-    source : pair of KernelColumns and array of shape (n, c), optional
-        The training rows and the weights, of which a smaller model can be made.
-    """
-
-    sums: Expansion
-    energy: Annotated[Doubles, "c"]
-    dtype: np.dtype[Any]
-    source: Annotated[Any, tuple[Columns, Annotated[Floats, "n c"]] | None] = None
-
-    @property
-    def n_clusters(self) -> int:
-        return len(self.energy)
-
-    def compress(self, rtol: float) -> Self:
-        """The same but for `rtol` in the sums, without most of the training rows."""
-        if self.source is not None:
-            return replace(self, sums=compressed(*self.source, rtol=rtol), source=None)
-        if rtol < self.sums.rtol:
-            raise ValueError(
-                f"This model is compressed already and knows its sums to {self.sums.rtol:.1e} "
-                f"only, not to rtol={rtol:g}. Compress the full model."
-            )
-        return self
-
-    def sqdist(self, X: Floats) -> Floats:
-        return self.exact_sqdist(X).astype(self.dtype)
-
-    def exact_sqdist(self, X: Floats) -> Doubles:
-        """Squared distances that are not rounded to the type of the data."""
-        return sqdist_from_products(self.sums.complement_at(X), self.energy)
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        memberships: Floats = rule.memberships(self.exact_sqdist(X)).astype(self.dtype)
-        return memberships
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        preferred: NDArray[np.int32] = labels(rule, self.exact_sqdist(X)).astype(np.int32)
-        return preferred
-
-    def labels_and_memberships(
-        self, rule: MembershipRule, X: Floats
-    ) -> tuple[NDArray[np.int32], Floats]:
-        sqdist = self.exact_sqdist(X)
-        memberships: Floats = rule.memberships(sqdist).astype(self.dtype)
-        return labels(rule, sqdist).astype(np.int32), memberships
-
-    def objective(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> float:
-        sqdist = self.exact_sqdist(X)
-        values = rule.objective(rule.memberships(sqdist), sqdist)
-        return float(values.sum() if sample_weight is None else values @ sample_weight)
-
-
-class ByExpansion:
-    """Prototypes that answer for any rows by their expansion."""
-
-    @property
-    def _expanded(self) -> ExpandedPrototypes:
-        raise NotImplementedError
-
-    def sqdist(self, X: Floats) -> Floats:
-        return self._expanded.sqdist(X)
-
-    def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        return self._expanded.memberships(rule, X)
-
-    def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        return self._expanded.labels(rule, X)
-
-    def labels_and_memberships(
-        self, rule: MembershipRule, X: Floats
-    ) -> tuple[NDArray[np.int32], Floats]:
-        return self._expanded.labels_and_memberships(rule, X)
-
-    def objective(
-        self, rule: MembershipRule, X: Floats, sample_weight: Floats | None = None
-    ) -> float:
-        return self._expanded.objective(rule, X, sample_weight)
-
-
-@dataclass(frozen=True, eq=False)
-class KernelPrototypes(ByExpansion):
-    r"""Weighted means of mapped training rows, known by their weights.
-
-    Parameters
-    ----------
-    operator : Operator
-        Products with the kernel matrix of the training rows.
-    weights : array of shape (n, c)
-        The weights; each column sums to one.
-    cross : array of shape (c, c)
-        :math:`w_k^\top E w_l`.
-    dtype : dtype
-        The type of the data, and of what is given back.
-    products : array of shape (n, c)
-        :math:`E w_k`, on the training rows.
-    """
-
-    operator: Operator
-    weights: Annotated[Doubles, "n c"]
-    cross: Annotated[Doubles, "c c"]
-    dtype: Any
-    products: Annotated[Doubles, "n c"]
-
-    @property
-    def n_clusters(self) -> int:
-        return int(self.weights.shape[1])
-
-    @property
-    def energy(self) -> Doubles:
-        r"""The mean squared distance of the weighted rows to each prototype, w' E w."""
-        return np.diagonal(self.cross)
-
-    @property
-    def training_sqdist(self) -> Doubles:
-        """Squared distances of the training rows, from products that are there already."""
-        return self.sqdist_of_training(_EVERY_ROW)
-
-    def sqdist_of_training(self, rows: slice) -> Doubles:
-        """The same for some of the rows."""
-        return sqdist_from_products(self.products[rows], self.energy)
-
-    def take(self, order: Places) -> Self:
-        return replace(
-            self,
-            weights=self.weights[:, order],
-            cross=self.cross[np.ix_(order, order)],
-            products=self.products[:, order],
-        )
-
-    def join(self, other: Self) -> Self:
-        weights = np.hstack([self.weights, other.weights])
-        products = np.hstack([self.products, other.products])
-        return self._with(weights, products)
-
-    def blend(self, other: Self, share: float) -> Self:
-        weights = self.weights + share * (other.weights - self.weights)
-        products = self.products + share * (other.products - self.products)
-        return self._with(weights, products)
-
-    def _with(self, weights: Doubles, products: Doubles) -> Self:
-        cross = np.einsum("hk,hl->kl", weights, products)
-        return replace(self, weights=weights, cross=cross, products=products)
-
-    def change_from(self, before: Self) -> float:
-        """How much the weights changed, in total; the most of all prototypes."""
-        there, there_before = resident(self.weights), resident(before.weights)
-        if there is not None and there_before is not None:
-            return float((there - there_before).abs().sum(dim=0).max())
-
-        def change(rows: slice) -> Any:
-            return np.abs(self.weights[rows] - before.weights[rows]).sum(axis=0)
-
-        return float(np.sum(over_blocks(change, len(self.weights), _BLOCK_ROWS), axis=0).max())
-
-    def mutual_sqdist(self) -> Doubles:
-        sqdist: Doubles = 2.0 * self.cross - self.energy - self.energy[:, None]
-        np.fill_diagonal(sqdist, 0.0)
-        return sqdist.clip(min=0.0)
-
-    def for_prediction(self, *, rtol: float | None = None) -> ExpandedPrototypes:
-        """The same without what only the training rows need; with a finer promise, if asked for."""
-        sums = self.operator.expansion(self.weights, rtol=rtol)
-        source = self.operator.columns, self.weights
-        return ExpandedPrototypes(sums, self.energy.copy(), self.dtype, source)
-
-    @cached_property
-    def _expanded(self) -> ExpandedPrototypes:
-        return self.for_prediction()
-
-
-def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:
-    """Squared distances from `E @ W` and `w' E w`.
-
-    Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
-    """
-    sqdist: Doubles = (2.0 * products - energy).clip(min=0.0)
-    return sqdist
 
 
 @dataclass(frozen=True, eq=False)
@@ -510,7 +313,7 @@ class KernelSpace:
         def of_block(rows: slice) -> Doubles:
             return np.asarray(np.einsum("hk,hl->kl", weights[rows], products[rows]))
 
-        cross = np.sum(over_blocks(of_block, len(weights), _BLOCK_ROWS), axis=0)
+        cross = np.sum(over_blocks(of_block, len(weights), BLOCK_ROWS), axis=0)
         return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 
     def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
@@ -552,7 +355,7 @@ class KernelSpace:
             sqdist = prototypes.sqdist_of_training(rows)
             return self._objective_and_mass(rule, sqdist, rule.memberships(sqdist), rows)
 
-        parts = over_blocks(of_block, len(self.X), _BLOCK_ROWS)
+        parts = over_blocks(of_block, len(self.X), BLOCK_ROWS)
         return sum(part[0] for part in parts), np.sum([part[1] for part in parts], axis=0)
 
     def _objective_and_mass(
@@ -632,7 +435,7 @@ class KernelSpace:
 
     def _next_weights(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Doubles:
         n_rows = len(self.X)
-        if isinstance(rule, WithTails) and n_rows > _BLOCK_ROWS and self.sample_weight is None:
+        if isinstance(rule, WithTails) and n_rows > BLOCK_ROWS and self.sample_weight is None:
             pull, total = self._pull_by_blocks(rule, prototypes)
         else:
             pull = self._pull(rule, prototypes.training_sqdist)
@@ -643,7 +446,7 @@ class KernelSpace:
         def divide(rows: slice) -> None:
             pull[rows] /= divisor
 
-        over_blocks(divide, n_rows, _BLOCK_ROWS)
+        over_blocks(divide, n_rows, BLOCK_ROWS)
         pull[:, ~reached] = prototypes.weights[:, ~reached]  # what pulls no row stays where it is
         return pull
 
@@ -652,7 +455,7 @@ class KernelSpace:
     ) -> tuple[Doubles, Doubles]:
         """The pull of all rows, and its sums; a block at a time stays in the cache."""
         n_rows, products = len(self.X), prototypes.products
-        least = over_blocks(lambda rows: products[rows].min(axis=0), n_rows, _BLOCK_ROWS)
+        least = over_blocks(lambda rows: products[rows].min(axis=0), n_rows, BLOCK_ROWS)
         nearest = sqdist_from_products(np.min(least, axis=0), prototypes.energy)
         pull = np.empty(products.shape)
 
@@ -662,7 +465,7 @@ class KernelSpace:
             pull[rows] = rule.pull(sqdist)[1:]
             return np.asarray(pull[rows].sum(axis=0))
 
-        return pull, np.sum(over_blocks(fill, n_rows, _BLOCK_ROWS), axis=0)
+        return pull, np.sum(over_blocks(fill, n_rows, BLOCK_ROWS), axis=0)
 
 
 def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
@@ -673,7 +476,7 @@ def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Double
         shift = after.products[rows] - before.products[rows]
         return np.asarray(np.einsum("hk,hk->k", change, shift))
 
-    moves = -np.sum(over_blocks(of_block, len(before.weights), _BLOCK_ROWS), axis=0)
+    moves = -np.sum(over_blocks(of_block, len(before.weights), BLOCK_ROWS), axis=0)
     return np.asarray(moves.clip(min=0.0))
 
 

@@ -10,7 +10,7 @@ from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
 from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.kernel_space import (
+from typicality.geometry.kernel_prototypes import (
     ExpandedPrototypes,
     KernelPrototypes,
     sqdist_from_products,

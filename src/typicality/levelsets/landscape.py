@@ -10,7 +10,7 @@ import numpy as np
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.compiled.small import is_small
-from typicality.geometry.kernel_space import KernelPrototypes
+from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.geometry.rows import NearestRows
 from typicality.levelsets.graphs import Pairs
 from typicality.levelsets.tree import Cut

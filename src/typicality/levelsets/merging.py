@@ -212,16 +212,18 @@ def ways_to(one, other, saddles, target, ways, parent, last, after):
         last[a] = last[b]
 
 
-@walk(fills=10)
+@walk(fills=16)
 def merge_sides(
     one, other, heights,
-    high_peak, low_peak, high_first, low_first, low_rows, place, parent, peak, last, after,
+    high_peak, low_peak, high_first, low_first, low_rows, high_size, low_size, high_sum, low_sum,
+    size, sum_of_heights, place, parent, peak, last, after,
 ):  # fmt: skip
-    """The sides of each edge: peaks, first rows of both, and the number of rows of the lower one.
+    """The sides of each edge: peaks, first rows, sizes and sums of heights of both sides, and the
+    number of rows of the lower one.
 
-    `place` becomes the place of each row in an order in which the lower side of every edge follows
-    its higher side, and begins with ones. `parent`, `peak` and `last` begin with each row itself,
-    `after` with -1.
+    `size` and `sum_of_heights` begin with those of each row. `place` becomes the place of each row
+    in an order in which the lower side of every edge follows its higher side, and begins with ones.
+    `parent`, `peak` and `last` begin with each row itself, `after` with -1.
     """
     a = 0
     for e in range(len(one)):
@@ -232,7 +234,11 @@ def merge_sides(
             a, b = b, a
         high_peak[e], low_peak[e] = peak[a], peak[b]
         high_first[e], low_first[e], low_rows[e] = a, b, place[b]
-        place[a] += place[b]  # sizes, until all are joined
+        high_size[e], low_size[e] = size[a], size[b]
+        high_sum[e], low_sum[e] = sum_of_heights[a], sum_of_heights[b]
+        size[a] += size[b]
+        sum_of_heights[a] += sum_of_heights[b]
+        place[a] += place[b]  # numbers of rows, until all are joined
         parent[b] = a
         after[last[a]] = b
         last[a] = last[b]

@@ -45,17 +45,17 @@ class Sides(NamedTuple):
         """
         n_rows = len(heights)
         high, low, high_first, low_first, low_rows = np.empty((5, len(pairs)), np.intp)
+        sizes, sums = np.empty((2, 2, len(pairs)))
         place, own = np.ones(n_rows, np.intp), np.arange(n_rows)
         nothing = np.full(n_rows, -1, np.intp)
         merge_sides(
-            *ends_of(pairs), heights, high, low, high_first, low_first, low_rows,
+            *ends_of(pairs), heights, high, low, high_first, low_first, low_rows, *sizes, *sums,
+            counts.astype(np.float64), heights * counts,
             place, own.copy(), own.copy(), own.copy(), nothing,
         )  # fmt: skip
         middle = place[low_first]
         ranges = place[high_first], middle, middle + low_rows
-        sizes = _sums(counts, place, *ranges)
-        means = _sums(heights * counts, place, *ranges) / sizes
-        return cls(pairs, np.column_stack([high, low]), sizes, means, place, *ranges)
+        return cls(pairs, np.column_stack([high, low]), sizes.T, (sums / sizes).T, place, *ranges)
 
     def label_cores(self, separates: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
         """Label what joins a peak before an edge separates it from another; -1 for all else.
@@ -81,20 +81,12 @@ class Sides(NamedTuple):
     def fill_along(self, labels: NDArray[np.signedinteger]) -> None:
         """Rows without a label take that of the row by which they join, higher edges first."""
         labelled = labels >= 0
-        n_labelled = _sums(
-            labelled.astype(np.float64), self.place, self.first, self.middle, self.last
-        )
-        joins = (n_labelled == 0).any(axis=1)
+        before = np.zeros(len(labels) + 1, np.intp)  # how many labelled rows have smaller places
+        before[self.place + 1] = labelled
+        before = np.cumsum(before)
+        at_first, at_middle, at_last = before[self.first], before[self.middle], before[self.last]
+        joins = (at_first == at_middle) | (at_middle == at_last)
         group = components(len(labels), self.pairs[joins])  # each has one labelled row at the most
         of_group = np.full(len(labels), -1, labels.dtype)
         of_group[group[labelled]] = labels[labelled]
         labels[:] = of_group[group]
-
-
-def _sums(values: Doubles, place: Places, first: Places, middle: Places, last: Places) -> Doubles:
-    """The sums of values of the rows of both sides, shape (n - 1, 2)."""
-    total = np.zeros(len(values) + 1)
-    total[place + 1] = values
-    total = np.cumsum(total)
-    at_middle = total[middle]
-    return np.column_stack([at_middle - total[first], total[last] - at_middle])

@@ -82,7 +82,10 @@ class Forest:
         levels, ends = np.empty(len(pairs)), ends_of(pairs)
 
         def look(first: int, last: int) -> None:
-            meet(self.above, self.level, *ends, first, last, levels)
+            # A walk writes whole arrays: each thread is given its own part of them.
+            part = slice(first, last)
+            one, other = (end[part] for end in ends)
+            meet(self.above, self.level, one, other, 0, last - first, levels[part])
 
         over_ranges(look, len(pairs), at_least=_PAIRS_OF_A_TASK)
         return levels

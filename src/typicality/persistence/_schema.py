@@ -80,7 +80,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "typicality.minimax.MinimaxPaths",
         "typicality.operators.fourier_grid.FourierGrid",
         "typicality.geometry.centroids.Centroids",
-        "typicality.geometry.kernel_space.ExpandedPrototypes",
+        "typicality.geometry.kernel_prototypes.ExpandedPrototypes",
         *_in("typicality.geometry.rows", "NearestRows", "GivenDistances"),
         *_in("typicality.geometry.scores", "KnownRows", "LeaveOneOut", "FastLeaveOneOut"),
         "typicality.geometry.scores.CompressedScores",

@@ -8,7 +8,7 @@ import numpy as np
 
 from typicality._cached import cached_property
 from typicality._typing import Doubles, Floats, Places
-from typicality.geometry.kernel_space import KernelPrototypes
+from typicality.geometry.kernel_prototypes import KernelPrototypes
 from typicality.operators.columns import KernelColumns
 from typicality.operators.tiles import Tiles, Truncated
 from typicality.solve.picard import picard
