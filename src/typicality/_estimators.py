@@ -52,7 +52,7 @@ ESTIMATORS = {
         ("OneClusterPCM", "one_cluster", "one-cluster", "one",
          "how typical each row is of the data as a whole"),
         ("JoinedMixture", "_mixture", "", "found",
-         "a Gaussian mixture, its parts joined where no valley separates them"),
+         "a Gaussian mixture whose components are joined unless a valley separates them"),
     ]
 }  # fmt: skip
 # Those of `typicality cluster`, by their names there.

@@ -83,7 +83,7 @@ def test_record_tells_all_of_the_run(clustered, groups):
 
 def test_automatic_method_explains_its_choice(clustered):
     text = " ".join(clustered[0].stdout.split())
-    assert "2 clusters by density, which goes first with fewer than four columns; a" in text
+    assert "2 clusters by density, the first choice for fewer than four columns; a" in text
 
 
 def test_automatic_method_gives_a_split_on_request(run, tmp_path):

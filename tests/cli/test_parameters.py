@@ -34,8 +34,14 @@ WRONG = {  # and what the message names
         ["-m", "alpha-cut", "--param", "tol=much"],
         ["'tol' parameter of AlphaCutClustering", "'much'"],
     ),
-    "given twice": (["-m", "alpha-cut", "--sigma", "1", "--param", "sigma=2"], ["--sigma alone"]),
-    "seed": (["-m", "fcm", "-k", "2", "--param", "random_state=2"], ["--seed alone"]),
+    "given twice": (
+        ["-m", "alpha-cut", "--sigma", "1", "--param", "sigma=2"],
+        ["The option --sigma sets sigma"],
+    ),
+    "seed": (
+        ["-m", "fcm", "-k", "2", "--param", "random_state=2"],
+        ["The option --seed sets random_state"],
+    ),
     "memberships": (
         ["-m", "fcm", "-k", "2", "--param", "store_memberships=False"],
         ["store_memberships cannot be changed"],
@@ -59,7 +65,10 @@ def test_unknown_command_is_answered_with_a_near_one_or_all(run):
     assert done.exit_code == 2
     assert "'clutser'; did you mean 'cluster'?" in done.stderr
     done = run("zzz")
-    assert "demo, cluster, outliers, validate, score, explain, compare and report" in done.stderr
+    assert (
+        "demo, cluster, outliers, validate, score, explain, compare, report and warm-up"
+        in done.stderr
+    )
 
 
 def test_values_are_literals_or_text():

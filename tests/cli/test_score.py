@@ -45,7 +45,7 @@ def test_score_summary_counts_rows(run, groups, clustered, tmp_path):
 
 def test_outliers_are_called_outliers(run, groups, flagged, tmp_path):
     done = run("score", flagged[1], groups, "-o", tmp_path / "scored.csv")
-    assert done.stdout.startswith("66 rows; 3 (5 %) are outliers.\n")
+    assert done.stdout.startswith("66 rows; 3 (5 %) are outliers at the nominal rate of 0.05.\n")
 
 
 def test_standard_input_to_standard_output(run, groups, clustered):

@@ -41,13 +41,15 @@ def test_density_decides_with_few_columns():
     assert isinstance(found.estimator_, AlphaCutClustering)
     core = found.labels_ >= 0
     assert adjusted_rand_score(truth[core], found.labels_[core]) > 0.95
-    assert found.explanation_.startswith("2 clusters by density, which goes first with fewer")
+    assert found.explanation_.startswith("2 clusters by density, the first choice for fewer")
 
 
 def test_mixture_decides_from_four_columns_on(model, three):
     assert isinstance(model.estimator_, JoinedMixture)
     assert adjusted_rand_score(three[1], model.labels_) > 0.97
-    assert model.explanation_.startswith("3 clusters by a Gaussian mixture, which goes first from")
+    assert model.explanation_.startswith(
+        "3 clusters by a Gaussian mixture, the first choice for four"
+    )
     assert "density would give" in model.explanation_
     assert "round groups" in model.explanation_
     assert 0.5 < model.agreement_ <= 1

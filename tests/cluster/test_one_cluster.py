@@ -423,7 +423,7 @@ def test_detector_warns_of_dissimilarities_of_no_space(rng):
 
 def test_detector_warns_of_a_spread_that_shrinks_without_end(rng):
     X = rng.normal(size=(100, 1))
-    with pytest.warns(DegenerateSpreadWarning, match="shrank to nothing"):
+    with pytest.warns(DegenerateSpreadWarning, match="shrank to zero"):
         model = OneClusterPCM(kernel="linear", eta_update="each_step").fit(X)
     assert all_finite(model, X)
 

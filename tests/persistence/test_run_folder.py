@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import typicality
 from typicality.cli import main
-from typicality.exceptions import ModelFileError, TableError
+from typicality.exceptions import CalibrationWarning, ModelFileError, TableError
 
 READERS = {"pandas": pd.read_csv, "polars": pl.read_csv}
 
@@ -58,6 +58,15 @@ def test_scores_of_the_whole_frame_are_those_of_the_run(file, read):
     assert_allclose(run.predict_typicality(frame), found["typicality"], rtol=1e-7)
     assert_array_equal(run.predict(frame), (1 - 2 * found["outlier"]).fillna(0))
     assert_array_equal(np.isnan(run.p_values(frame)), found["score"].isna())
+
+
+def test_outliers_at_a_false_discovery_rate(file):
+    run = typicality.load(run_on(file, "outliers", "--novelty", "--missing", "drop"))
+    new = pd.DataFrame({"size": [0.0, 50.0, np.nan], "name": "new", "income": [0.0, -9e3, 1.0]})
+    assert run.outliers_at(new).tolist() == [False, True, False]
+    assert run.outliers_at(new, method="by").tolist() == [False, True, False]
+    with pytest.warns(CalibrationWarning, match="No row can be called an outlier"):
+        assert not run.outliers_at(new, fdr=1e-3).any()
 
 
 def test_memberships_and_arrays(file):

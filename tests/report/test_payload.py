@@ -47,7 +47,7 @@ def test_rows_are_called_by_the_numbers_given(cutter, rows):
     ("numbers", "message"),
     [
         (lambda n: range(2), "one for each row"),
-        (lambda n: [0.5] * n, "whole"),
+        (lambda n: [0.5] * n, "integers"),
         (lambda n: [-1] * n, "0 to"),
     ],
 )

@@ -65,7 +65,7 @@ class _WithMethods(click.Command):
     "--min-cluster-size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="alpha-cut: clusters have at least so many rows. [default: 1]",
+    help="alpha-cut: the smallest number of rows in a cluster. [default: 1]",
 )
 @click.option(
     "--assign",

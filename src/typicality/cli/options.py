@@ -275,23 +275,23 @@ format_options = _adding(
         "--delimiter",
         metavar="CHAR",
         help="What stands between the cells of a csv file; `whitespace` for blanks and tabs. "
-        "[default: found out]",
+        "[default: detected]",
     ),
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a csv file names the columns. [default: found out]",
+        help="Whether the first line of a csv file names the columns. [default: detected]",
     ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
         metavar="CHAR",
-        help="The decimal mark of a csv file, a point or a comma. [default: found out]",
+        help="The decimal mark of a csv file, a point or a comma. [default: detected]",
     ),
     click.option(
         "--encoding",
         metavar="NAME",
-        help="The encoding of a csv file, for example cp1252. [default: found out]",
+        help="The encoding of a csv file, for example cp1252. [default: detected]",
     ),
     click.option(
         "--comment",
@@ -403,8 +403,9 @@ machine_options = _adding(
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
         metavar="GB",
-        help="Gigabytes for the rows, and for what a step needs beyond them; `cluster` and "
-        "`outliers` read larger files in blocks. [default: half of the machine, and 1]",
+        help="Limit in gigabytes, for the rows and separately for the work on them; `cluster` and "
+        "`outliers` read larger files in blocks. [default: half of the machine's memory for the "
+        "rows, 1 for the work]",
     ),
 )
 

@@ -49,7 +49,7 @@ def configure(
                 f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
             )
         if options.get(name) is not None or name in ("n_clusters", "random_state"):
-            raise WrongUseError(f"{name} has an option of its own; use {OPTIONS[name]} alone.")
+            raise WrongUseError(f"The option {OPTIONS[name]} sets {name}; leave it out of --param.")
         if name == "store_memberships":
             raise WrongUseError(
                 "store_memberships cannot be changed: labels.csv needs memberships."

@@ -94,7 +94,7 @@ def score(options: Options, model: str) -> None:
     if options.as_json:
         terminal.json({"output": output, **tally})
     if output != "-":
-        summary = _summary(**tally, finds_outliers=hasattr(fitted, "score_samples"))
+        summary = _summary(**tally, rate=getattr(fitted, "contamination", None))
         terminal.say(" ".join([summary, *assumptions(table)]))
         terminal.say_path("Written: ", output)
 
@@ -114,12 +114,13 @@ def _as_in_the_run(options: Options, data: Mapping[str, Any]) -> Options:
     )
 
 
-def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, finds_outliers: bool) -> str:
+def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, rate: float | str | None) -> str:
     from typicality._words import counted, share
 
     are = "are unassigned" if n_unassigned != 1 else "is unassigned"
-    if finds_outliers:
+    if rate is not None:
         are = "are outliers" if n_unassigned != 1 else "is an outlier"
+        are += " at the nominal rate" + (f" of {rate:g}" if isinstance(rate, float) else "")
     words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
     if n_left_out:
         words += f" {counted(n_left_out, 'row')} with missing values were not judged."

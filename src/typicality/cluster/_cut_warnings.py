@@ -41,7 +41,7 @@ def warn_about_cut(model: Any, sample_weight: Floats | None) -> None:
         if tree.valley.depth < _SHALLOW_VALLEY:
             warn(
                 f"The density of the typicalities has no clear valley (the deepest is "
-                f"{tree.valley.depth:.1%} of its height): alpha='valley' means little. Use "
+                f"{tree.valley.depth:.1%} of its height), so alpha='valley' is unreliable. Use "
                 "alpha='auto', or give alpha or rejection_rate.",
                 ClusteringWarning,
             )
@@ -150,7 +150,7 @@ def _warn_about_copies(sample_weight: Floats | None, weight: Doubles) -> None:
             "A weight counts as copies of a row, and copies as evidence: here a row stands for "
             f"{weight.mean():.3g} on average, {weight.min():.3g} at the least. Where weights say "
             "how important rows are, divide them by their mean; where rows were repeated, drop "
-            "the copies: otherwise alpha='auto' takes chance for clusters.",
+            "the copies; otherwise alpha='auto' mistakes random variation for clusters.",
             ClusteringWarning,
         )
     elif fractional and worth < _EVEN_WEIGHTS * len(given):

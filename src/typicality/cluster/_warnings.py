@@ -100,7 +100,7 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
             f"The scales of the features differ by a factor of "
             f"{f'{10**power:,.0f}' if power < 6 else f'1e{power:.0f}'} (standard deviation "
             f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
-            f"{names[narrowest]}): distances are decided by the widest alone. Scale the features, "
+            f"{names[narrowest]}), so the widest one alone decides distances. Scale the features, "
             "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
             FeatureWarning,
         )
@@ -151,7 +151,7 @@ def warn_about_coarse_promise(rtol: float, offset: float) -> None:
     threshold = float(np.exp(offset))
     if rtol > _COARSE * threshold:
         warn(
-            f"rtol={rtol:g} is too coarse to tell outliers: rows are flagged where the mean of "
+            f"rtol={rtol:g} is too coarse to detect outliers: rows are flagged if the mean of "
             f"kernel values is below {threshold:.1e}. Use rtol={0.1 * threshold:.0e} or less.",
             ClusteringWarning,
         )
@@ -321,8 +321,8 @@ def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
     vanished = int(np.sum(eta <= smallest))
     if vanished:
         warn(
-            f"The spread eta of {vanished} cluster(s) is degenerate: estimated anew in each step "
-            "it shrank to nothing, and the cluster is a point. Use eta_update='never', or a larger "
+            f"The spread eta of {vanished} cluster(s) is degenerate: each step estimated it again "
+            "and it shrank to zero, so the cluster is a point. Use eta_update='never', or a larger "
             "gamma.",
             DegenerateSpreadWarning,
         )

@@ -99,7 +99,7 @@ class AutoClustering(ClusterMixin, Estimator):
     >>> model.n_clusters_
     2
     >>> model.explanation_.split(";")[0]
-    '2 clusters by a Gaussian mixture, which goes first from four columns on'
+    '2 clusters by a Gaussian mixture, the first choice for four columns or more'
     """
 
     _fewest_rows = 2
@@ -234,9 +234,9 @@ class AutoClustering(ClusterMixin, Estimator):
                 f"{found}: {seeing} gap between groups, so any split is a convention and "
                 f"at_least=2 gives the best one; {others_give}."
             )
-        columns = "with fewer than four columns" if len(first) == 1 else "from four columns on"
+        columns = "fewer than four columns" if len(first) == 1 else "four columns or more"
         if chosen.name == first[0]:
-            return f"{found} by {chosen.name}, which goes first {columns}; {others_give}."
+            return f"{found} by {chosen.name}, the first choice for {columns}; {others_give}."
         return f"{found} by {chosen.name}, because {first[0]} sees fewer; {others_give}."
 
 

@@ -13,7 +13,7 @@ from typicality._arguments import check_same_length
 from typicality._typing import Doubles, Places
 
 _ROUNDING = 1e-5  # a membership this much above one is one, rounded in float32
-_NO_LABEL = "Leave such rows out of all arguments, or give them the label -1: belongs nowhere."
+_NO_LABEL = "Leave such rows out of all arguments, or give them the label -1 (in no cluster)."
 
 
 def count_clusters(labels: NDArray[Any]) -> int:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,23 @@ class LoadedRun:
     def p_values(self, X: Any) -> Any:
         """The p-value of each row as a new row, of a detector; X as in `predict`."""
         return self._judge(X, self.model.p_values, np.nan)
+
+    def outliers_at(self, X: Any, *, fdr: float = 0.1, method: str = "bh") -> Any:
+        """The rows that are outliers at a false discovery rate, of a detector of clean rows.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            New rows, as in `predict`. Rows that are left out are not outliers.
+        fdr, method
+            As in :meth:`typicality.OneClusterPCM.outliers_at`.
+
+        Returns
+        -------
+        outliers : array of shape (n_samples,), bool
+        """
+        find = partial(self.model.outliers_at, fdr=fdr, method=method)
+        return self._judge(X, find, left_out=False)
 
     def _judge(self, X: Any, method: Callable[[Any], Any], left_out: float) -> Any:
         """What a method of the model says of the rows that take part; a value for the others."""

@@ -273,7 +273,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         for name, order in orders.items():
             if name not in names:
                 raise ValueError(
-                    f"ordered names {name!r}, which is no column of X. The columns are "
+                    f"ordered names {name!r}, which is not a column of X. The columns are "
                     f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
                 )
             if isinstance(order, str) or len({*map(_as_text, order)}) != len(order) > 0:
@@ -307,7 +307,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         for which in self.categorical:
             if which not in names and which not in range(len(names)):
                 raise ValueError(
-                    f"categorical names {which!r}, which is no column of X. The columns are "
+                    f"categorical names {which!r}, which is not a column of X. The columns are "
                     f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
                 )
             chosen.add(names.index(which) if which in names else int(which))

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 _IN_WORDS = [
     (r"alpha=\S+ is below the typicality of empty space, \S+: all rows are one cluster\.",
      "The level is so low that all rows are one cluster."),
-    (r"rtol=\S+ is too coarse to tell outliers: .*",
+    (r"rtol=\S+ is too coarse to detect outliers: .*",
      "Scores were computed too coarsely to tell the least typical rows apart."),
     (r"sigma=\S+ has no effect with kernel=.*", ""),
     (r"p-values of kernel=\S+ with fewer than (\S+) rows are too small.*?\.",
      r"With fewer than \1 rows p-values come out too small: rows look rarer than they are."),
     (r"(\S+) clusters were found where at_least=(\S+) were asked for: .*?\.",
      r"\1 clusters were found where \2 were asked for: there are too few distinct rows."),
-    (r": alpha='valley' means little\.",
+    (r", so alpha='valley' is unreliable\.",
      ": the level between typical and other rows is arbitrary."),
-    (r"otherwise alpha='auto' takes chance for clusters", "otherwise chance looks like clusters"),
+    (r"otherwise alpha='auto' mistakes random variation for clusters",
+     "otherwise random variation looks like clusters"),
     (r"alpha='auto' may take heavy rows", "the method may take heavy rows"),
     (r"(.*)Not converged after max_iter=(\S+) iterations: .*?, more than tol=\S+\.",
      r"The computation was stopped after \2 steps, before the result had settled."),
@@ -45,7 +46,7 @@ _COMMAND_LINE = re.compile(r" \(On the command line: [^)]*\)")
 # Advice is for whoever makes the run; a semicolon or full stop ends it.
 _ADVICE = re.compile(
     r"(?:^|(?<=[.;:] ))(?:Use|Try|Give|Leave|Choose|Take|Set|Drop|Scale|Centre|Check|Remove|"
-    r"Increase|Ask|Where weights say|or test)\b.*?(?:\.(?= [A-Z(]|$)|$)"
+    r"Increase|Ask|Let|Where weights say|or test)\b.*?(?:\.(?= [A-Z(]|$)|$)"
 )
 _CODE = re.compile(r" ?\([^()]*(?:\w=|\w_\b)[^()]*\)|\([^()]*\w+PCM[^()]*\)")
 

@@ -383,8 +383,8 @@ def _check_row_numbers(
     numbers = np.asarray(given)
     if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
         raise ValueError(
-            f"row_numbers has numbers of shape {numbers.shape} and type {numbers.dtype}: pass a "
-            f"word and {n_rows} whole numbers, one for each row."
+            f"row_numbers must be a pair of a word, e.g. 'line', and {n_rows} integers, one for "
+            f"each row; its numbers have shape {numbers.shape} and type {numbers.dtype}."
         )
     if n_rows and not 0 <= numbers.min() <= numbers.max() <= np.iinfo(np.int32).max:
         raise ValueError("row_numbers must be numbers from 0 to 2147483647.")
@@ -403,8 +403,8 @@ def _check_cells(cells: Any, n_rows: int) -> None:
             raise TypeError(f"cells[{name!r}] must be a sequence with a value for each row.")
         if len(values) != n_rows:
             raise ValueError(
-                f"cells[{name!r}] has {len(values)} values, X has {n_rows} rows: they must be of "
-                "the same rows."
+                f"cells[{name!r}] has {len(values)} values, but X has {n_rows} rows. Pass one "
+                "value for each row."
             )
 
 
