@@ -70,7 +70,8 @@ def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
     def for_tensors(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         home = self._home
         if home is None and not is_followed(X):
-            return method(self, X, *args, **options)
+            with np.errstate(under="ignore"):  # a membership may be nothing
+                return method(self, X, *args, **options)
         check_is_fitted(self)
         check_same_place(X, home, type(self).__name__, method.__name__)
         host = self._host()

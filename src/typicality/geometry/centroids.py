@@ -136,18 +136,25 @@ class Centroids:
             self._check_shapes(X)
             return sqdist_to_points(X, self.offsets, self.origin).astype(X.dtype, copy=False)
         if self._is_small(X):
-            return self._plain_sqdist(X)
+            with np.errstate(over="ignore"):  # infinite is far
+                return self._plain_sqdist(X).astype(X.dtype, copy=False)
         out = np.empty((len(X), self.n_clusters), X.dtype)
         self._write(X, HardForm(), sqdist=out)
         return out
 
-    def _plain_sqdist(self, X: Floats) -> Floats:
-        """The same by SciPy."""
+    def _plain_sqdist(self, X: Floats) -> Doubles:
+        """The same by SciPy, as float64."""
         self._check_shapes(X)
-        with np.errstate(over="ignore"):  # infinite is far
+        with np.errstate(over="ignore"):
             # Clusters first in memory: sums over few of them are ten times quicker that way.
-            sqdist: Floats = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
-            return sqdist.astype(X.dtype, copy=False).T
+            sqdist: Doubles = cdist(self.offsets.astype(X.dtype), X - self.origin, "sqeuclidean")
+        return sqdist.T
+
+    def _sqdist_for_arrays(self, X: Floats) -> Doubles:
+        """Squared distances for the array form of a rule; in float64, as in compiled code."""
+        if not is_sparse(X) and self._is_small(X):
+            return self._plain_sqdist(X)
+        return self.sqdist(X).astype(np.float64, copy=False)
 
     def _is_small(self, X: Floats) -> bool:
         """Whether arrays are quick enough, by the sizes alone."""
@@ -163,7 +170,7 @@ class Centroids:
             self._write(X, rule.compiled_form, memberships=out)
             return out
         for rows in self.blocks(X):
-            out[rows] = rule.memberships(self.sqdist(X[rows]))
+            out[rows] = rule.memberships(self._sqdist_for_arrays(X[rows]))
         return out
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
@@ -172,7 +179,7 @@ class Centroids:
             self._write(X, rule.compiled_form, labels=out)
             return out
         for rows in self.blocks(X):
-            out[rows] = labels(rule, self.sqdist(X[rows]))
+            out[rows] = labels(rule, self._sqdist_for_arrays(X[rows]))
         return out
 
     def labels_and_memberships(
@@ -184,7 +191,7 @@ class Centroids:
             self._write(X, rule.compiled_form, labels=preferred, memberships=degrees)
             return preferred, degrees
         for rows in self.blocks(X):
-            sqdist = self.sqdist(X[rows])
+            sqdist = self._sqdist_for_arrays(X[rows])
             degrees[rows] = memberships = rule.memberships(sqdist)
             preferred[rows] = labels(rule, sqdist, memberships)
         return preferred, degrees
@@ -327,7 +334,7 @@ class Centroids:
         mass = np.zeros(self.n_clusters)
         for block in self.blocks(X):
             rows = X[block]
-            sqdist = self.sqdist(rows)
+            sqdist = self._sqdist_for_arrays(rows)
             memberships = rule.memberships(sqdist)
             weights = rule.weights(memberships)
             objective = rule.objective(memberships, sqdist)

@@ -39,7 +39,7 @@ def _log_heights(
     column = own[:, None]
     if kernel.mutual:
         inverse = 1.0 / (column + squares)
-        overlap = np.log(2.0 * np.sqrt(column * squares) * inverse)
+        overlap = np.log(2.0 * np.sqrt(column) * np.sqrt(squares) * inverse)
         terms = np.exp(half_dimension * overlap - 0.5 * sqdist * inverse)
     else:
         terms = np.exp(sqdist * (-0.5 / column))
