@@ -56,8 +56,8 @@ def is_tensor(X: Any) -> bool:
 
 def is_foreign(X: Any) -> bool:
     """Whether an object is a tensor, or an array of another library of the array-API standard."""
-    numpy = isinstance(X, np.ndarray | np.generic)
-    return is_tensor(X) or (not numpy and hasattr(X, "__array_namespace__"))
+    plain = isinstance(X, np.ndarray | np.generic | type)
+    return is_tensor(X) or (not plain and hasattr(X, "__array_namespace__"))
 
 
 def is_followed(X: Any) -> bool:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from typicality.geometry import InputSpace, rows
+from typicality.compiled import small
+from typicality.geometry import InputSpace
 from typicality.geometry.checks import check_reach
 from typicality.geometry.rows import NearestRows, neighbours_of, typical_range
 from typicality.rows import ArrayRows, DistinctRows, Features, count_distinct_rows
@@ -103,7 +104,7 @@ def test_neighbours_have_the_same_bits_by_compiled_code(rng, monkeypatch, dtype,
     X = rng.normal(size=(400, 3)).round(decimals).astype(dtype)
     search = NearestRows(X[:300])
     by_arrays = neighbours_of(search, X, 20)
-    monkeypatch.setattr(rows, "_COMPILED_WORK", 0)
+    monkeypatch.setattr(small, "_LONGEST", -1.0)
     compiled = neighbours_of(search, X, 20)
     assert_array_equal(compiled.rows, by_arrays.rows)
     assert_array_equal(compiled.sqdist, by_arrays.sqdist)

@@ -149,7 +149,9 @@ def _open(table: TableFile, numeric: NumericTable, options: Options) -> Any:
 
     how: dict[str, Any] = {"signs": numeric.signs, "missing": _MISSING[str(options.missing)]}
     if options.workers is None and options.scheduler is None:
-        return RowsOfFile(table, numeric.names, **how)
+        rows = RowsOfFile(table, numeric.names, **how)
+        rows.names = list(numeric.names)  # those of npy files, which have none, are made up
+        return rows
     from typicality.rows.dask import rows_of_pieces
 
     return rows_of_pieces(pieces_of(table, numeric.names, **how))

@@ -97,8 +97,8 @@ def check_same_place(X: Any, home: Place | None, model: str, method: str) -> Non
     else:
         remedy = "X.cpu().numpy()" if isinstance(given, str) else "numpy.asarray(X)"
     raise ValueError(
-        f"X is {kinds[1]}, but {model} was fitted on {kinds[0]}: results are where X is. Pass "
-        f"{remedy} to {method}, or fit the model on {kinds[1]}."
+        f"{model}.{method}() must use the same namespace and device as the fit: X is {kinds[1]}, "
+        f"and the model was fitted on {kinds[0]}. Pass {remedy}, or fit the model on {kinds[1]}."
     )
 
 

@@ -20,7 +20,7 @@ from typicality.operators.base import (
 from typicality.operators.columns import Columns, uses_compiled_distances
 
 MATRIX_SPARE = 4  # the memory that "auto" wants, over that of the matrix
-_ARRAYS_OF_A_BLOCK = 4  # distances, their function, and what is passed on the way
+_ARRAYS_OF_A_BLOCK = 2  # distances, and their function
 _ROUNDING = 1e-14  # of a sum
 _TILE_ROWS = 64  # compiled and sparse distances go over all training rows for each so many
 _CACHE_BYTES = 2**21  # larger blocks are slower: they leave the cache, and the allocator's pools
