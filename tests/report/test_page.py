@@ -239,7 +239,7 @@ def test_a_report_says_what_it_is(report):
         ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
         ({"display": pd.DataFrame({"t": ["a"] * 3})}, ValueError, r"cells\['t'\] has 3 values"),
-        ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, X has 60 rows"),
+        ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, but X has 60 rows"),
         ({"cells": {"a": "x" * 60}}, TypeError, r"cells\['a'\] must be a sequence"),
         ({"cells": [("a", "x")]}, TypeError, "cells must map names of columns"),
         ({"notes": ["What was run"]}, ValueError, "pairs of a heading and a sentence"),
