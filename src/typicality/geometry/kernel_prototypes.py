@@ -1,5 +1,6 @@
 """Prototypes in kernel-induced spaces: weighted means of mapped rows, and their distances."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -91,12 +92,12 @@ class ExpandedPrototypes:
         return float(values.sum() if sample_weight is None else values @ sample_weight)
 
 
-class ByExpansion:
+class ByExpansion(ABC):
     """Prototypes that answer for any rows by their expansion."""
 
     @property
-    def _expanded(self) -> ExpandedPrototypes:
-        raise NotImplementedError
+    @abstractmethod
+    def _expanded(self) -> ExpandedPrototypes: ...
 
     def sqdist(self, X: Floats) -> Floats:
         return self._expanded.sqdist(X)
