@@ -75,7 +75,7 @@ bench: $(READY)
 	$(RUN) benchmarks/worker_kills.py
 	$(RUN) benchmarks/starts_by_passes.py
 	$(RUN) benchmarks/cut_samples.py
-	$(RUN) benchmarks/sparse.py
+	$(RUN) benchmarks/sparse_rows.py
 	$(RUN) benchmarks/outlier_speed.py
 	$(RUN) benchmarks/p_values.py --quick
 
