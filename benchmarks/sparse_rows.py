@@ -1,7 +1,7 @@
 """c-means on a large sparse matrix, beside the k-means of scikit-learn on the same matrix.
 
-`python benchmarks/sparse_rows.py [--rows N] [--features N] [--iterations N]` makes a matrix like that of
-tf-idf: 20 different words a row, most of them frequent ones, some of them those of one of ten
+`python benchmarks/sparse_rows.py [--rows N] [--features N] [--iterations N]` makes a matrix like
+that of tf-idf: 20 different words a row, most of them frequent ones, some those of one of ten
 topics, and rows of length one. Each task runs in a process of its own, from the same start: ten
 rows, one of each topic. An iteration is the difference of a short and of a long fit. The table goes
 to `benchmarks/results/sparse.md`.
