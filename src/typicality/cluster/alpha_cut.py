@@ -481,8 +481,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         sample = replace(
             nodes, rows=nodes.rows[some], weight=nodes.weight[some], index=nodes.index[some]
         )
-        search = GivenDistances(sample.index) if given else NearestRows(sample.rows)
-        landscape = LocalLandscape.of(search, tree, gamma=self.gamma)
+        landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
         regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = self.alpha == "auto" and self.rejection_rate is None
