@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._compat import effective_n_threads
-from typicality._threads import PLANNED_THREADS, over_ranges
-from typicality._typing import Doubles, Floats
+from typicality._threads import PLANNED_THREADS, over_blocks, over_ranges
+from typicality._typing import Doubles, Floats, Places
 from typicality.kernels import Gaussian
 from typicality.operators.base import (
     Candidate,
@@ -31,6 +31,7 @@ from typicality.operators.fourier_grid import (
 Complex = NDArray[np.complex128]
 Index = slice | NDArray[np.integer]
 
+_BLOCK_ROWS = 2**16  # of work between transforms
 _CELLS = 2**16 - 1  # that rows are ordered by; numbers of sixteen bits are sorted quickly
 _BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
 _BYTES_OF_PLANS = 2**26
@@ -91,8 +92,7 @@ class Nufft(Operator):
         self.memory = memory
         self.grid = FourierGrid.of(kernel, *_box(rows), rtol)
         self.pieces = _Pieces.of(self.grid, len(rows))
-        in_cache = self.pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
-        self._order = None if in_cache else _cell_order(self.grid, rows)
+        self._order = _cell_order(self.grid, rows, self.pieces)
         keep = _keeps_plans(self.pieces)
         self._transforms = _Transforms(self.grid, self.pieces, rows, self._order, keep)
 
@@ -141,7 +141,12 @@ class Nufft(Operator):
 
     def complement(self, weights: Floats) -> Floats:
         sums = self @ weights
-        np.subtract(weights.sum(axis=0), sums, out=sums)
+        total = _sum_over_blocks(lambda rows: weights[rows].sum(axis=0), len(weights))
+
+        def subtract(rows: slice) -> None:
+            np.subtract(total, sums[rows], out=sums[rows])
+
+        over_blocks(subtract, len(sums), _BLOCK_ROWS)
         return sums
 
     def expansion(self, weights: Floats, *, rtol: float | None = None) -> LazyExpansion:
@@ -302,6 +307,7 @@ class _Transforms:
     order: NDArray[np.integer] | None
     keep: bool
     kept: dict[tuple[int, int], Any] = field(default_factory=dict)
+    idle: dict[int, list[Any]] = field(default_factory=lambda: {1: [], 2: []})
 
     def modes(self, weights: Floats, scale: Floats) -> Iterator[tuple[slice, Complex]]:
         """Some columns at a time, with the Fourier coefficients of their sums, two columns each."""
@@ -316,13 +322,17 @@ class _Transforms:
     def sums(self, weights: Floats, scale: Floats) -> Complex:
         """Sums of waves over the rows, two columns of weights each as real and imaginary part."""
         n_pairs, slots = -(-weights.shape[1] // 2), self.pieces.n_slots
-        partial = np.zeros((slots, n_pairs, *self.grid.shape), complex)
+        partial = np.empty((slots, n_pairs, *self.grid.shape), complex)
 
         def add(plan: Any, piece: int, index: Index) -> None:
             for pair in range(n_pairs):
                 columns = slice(2 * pair, 2 * pair + 2)
                 strengths = _packed(weights[:, columns], scale[columns], index)
-                partial[piece % slots, pair] += plan.execute(strengths)
+                sums_of_slot = partial[piece % slots, pair]
+                if piece < slots:
+                    plan.execute(strengths, out=sums_of_slot)
+                else:
+                    sums_of_slot += plan.execute(strengths)
 
         self._run(1, add)
         sums: Complex = partial.sum(axis=0) if slots > 1 else partial[0]
@@ -336,14 +346,28 @@ class _Transforms:
         """Call `act(plan, piece, index of its rows)` for all pieces."""
 
         def over(first: int, last: int) -> None:
-            plan = None
+            plan = self._pick_up(kind)
             for piece in range(first, last):
                 place = self.pieces.rows(piece)
                 index = place if self.order is None else self.order[place]
                 plan = self._planned(kind, piece, index, plan)
                 act(plan, piece, index)
+            self._lay_down(kind, plan)
 
         self.pieces.run(over)
+
+    def _pick_up(self, kind: int) -> Any:
+        try:
+            return self.idle[kind].pop()
+        except IndexError:  # another thread may have taken the last one
+            return None
+
+    def _lay_down(self, kind: int, plan: Any) -> None:
+        """Keep a plan for the next range of pieces, if its grid is small: threads make many."""
+        n_plans = 1 + sum(map(len, self.idle.values()))
+        n_bytes = n_plans * _BYTES_OF_A_POINT * self.pieces.method.fine_size
+        if not self.keep and n_bytes <= _BYTES_OF_PLANS:
+            self.idle[kind].append(plan)
 
     def _planned(self, kind: int, piece: int, index: Index, before: Any) -> Any:
         """A plan with the rows of a piece set: one that is kept, or the one before."""
@@ -425,8 +449,7 @@ def wave_sums(grid: FourierGrid, rows: Floats, weights: Floats) -> Complex:
     Those of two blocks of rows add up. They have the same bits for any number of threads.
     """
     pieces = _Pieces.of_a_block(grid, len(rows))
-    in_cache = pieces.method.fine_size <= _FINE_SIZE_IN_CACHE
-    order = None if in_cache else _cell_order(grid, rows)
+    order = _cell_order(grid, rows, pieces)
     transforms = _Transforms(grid, pieces, rows, order, keep=False)
     scale = _column_sums(weights)
     sums = np.empty((weights.shape[1], *grid.shape), complex)
@@ -450,25 +473,40 @@ def expansion_of_waves(grid: FourierGrid, sums: Complex) -> FourierExpansion:
     return FourierExpansion(grid, modes, ones, ones)
 
 
-def _cell_order(grid: FourierGrid, rows: Floats) -> NDArray[np.integer]:
-    """Rows by cells in space: neighbours in memory are then neighbours in finufft's grid."""
+def _cell_order(grid: FourierGrid, rows: Floats, pieces: _Pieces) -> NDArray[np.integer] | None:
+    """The rows of each piece by cells in space: neighbours in it are neighbours in finufft's grid.
+
+    None for a grid that stays in the cache.
+    """
+    if pieces.method.fine_size <= _FINE_SIZE_IN_CACHE:
+        return None
     n_features = rows.shape[1]
     n_cells = int(_CELLS ** (1 / n_features))
-    width = np.where(grid.high > grid.low, grid.high - grid.low, 1.0)
-    cell = np.zeros(len(rows), np.uint16)
-    for axis in range(n_features):
-        place = (rows[:, axis] - grid.low[axis]) * ((n_cells - 1) / width[axis])
-        cell *= np.uint16(n_cells)
-        np.clip(place, 0.0, n_cells - 1.0, out=place)  # rows without weight may be outside
-        cell += place.astype(np.uint16)
-    order = np.argsort(cell, kind="stable")
-    return order.astype(np.int32) if len(rows) < 2**31 else order
+    per_cell = (n_cells - 1) / np.where(grid.high > grid.low, grid.high - grid.low, 1.0)
+    order: Places = np.empty(len(rows), np.int32 if len(rows) < 2**31 else np.intp)
+
+    def sort(first: int, last: int) -> None:
+        for piece in map(pieces.rows, range(first, last)):
+            cell = np.zeros(piece.stop - piece.start, np.uint16)
+            for axis in range(n_features):
+                place = (rows[piece, axis] - grid.low[axis]) * per_cell[axis]
+                cell *= np.uint16(n_cells)
+                np.clip(place, 0.0, n_cells - 1.0, out=place)  # rows without weight may be outside
+                cell += place.astype(np.uint16)
+            order[piece] = np.argsort(cell, kind="stable")  # by counting: sixteen bits
+            order[piece] += piece.start
+
+    over_ranges(sort, pieces.n_pieces)
+    return order
 
 
 def _column_sums(weights: Floats) -> Doubles:
     """Sums of absolute weights: columns of one transform are brought to the same size."""
-    sums: Doubles = np.abs(weights).sum(axis=0, dtype=np.float64)
-    return sums
+    return _sum_over_blocks(lambda rows: np.abs(weights[rows]).sum(axis=0), len(weights))
+
+
+def _sum_over_blocks(of_block: Callable[[slice], Floats], n_rows: int) -> Doubles:
+    return np.asarray(np.sum(over_blocks(of_block, n_rows, _BLOCK_ROWS), axis=0, dtype=np.float64))
 
 
 def _gathered(rows: Floats, index: Index) -> Floats:
@@ -496,8 +534,12 @@ def _fill(plan: Any, modes: Complex, scale: Floats, sums: Floats, index: Index) 
 
 
 def _box(rows: Floats) -> tuple[Floats, Floats]:
-    columns = rows.T  # one by one they are quicker than with axis=0
-    return np.array([column.min() for column in columns]), np.array([c.max() for c in columns])
+    def of_block(block: slice) -> tuple[list[Floats], list[Floats]]:
+        columns = rows[block].T  # one by one they are quicker than with axis=0
+        return [column.min() for column in columns], [column.max() for column in columns]
+
+    low, high = zip(*over_blocks(of_block, len(rows), _BLOCK_ROWS), strict=True)
+    return np.min(low, axis=0), np.max(high, axis=0)
 
 
 def _roomy_grid(kernel: Gaussian, rows: Floats, rtol: float) -> FourierGrid:
