@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ENTRIES_OF_A_BLOCK = 2**24  # rows times clusters or features
 _LARGEST_FUSED = 64  # clusters and features
-_TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 16, 1
+_TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 8, 1
 
 
 class Sums(NamedTuple):
