@@ -15,7 +15,7 @@ from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.compiled.small import is_small
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
-from typicality.kernels import WIDTH_SHARE
+from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets import plain_growing
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
