@@ -20,11 +20,11 @@ import numpy as np
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from typicality._typing import Doubles, Places
+from typicality.plan import PLANNED_THREADS as PLANNED_THREADS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PLANNED_THREADS = 4  # times and memory are estimated for so many, whatever the machine has
 _MOST_STREAMING = 4  # threads: one reads the stream, more cannot outrun it and hold more items
 _TASKS_PER_THREAD = 3  # a core that was busy elsewhere is then made up for by the others
 _SORTED_AT_ONCE = 2**17  # numbers

@@ -12,6 +12,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
+from typicality._progress import part
 from typicality._quantiles import unit_of_weight, weighted_quantile
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
@@ -20,6 +21,7 @@ from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sampl
 from typicality.cluster._cut_checks import check_cut_parameters
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
+    begin_density,
     density_attributes,
     solve_one_cluster,
     warn_about_density,
@@ -40,10 +42,11 @@ from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import choose_clusters, cut_at_choice
+from typicality.levelsets.scales import choose_clusters, cut_at_choice, expected_seconds
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.plan import Plan
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
@@ -462,20 +465,24 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             reader = opened.reader
             if self.metric == "euclidean" and len(nodes.rows) > 1:
                 warn_about_features(opened, self)
-        callbacks.begin(0, lambda state: {})
+        trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
+        expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
+        callbacks.begin(0, lambda state: {}, expected)
+        trees_share = trees / (trees + others)
 
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
         order = np.argsort(content_hash(nodes.rows), kind="stable")
-        choice = choose_clusters(
-            nodes.rows,
-            search_among,
-            nodes.weight,
-            order,
-            at_least=self.at_least,
-            min_cluster_size=self.min_cluster_size,
-        )
+        with part(0.0, trees_share):
+            choice = choose_clusters(
+                nodes.rows,
+                search_among,
+                nodes.weight,
+                order,
+                at_least=self.at_least,
+                min_cluster_size=self.min_cluster_size,
+            )
         tree = choice.partition.tree
         some = tree.sample.rows
         sample = replace(
@@ -483,7 +490,8 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         )
         landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
-        regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
+        with part(trees_share, 1.0):
+            regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = self.alpha == "auto" and self.rejection_rate is None
         if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
@@ -502,7 +510,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            plan_=tree.plan(len(nodes.rows)),
+            plan_=replace(tree.plan(len(nodes.rows)), other_seconds=expected.other_seconds),
         )
 
         def warn(weight: Any) -> None:
@@ -542,12 +550,12 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         def attributes(state: State) -> dict[str, Any]:
             return self._for_prediction(opened, inside, points, state)
 
-        callbacks.begin(1, attributes)
+        begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, weights, callbacks)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result),
+            **density_attributes(opened, result, callbacks),
             evidence_=None,
             agreement_=None,
         )
