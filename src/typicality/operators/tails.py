@@ -64,7 +64,7 @@ class ExactTails:
             log_sums_at(
                 self._form,
                 blocks,
-                placed[:, 0],
+                placed[0],
                 of_nodes,
                 self._nearest,
                 _SHARE,
@@ -89,8 +89,8 @@ class ExactTails:
             coincidences_at(
                 self._form,
                 blocks,
-                placed[:, 0],
-                placed[:, 1],
+                placed[0],
+                placed[1],
                 self._nearest,
                 at,
                 first,
@@ -164,8 +164,10 @@ class ExactTails:
 
     @cached_property
     def _placed(self) -> Doubles:
-        return self.columns.tree.placed(np.column_stack([self.weights, self.sample_weight]))
+        """Weights and copies, both contiguous: few rows need no compiled code of their own then."""
+        placed = self.columns.tree.placed(np.column_stack([self.weights, self.sample_weight]))
+        return np.ascontiguousarray(placed.swapaxes(0, 1))
 
     @cached_property
     def _of_nodes(self) -> Doubles:
-        return self.columns.tree.sums_of_nodes(self._placed[:, 0].sum(axis=1))
+        return self.columns.tree.sums_of_nodes(self._placed[0].sum(axis=1))
