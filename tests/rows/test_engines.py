@@ -20,7 +20,7 @@ from typicality import (
     open_rows,
 )
 from typicality.exceptions import ClusteringWarning, TableError
-from typicality.rows import ArrayRows, DistinctRows, TreeSum, file
+from typicality.rows import ArrayRows, DistinctRows, TreeSum, base, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -349,6 +349,18 @@ def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
     assert_array_equal(parts.weight, whole.weight)
     assert_array_equal(X[parts.index], whole.rows)
     assert parts.n_distinct == whole.n_distinct
+
+
+@pytest.mark.parametrize("n_values", [40, 3, 1000000])  # distinct rows: some, few, all
+def test_samples_by_small_hashes_alone_are_those_of_all_hashes(monkeypatch, rng, n_values):
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 100)
+    X = rng.integers(0, n_values, size=(3000, 2)).astype(float)
+    weight = rng.integers(0, 3, size=3000).astype(float)
+    sample = ArrayRows(X, weight, (1000, 1001, 2500)).sample(100)
+    whole = DistinctRows.of(X, weight, at_most=100)
+    assert_array_equal(sample.rows, whole.rows)
+    assert_array_equal(sample.weight, whole.weight)
+    assert sample.n_distinct == whole.n_distinct
 
 
 def test_rows_are_taken_by_their_numbers(tmp_path, monkeypatch, X):
