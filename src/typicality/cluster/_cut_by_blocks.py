@@ -107,7 +107,7 @@ def _fit_all_rows(
     result = solve_by_blocks(estimator, space, callbacks, uniform=uniform)
     estimator._set(
         **attributes(result.state),
-        **density_attributes(opened, result),
+        **density_attributes(opened, result, callbacks),
         evidence_=None,
         agreement_=None,
     )
