@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
 from typicality._progress import part
-from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_checks import check_cut_parameters, is_word
+from typicality.cluster._cut_parameters import check_cut_parameters, is_word, plain_cut
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
     begin_density,
@@ -494,7 +494,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
         else:
-            cut = self._plain_cut(regions.tree)
+            cut = plain_cut(self, regions.tree)
         scale = tree.kernel
         kernel = (
             "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
@@ -582,7 +582,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
         else:
-            cut = self._plain_cut(regions.tree)
+            cut = plain_cut(self, regions.tree)
         return self._cut_attributes(reader, regions, cut)
 
     def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
@@ -597,12 +597,3 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
         }
-
-    def _plain_cut(self, tree: AlphaTree) -> Cut:
-        """One level for all clusters."""
-        if self.rejection_rate is not None:
-            quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
-            alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
-        else:
-            alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
-        return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)
