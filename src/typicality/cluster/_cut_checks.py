@@ -11,7 +11,7 @@ def check_cut_parameters(estimator: Any) -> None:
     _check_one_cut(estimator.alpha, estimator.rejection_rate)
     kernel, is_local = estimator.kernel, estimator._is_local
     if not is_local:
-        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
+        _check_kernel_of_distance("gaussian" if is_word(kernel, "auto") else kernel)
     if not is_local and estimator.metric == "precomputed":
         raise ValueError(
             "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
@@ -22,7 +22,7 @@ def check_cut_parameters(estimator: Any) -> None:
             f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
             "metric='euclidean'."
         )
-    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
+    is_chosen = is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
     if estimator.at_least > 1 and not (is_local and is_chosen):
         raise ValueError(
             f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
@@ -34,7 +34,8 @@ def check_cut_parameters(estimator: Any) -> None:
         raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
 
 
-def _is_word(value: Any, word: str) -> bool:
+def is_word(value: Any, word: str) -> bool:
+    """Whether a parameter, which may be an array or an object, is a word."""
     return isinstance(value, str) and value == word
 
 

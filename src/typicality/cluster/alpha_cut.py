@@ -18,7 +18,7 @@ from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_checks import check_cut_parameters
+from typicality.cluster._cut_checks import check_cut_parameters, is_word
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
     begin_density,
@@ -29,7 +29,7 @@ from typicality.cluster._density import (
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
+from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
 from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
@@ -408,19 +408,19 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(
+        self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
+    ) -> None:
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
             return
         rows = array_of(rows)  # trees are grown on the CPU
-        copies = None
-        if weight is not None:
-            copies = weight.astype(np.float64) / unit_of_weight(weight)
+        copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)
         points = rows if reader is None else reader.read(rows, None)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
-        fit = self._fit_local if self._is_local else self._fit_one_width
+        fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
         warn = fit(nodes, points, callbacks)
         if reader is not None:
             self._reader = reader
@@ -438,11 +438,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     @property
     def _is_local(self) -> bool:
         """Whether the kernel is the local one: by name, or because everything is automatic."""
-        words = [self.kernel, self.sigma, self.alpha]
-        automatic = all(isinstance(word, str) and word == "auto" for word in words)
+        automatic = all(is_word(each, "auto") for each in (self.kernel, self.sigma, self.alpha))
         automatic &= self.rejection_rate is None and self.labelling == "neighbours"
-        by_name = isinstance(self.kernel, str) and self.kernel == "local"
-        return by_name or (automatic and self.weights != "typicality")
+        return is_word(self.kernel, "local") or (automatic and self.weights != "typicality")
 
     def _metric_reader(self, rows: Floats) -> Any:
         """How rows become points or distances; None for coordinates as they are."""
@@ -534,7 +532,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         named = isinstance(self.kernel, str)
         has_rule = named or (isinstance(self.kernel, Mixed) and self.kernel.sigma is None)
         opened = open_space(
-            "gaussian" if named and self.kernel == "auto" else self.kernel,
+            "gaussian" if is_word(self.kernel, "auto") else self.kernel,
             "alpha-cut" if has_rule and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
@@ -548,7 +546,10 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         points = opened.reader.read(rows, None)
 
         def attributes(state: State) -> dict[str, Any]:
-            return self._for_prediction(opened, inside, points, state)
+            last: Any = state
+            eta = float(last.rule.eta[0])
+            landscape = Landscape.of(last.prototypes, space.tolerance, eta=eta)
+            return self._for_prediction(opened.reader, landscape, inside, points)
 
         begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
@@ -569,13 +570,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         return warn
 
     def _for_prediction(
-        self, opened: OpenSpace, nodes: DistinctRows, rows: Floats, state: State
+        self, reader: Any, landscape: Landscape, nodes: DistinctRows, rows: Floats
     ) -> dict[str, Any]:
         """All that prediction needs."""
-        space: Any = opened.space
-        prototypes: Any = state.prototypes
-        rule: Any = state.rule
-        landscape = Landscape.of(prototypes, space.tolerance, eta=float(rule.eta[0]))
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         heights = landscape.heights(nodes.rows)
@@ -586,7 +583,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
         else:
             cut = self._plain_cut(regions.tree)
-        return self._cut_attributes(opened.reader, regions, cut)
+        return self._cut_attributes(reader, regions, cut)
 
     def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
         automatic = "core" if cut.filled is None else "typical"

@@ -301,12 +301,12 @@ class FastLeaveOneOut:
             if by_products is not None:
                 return by_products
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        quick = self._by_products(products, unit, least)
-        quantile, doubtful = self._quantile(*quick, rate)
-        if not len(doubtful):
-            return quantile
-        scores, low = self._quick_scores(rows, unit, self.mean.sums.at(rows)[:, 0])
+        scores, low = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(scores, low, rate)
+        if len(doubtful):
+            some, similarity = rows[doubtful], self.mean.sums.at(rows[doubtful])[:, 0]
+            scores[doubtful], low = self._quick_scores(some, unit[doubtful], similarity)
+            quantile, doubtful = self._quantile(scores, doubtful[low], rate)
         if len(doubtful):
             exact = self._exact(rows[doubtful], unit[doubtful])
             scores[doubtful] = exact - np.log1p(-unit[doubtful])
