@@ -9,7 +9,7 @@ import numpy as np
 
 from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._cut_checks import is_word
+from typicality.cluster._cut_parameters import is_word
 from typicality.cluster._cut_warnings import warn_about_cut
 from typicality.cluster._density import density_attributes, warn_about_density
 from typicality.cluster._density_by_blocks import solve_by_blocks
@@ -107,7 +107,7 @@ def _fit_all_rows(
     result = solve_by_blocks(estimator, space, callbacks, uniform=uniform)
     estimator._set(
         **attributes(result.state),
-        **density_attributes(opened, result),
+        **density_attributes(opened, result, callbacks),
         evidence_=None,
         agreement_=None,
     )

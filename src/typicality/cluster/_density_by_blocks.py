@@ -50,7 +50,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate, held_out),
-        **density_attributes(opened, result),
+        **density_attributes(opened, result, callbacks),
     )
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])

@@ -12,14 +12,16 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
-from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._progress import part
+from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_checks import check_cut_parameters, is_word
+from typicality.cluster._cut_parameters import check_cut_parameters, is_word, plain_cut
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
+    begin_density,
     density_attributes,
     solve_one_cluster,
     warn_about_density,
@@ -40,10 +42,11 @@ from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import choose_clusters, cut_at_choice
+from typicality.levelsets.scales import choose_clusters, cut_at_choice, expected_seconds
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.plan import Plan
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
@@ -460,20 +463,24 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             reader = opened.reader
             if self.metric == "euclidean" and len(nodes.rows) > 1:
                 warn_about_features(opened, self)
-        callbacks.begin(0, lambda state: {})
+        trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
+        expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
+        callbacks.begin(0, lambda state: {}, expected)
+        trees_share = trees / (trees + others)
 
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
         order = np.argsort(content_hash(nodes.rows), kind="stable")
-        choice = choose_clusters(
-            nodes.rows,
-            search_among,
-            nodes.weight,
-            order,
-            at_least=self.at_least,
-            min_cluster_size=self.min_cluster_size,
-        )
+        with part(0.0, trees_share):
+            choice = choose_clusters(
+                nodes.rows,
+                search_among,
+                nodes.weight,
+                order,
+                at_least=self.at_least,
+                min_cluster_size=self.min_cluster_size,
+            )
         tree = choice.partition.tree
         some = tree.sample.rows
         sample = replace(
@@ -481,12 +488,13 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         )
         landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
-        regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
+        with part(trees_share, 1.0):
+            regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = self.alpha == "auto" and self.rejection_rate is None
         if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
         else:
-            cut = self._plain_cut(regions.tree)
+            cut = plain_cut(self, regions.tree)
         scale = tree.kernel
         kernel = (
             "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
@@ -500,7 +508,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            plan_=tree.plan(len(nodes.rows)),
+            plan_=replace(tree.plan(len(nodes.rows)), other_seconds=expected.other_seconds),
         )
 
         def warn(weight: Any) -> None:
@@ -543,12 +551,12 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             landscape = Landscape.of(last.prototypes, space.tolerance, eta=eta)
             return self._for_prediction(opened.reader, landscape, inside, points)
 
-        callbacks.begin(1, attributes)
+        begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, weights, callbacks)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result),
+            **density_attributes(opened, result, callbacks),
             evidence_=None,
             agreement_=None,
         )
@@ -574,7 +582,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
         else:
-            cut = self._plain_cut(regions.tree)
+            cut = plain_cut(self, regions.tree)
         return self._cut_attributes(reader, regions, cut)
 
     def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
@@ -589,12 +597,3 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
         }
-
-    def _plain_cut(self, tree: AlphaTree) -> Cut:
-        """One level for all clusters."""
-        if self.rejection_rate is not None:
-            quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
-            alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
-        else:
-            alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
-        return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)

@@ -1,9 +1,13 @@
-"""Checks of the parameters of an alpha-cut."""
+"""The parameters of an alpha-cut: whether they fit together, and the cut that they ask for."""
 
 from typing import Any
 
+import numpy as np
+
+from typicality._quantiles import weighted_quantile
 from typicality.cluster._spaces import check_kernel
 from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
+from typicality.levelsets import AlphaTree, Cut
 
 
 def check_cut_parameters(estimator: Any) -> None:
@@ -67,3 +71,14 @@ def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
             f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
             "one of them."
         )
+
+
+def plain_cut(estimator: Any, tree: AlphaTree) -> Cut:
+    """One level for all clusters."""
+    rate = estimator.rejection_rate
+    if rate is not None:
+        quantile = weighted_quantile(tree.node_alpha, rate, tree.weight)
+        alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
+    else:
+        alpha = tree.valley.place if estimator.alpha == "valley" else float(estimator.alpha)
+    return tree.cut_at(alpha, min_cluster_size=estimator.min_cluster_size)
