@@ -190,9 +190,9 @@ class Stationary(ABC):
         number = isinstance(self.sigma, Real)
         if not (number and _SMALLEST_WIDTH <= self.sigma <= 1 / _SMALLEST_WIDTH):
             raise ValueError(
-                f"sigma must be positive and finite (its square must be, too), got {self.sigma!r}: "
-                "it is the width of the kernel, in the unit of the features. (Rules for it, like "
-                "'auto', are for the parameter sigma of an estimator.)"
+                f"sigma must be positive and finite, and so must its square; got {self.sigma!r}. "
+                "It is the width of the kernel, in the unit of the features. (Rules such as "
+                "'auto' work only for the parameter sigma of an estimator.)"
             )
 
     def profile(self, distance: Floats) -> Floats:
@@ -718,8 +718,8 @@ class Mixed:
     def __post_init__(self) -> None:
         if not isinstance(self.n_numeric, int) or self.n_numeric < 0:
             raise ValueError(
-                f"n_numeric must be a whole number, 0 or more, got {self.n_numeric!r}: it counts "
-                "the columns of numbers, which come first."
+                f"n_numeric must be a whole number, 0 or more, got {self.n_numeric!r}: it is "
+                "the number of numeric columns, which come first."
             )
         if self.sigma is not None:
             Gaussian(self.sigma)  # checks it
@@ -738,14 +738,17 @@ class Mixed:
         """What columns are multiplied by to make the kernel a Gaussian of width `sigma`."""
         if self.n_numeric > n_features:
             raise ValueError(
-                f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} columns of "
-                "numbers of kernels.Mixed. Pass rows as preprocessing.MixedColumns makes them."
+                f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} numeric "
+                "columns of kernels.Mixed. Pass rows made by preprocessing.MixedColumns."
             )
         return np.where(np.arange(n_features) < self.n_numeric, 1.0, sigma)
 
     def _in_widths(self, X: Floats) -> Floats:
         if self.sigma is None:
-            raise ValueError("kernels.Mixed has no sigma: give one, or pass it to an estimator.")
+            raise ValueError(
+                "kernels.Mixed has no sigma: set one, or pass the kernel to an estimator, "
+                "which chooses it."
+            )
         return np.asarray(X * (self.factors(X.shape[1], self.sigma) / self.sigma))
 
 
