@@ -85,7 +85,7 @@ def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, parts, tmp_path,
     assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
-    assert "random sample, 300 of the 750 rows" in (tmp_path / "blocks/report.html").read_text(
+    assert "random sample of 300 of the 750 rows" in (tmp_path / "blocks/report.html").read_text(
         **TEXT
     )
 

@@ -145,7 +145,7 @@ def test_record_with_a_wrong_value_is_refused(run, saved, groups, keys, value):
     for command in (["report", saved, "--force"], ["score", saved, groups]):
         done = run(*command)
         assert (done.exit_code, done.stderr.count("\n")) == (3, 1)
-        assert "run.json is not the record of a run" in done.stderr
+        assert "run.json is not a record that typicality" in done.stderr
 
 
 NO_RECORDS = {
