@@ -1,12 +1,16 @@
 """Measure what a unit of each kind of work takes, for the choice between ways to sum kernels.
 
-`make calibrate` writes the table that `typicality.operators` plans with. Everything is measured on
-one core; seconds a unit are the non-negative least squares of relative errors. How far the fit is
-off is printed: a factor of two does no harm, the methods differ by more.
+`make calibrate` writes the table that `typicality.operators` plans with. The expected seconds
+of a fit follow from it, too. Everything is measured in one thread, in processor seconds. Seconds a
+unit are the non-negative least squares of relative errors. How far the fit is off is printed: a
+factor of two does no harm, the methods differ by more. Arguments are kinds of work: then only these
+are measured. `benchmarks/expected_seconds.py` compares expected and measured seconds of fits.
 """
 
 import json
+import sys
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import product as iter_product
@@ -15,11 +19,19 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.sparse import random as sparse_random
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 import typicality.operators
+from _blobs import blobs
 from _report import machine
+from typicality import AlphaCutClustering, FuzzyCMeans
+from typicality._sparse import SparseArray
+from typicality.geometry.input_space import InputSpace, sweep_units
 from typicality.kernels import Gaussian
+from typicality.levelsets.scales import choice_units
+from typicality.membership import Fuzzy
 from typicality.operators import Blocked, Dense, KernelColumns, Nufft, Nystroem, Tiles
 from typicality.operators.base import CALIBRATION, Problem
 from typicality.operators.nystroem import cost_units
@@ -52,12 +64,14 @@ def seconds_per_unit(samples: list[Sample]) -> Units:
 def quickest(act: Callable[[], object]) -> float:
     """Seconds of the quickest of some rounds; the first one compiles and fills caches."""
     act()
-    took = []
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        act()
-        took.append(time.perf_counter() - start)
-    return min(took)
+    return min(seconds_of(act) for _ in range(_ROUNDS))
+
+
+def seconds_of(act: Callable[[], object]) -> float:
+    """Processor seconds: other programs may run meanwhile."""
+    start = time.process_time()
+    act()
+    return time.process_time() - start
 
 
 # ---- pairs of rows ------------------------------------------------------------------------------
@@ -120,15 +134,75 @@ def landmark_samples() -> list[Sample]:
     return samples
 
 
+# ---- sweeps, and trees of many scales -----------------------------------------------------------
+
+
+def sweep_samples() -> list[Sample]:
+    samples = []
+    for n_rows, n_features, n_clusters in iter_product((20_000, 200_000), (2, 8, 32), (3, 20)):
+        X = draw(n_rows, n_features)
+        space = InputSpace(X)
+        act = partial(space.sweep, Fuzzy(2.0), space.at(X[:n_clusters]))
+        samples.append((sweep_units(n_rows, n_features, n_clusters), quickest(act)))
+    return samples
+
+
+def samples_around_sweeps() -> list[Sample]:
+    """Fits of two iterations: these are mostly starts and labels."""
+    samples = []
+    for n_rows, n_features, n_clusters in iter_product((50_000, 300_000), (2, 8, 32), (3, 20)):
+        X = blobs(n_rows, n_features)
+        model = FuzzyCMeans(n_clusters, max_iter=2, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            took = quickest(partial(model.fit, X))
+        samples.append((sweep_units(n_rows, n_features, n_clusters), took))
+    return samples
+
+
+def sparse_sweep_samples() -> list[Sample]:
+    samples = []
+    for n_rows, density, n_clusters in iter_product((5_000, 20_000), (0.002, 0.02), (3, 20)):
+        X = SparseArray(sparse_random(n_rows, 2_000, density, format="csr", random_state=0))
+        space = InputSpace(X)
+        act = partial(space.sweep, Fuzzy(2.0), space.at(X[:n_clusters].toarray()))
+        units = {"rows": float(n_rows), "values": float(X.nnz * n_clusters)}
+        samples.append((units, quickest(act)))
+    return samples
+
+
+def alpha_cut_samples() -> list[Sample]:
+    """Whole fits: these take minutes."""
+    samples = []
+    sizes = [
+        (n_rows, n_features) for n_rows in (5_000, 20_000, 100_000) for n_features in (2, 5, 8)
+    ]
+    for n_rows, n_features in [*sizes, (400_000, 2), (20_000, 20)]:
+        X = blobs(n_rows, n_features)
+        AlphaCutClustering().fit(X[:3000])
+        took = seconds_of(partial(AlphaCutClustering().fit, X))
+        samples.append((choice_units(n_rows, n_features), took))
+        print(f"  {n_rows:,} x {n_features}: {took:.2f} s", flush=True)
+    return samples
+
+
 def main() -> None:
-    work = {name: partial(pair_samples, *case) for name, case in PAIR_WORK.items()}
+    work: dict[str, Callable[[], list[Sample]]] = {
+        name: partial(pair_samples, *case) for name, case in PAIR_WORK.items()
+    }
     work |= {"nufft": fourier_samples, "nystroem": landmark_samples}
-    seconds = {}
+    work |= {
+        "sweep": sweep_samples,
+        "around sweeps": samples_around_sweeps,
+        "sparse sweep": sparse_sweep_samples,
+    }
+    work |= {"alpha-cut": alpha_cut_samples}
+    table = json.loads(_TABLE.read_text(encoding="utf-8"))
     with threadpool_limits(1):
-        for name, samples in work.items():
+        for name in sys.argv[1:] or work:
             print(name, flush=True)
-            seconds[name] = seconds_per_unit(samples())
-    table = {"machine": next(iter(machine())), "seconds": seconds}
+            table["seconds"][name] = seconds_per_unit(work[name]())
+            table["machines"][name] = next(iter(machine())).partition(";")[0]
     _TABLE.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
     print(_TABLE.read_text(encoding="utf-8"))
 

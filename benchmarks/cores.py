@@ -152,7 +152,7 @@ def fit(threads: list[int], quick: int) -> Iterator[list[str]]:
     """Seconds of a fit over all pairs, and of the products in it."""
     X = blobs(_FIT_SHAPE[0] // quick, _FIT_SHAPE[1])
     model = OneClusterPCM(algorithm="blocked").fit(X)
-    operator = Tiles(KernelColumns(Gaussian(model.sigma_), X), single=True)
+    operator = Tiles(KernelColumns(Gaussian(model.sigma_), X), single=False)  # as in the fit
     weights = model.weights_[:, None]
     n_products = model.n_iter_ + 1
     fits = by_threads(lambda: OneClusterPCM(algorithm="blocked").fit(X), threads)

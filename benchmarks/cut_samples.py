@@ -3,13 +3,16 @@
 `python benchmarks/cut_samples.py [--rows N]` fits `AlphaCutClustering(kernel="gaussian")` to all
 rows in memory, and to the same rows block by block, where the tree is grown on a sample of distinct
 rows and every row is labelled: with the sample of 131,072 rows that the library uses, and with
-smaller ones. Printed are the nodes of the trees, the numbers of clusters, the share of rows whose
-label differs once clusters are matched, and the adjusted Rand index. The table goes to
-`benchmarks/results/cut_samples.md`.
+smaller ones of the same width. Heights are sums over all rows, as the library takes them, or over
+the sample (`algorithm="truncated"`). Printed are the nodes of the trees, the numbers of clusters,
+the share of rows whose label differs once clusters are matched, the adjusted Rand index, and
+seconds of the processor. The table goes to `benchmarks/results/cut_samples.md`.
 """
 
 import argparse
+import time
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,12 +28,11 @@ from typicality import AlphaCutClustering
 from typicality.rows import LARGEST_SAMPLE, ArrayRows, base
 
 _RESULTS = Path(__file__).resolve().parent / "results" / "cut_samples.md"
-_SMALLER = (8, 64)  # times fewer rows in the sample
+_SIZES = (LARGEST_SAMPLE, LARGEST_SAMPLE // 8, LARGEST_SAMPLE // 64)
 
 
-def _estimator() -> AlphaCutClustering:
-    # The automatic choice of the scale takes 50,000 rows in memory, too: no tree of all rows.
-    return AlphaCutClustering(kernel="gaussian")
+# The automatic choice of the scale takes 50,000 rows in memory, too: no tree of all rows.
+_HEIGHTS = {"all rows": "auto", "the sample": "truncated"}  # by algorithm
 
 
 def data_sets(n_rows: int) -> dict[str, Any]:
@@ -56,13 +58,14 @@ def differing(some: Any, others: Any) -> float:
     return 1.0 - (table[0, 0] + clusters[matched].sum()) / len(some)
 
 
-def of_sample(X: Any, size: int) -> Any:
+def of_sample(X: Any, size: int, sigma: float, algorithm: str) -> Any:
     """The model of a tree of so many rows."""
+    estimator = AlphaCutClustering(kernel="gaussian", sigma=sigma, algorithm=algorithm)
     with (
         mock.patch.object(base, "LARGEST_SAMPLE", size),
         mock.patch.object(base.Rows.sample, "__defaults__", (size,)),
     ):
-        return _estimator().fit(ArrayRows(X, cuts=range(2**17, len(X), 2**17)))
+        return estimator.fit(ArrayRows(X, cuts=range(2**17, len(X), 2**17)))
 
 
 def main() -> None:
@@ -76,21 +79,24 @@ def main() -> None:
     lines = []
     for name, X in data_sets(n_rows).items():
         report.progress(f"{name}, the full tree")
-        full = _estimator().fit(X)
-        for size in (LARGEST_SAMPLE, *(LARGEST_SAMPLE // times for times in _SMALLER)):
-            report.progress(f"{name}, a sample of {size:,}")
-            model = of_sample(X, size)
+        began = time.process_time()
+        full = AlphaCutClustering(kernel="gaussian").fit(X)
+        report.progress(f"{time.process_time() - began:.0f} s; {full.plan_}")
+        for size, (heights, algorithm) in product(_SIZES, _HEIGHTS.items()):
+            began = time.process_time()
+            model = of_sample(X, size, full.sigma_, algorithm)
             lines.append(
                 [
-                    *[name, f"{full.tree_.n_nodes:,}", f"{model.tree_.n_nodes:,}"],
+                    *[name, heights, f"{full.tree_.n_nodes:,}", f"{model.tree_.n_nodes:,}"],
                     *[str(full.n_clusters_), str(model.n_clusters_)],
                     f"{differing(full.labels_, model.labels_):.2%}",
                     f"{adjusted_rand_score(full.labels_, model.labels_):.4f}",
+                    f"{time.process_time() - began:.0f}",
                 ]
             )
-            report.progress(" ".join(lines[-1]))
-    columns = ["rows", "full tree", "tree of the sample", "clusters", "of the sample"]
-    columns += ["labels that differ", "Rand index"]
+            report.progress(" | ".join(lines[-1]))
+    columns = ["rows", "heights from", "full tree", "tree of the sample", "clusters"]
+    columns += ["of the sample", "labels that differ", "Rand index", "s"]
     report.table(f"{n_rows:,} x 2 rows", columns, lines)
     report.write(_RESULTS)
 

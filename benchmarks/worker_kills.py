@@ -6,7 +6,8 @@ of its passes. Then the same fit runs again, and a worker is killed during one o
 times for each of
 
 - `FuzzyCMeans` in the input space,
-- `FuzzyCMeans` and `OneClusterPCM` in the space of a Gaussian kernel.
+- `OneClusterPCM` with a Gaussian kernel, by Fourier sums,
+- `FuzzyCMeans` with a Gaussian kernel, by the features of Nystroem.
 
 Blocks are made by the workers from seeds, so they can be made again. Printed are the kills that hit
 a fit in progress, and how many of these fits ended with the same bits, by a hash of all numbers of
@@ -39,9 +40,9 @@ _BLOCKS, _FEATURES = 8, 2
 _DELAY = 0.02  # seconds from the start of a pass
 _FITS: dict[str, Callable[[], Any]] = {
     "FuzzyCMeans, input space": lambda: FuzzyCMeans(5, random_state=0, tol=1e-7),
-    "OneClusterPCM, Gaussian kernel": lambda: OneClusterPCM(sigma=1.0),
-    "FuzzyCMeans, Gaussian kernel": lambda: FuzzyCMeans(
-        5, kernel="gaussian", sigma=2.0, random_state=0, tol=1e-4
+    "OneClusterPCM, Fourier": lambda: OneClusterPCM(sigma=1.0, algorithm="nufft"),
+    "FuzzyCMeans, Nystroem": lambda: FuzzyCMeans(
+        5, kernel="gaussian", sigma=2.0, algorithm="nystroem", random_state=0, tol=1e-4
     ),
 }
 

@@ -19,7 +19,8 @@ from typicality.compiled import jit
 from typicality.compiled.pair_sums import sum_pairs
 from typicality.compiled.sweep import fold_chunks, write_rows
 from typicality.geometry import InputSpace
-from typicality.kernels import CompiledKernel, SinglePrecision, Stationary
+from typicality.kernels import Stationary
+from typicality.kernels.stationary import CompiledKernel, SinglePrecision
 from typicality.membership.base import Array, CompiledRule, NearestPrototype, labels
 from typicality.operators import KernelColumns, Truncated
 from typicality.operators.tails import ExactTails
@@ -157,7 +158,13 @@ def test_loops_say_what_is_wrong_when_numba_may_not_compile():
 
 
 @pytest.mark.parametrize(
-    "name", ["kernels.py", "membership/sparse.py", "compiled/arithmetic.py", "compiled/blocks.py"]
+    "name",
+    [
+        "kernels/stationary.py",
+        "membership/sparse.py",
+        "compiled/arithmetic.py",
+        "compiled/blocks.py",
+    ],
 )
 def test_the_fingerprint_covers_what_compiled_code_depends_on(
     copy_of_the_package, monkeypatch, name

@@ -17,8 +17,11 @@ import typicality
 from typicality.cli import main, warm_up
 from typicality.compiled import small
 from typicality.geometry.centroids import Centroids
+from typicality.kernels import Gaussian
 from typicality.levelsets.sides import Sides
 from typicality.membership import labels
+from typicality.operators import KernelColumns
+from typicality.operators.tails import ExactTails
 
 FITS = """
 import json, os, sys, warnings
@@ -163,3 +166,15 @@ def test_tasks_of_warm_up_compile_the_loops_of_all_rules_and_kernels():
     ours = {type(rule.compiled_form).__name__ for rule in instances.rules(2)} - {"NoneType"}
     for loop in (fold_chunks, write_rows):
         assert forms(loop) >= ours
+
+
+@pytest.mark.usefixtures("compiling")
+@pytest.mark.parametrize("n_rows", [5, 400])
+def test_few_rows_and_many_run_the_same_code(n_rows):
+    from typicality.compiled.point_sums import coincidences_at, log_sums_at
+
+    X, ones = np.random.default_rng(0).normal(size=(n_rows, 2)), np.ones(n_rows)
+    ExactTails(KernelColumns(Gaussian(1.0), X), ones, ones, nearest=0.0).log_sums(X)
+    for loop in (coincidences_at, log_sums_at):
+        found = [each for each in loop.on_disk.signatures if "Gaussian" in str(each[0])]
+        assert len(found) == 1

@@ -22,11 +22,9 @@ from typicality.kernels import (
     LocalGaussian,
     Mixed,
     Polynomial,
-    compiled_distances,
-    has_compiled_distances,
     named_kernel,
-    pair_distances,
 )
+from typicality.kernels.stationary import compiled_distances, has_compiled_distances, pair_distances
 
 every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *KERNELS_OF_THREE_FEATURES], ids=str)
 stationary = pytest.mark.parametrize("kernel", [kind(0.7) for kind in DISTANCE_KINDS], ids=str)
@@ -79,8 +77,8 @@ def test_widths_by_a_tree_are_those_by_all_pairs(rng, monkeypatch, n_features):
     X = np.concatenate([rows[:50], rng.normal(size=(50, n_features)) + 1e6])
     kernel = LocalGaussian(rows, 5)
     by_tree = kernel.widths(X)
-    monkeypatch.setattr("typicality.kernels._FEW_NEIGHBOURS", 1000)
-    monkeypatch.setattr("typicality.kernels._PAIRS_AT_A_TIME", 1000)
+    monkeypatch.setattr("typicality.kernels.local._FEW_NEIGHBOURS", 1000)
+    monkeypatch.setattr("typicality.kernels.local._PAIRS_AT_A_TIME", 1000)
     assert_allclose(kernel.widths(X), by_tree, rtol=1e-12)
     assert_array_equal([kernel.widths(x[None])[0] for x in X], kernel.widths(X))
 

@@ -33,7 +33,7 @@ LAYERS = [
         "plan",
         "minimax",
     ],
-    ["_sparse", "_tensors", "compiled"],
+    ["_progress", "_sparse", "_tensors", "compiled"],
     ["_threads", "kernels", "membership"],
     ["tables"],
     ["rows"],

@@ -12,7 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from typicality import FuzzyCMeans
 from typicality._cached import cached_property
-from typicality._threads import _submit, over_blocks, over_pairs, over_ranges, stream_in_threads
+from typicality._threads import (
+    _submit,
+    over_blocks,
+    over_pairs,
+    over_ranges,
+    sorted_in_threads,
+    stream_in_threads,
+)
 
 
 @pytest.mark.parametrize(("n_items", "at_least"), [(0, 1), (1, 1), (7, 1), (100, 30), (5, 50)])
@@ -69,6 +76,21 @@ def test_blocks_give_their_results_in_order(n_threads):
     with threadpool_limits(n_threads):
         found = over_blocks(lambda block: (block.start, block.stop), 10, 4)
     assert found == [(0, 4), (4, 8), (8, 10)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("draw", ["normal", "cauchy", "ties", "constant", "falling", "few"])
+def test_numbers_are_sorted_as_by_numpy(draw, n_threads, rng):
+    values = {
+        "normal": lambda: rng.normal(size=400_001),
+        "cauchy": lambda: rng.standard_cauchy(300_000),
+        "ties": lambda: rng.integers(0, 3, 300_000).astype(float),
+        "constant": lambda: np.zeros(300_000),
+        "falling": lambda: np.arange(2.0**17 + 1)[::-1],
+        "few": lambda: rng.normal(size=10),
+    }[draw]()
+    with threadpool_limits(n_threads):
+        assert_array_equal(sorted_in_threads(values), np.sort(values))
 
 
 def test_fits_in_several_threads_at_once_give_the_same(rng):

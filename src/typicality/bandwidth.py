@@ -23,7 +23,7 @@ from typicality._tensors import resident
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry import Features
 from typicality.geometry.rows import NearestRows
-from typicality.kernels import has_compiled_distances, pair_distances
+from typicality.kernels.stationary import has_compiled_distances, pair_distances
 from typicality.rows import DistinctRows, count_distinct_rows
 
 __all__ = ["BANDWIDTH_RULES", "bandwidth", "median_distance", "neighbour_distance"]

@@ -241,6 +241,41 @@ def test_two_workers_give_the_labels_of_one_process(run, parts, tmp_path):
     assert one == other
 
 
+@pytest.mark.xdist_group("dask")
+def test_workers_of_a_running_scheduler_give_the_labels_of_one_process(run, parts, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    options = [parts, "-m", "fcm", "-k", 2, "--no-report", "-o"]
+    size = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**size) as cluster:
+        address = cluster.scheduler_address
+        done = run("cluster", *options, tmp_path / "dask", "--scheduler", address)
+        assert done.exit_code == 0, done.stderr
+        with distributed.Client(cluster) as client:  # it goes on, and its workers have worked
+            counts = client.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert len(counts) == 2
+    assert min(counts.values()) > 0
+    assert run("cluster", *options, tmp_path / "blocks", "--in-blocks").exit_code == 0
+    assert labels_of(tmp_path / "dask") == labels_of(tmp_path / "blocks")
+    record = json.loads((tmp_path / "dask" / "run.json").read_text(**TEXT))
+    assert record["machine"]["scheduler"] == address
+
+
+@pytest.mark.xdist_group("dask")
+def test_workers_that_are_slow_to_end_lose_no_result(run, parts, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    close = distributed.LocalCluster.close
+
+    def late(self, *arguments, **options):
+        close(self, *arguments, **options)
+        raise TimeoutError  # as Dask does when a process is there 9 s after it was told to end
+
+    monkeypatch.setattr(distributed.LocalCluster, "close", late)
+    options = ["-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out", "--workers", 2]
+    done = run("cluster", parts, *options)
+    assert done.exit_code == 0, done.stderr
+    assert len(labels_of(tmp_path / "out")) == sum(SIZES)
+
+
 def test_scheduler_that_does_not_answer_is_named(run, parts, tmp_path, monkeypatch):
     dask = pytest.importorskip("typicality.rows.dask", reason="Dask is not installed")
     monkeypatch.setattr(dask, "_PATIENCE", 1)

@@ -217,6 +217,14 @@ def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
     assert lines.tolist() == [line for line in range(2, 68) if line not in (4, 9)]
 
 
+def test_rows_without_any_value_are_told(run, tmp_path):
+    file = tmp_path / "rows.csv"
+    cells = [f"{i % 7},{i % 5}" for i in range(40)]
+    file.write_text("\n".join(["a,b", *cells, ",", "3,", ","]) + "\n")
+    done = run("cluster", file, "--missing", "median", "-o", tmp_path / "out")
+    assert "Rows without any value: 2." in " ".join(done.stdout.split())
+
+
 def test_medians_are_filled_in(run, gaps, read_csv, tmp_path):
     done = run("cluster", gaps, "--missing", "median", "-o", tmp_path / "out")
     assert "2 missing values (2 %) became the median of the column; " in " ".join(

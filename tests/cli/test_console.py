@@ -2,13 +2,16 @@
 
 import io
 import json
+import re
 import sys
 
 import pytest
 
+from typicality._progress import advance, expect
 from typicality._words import for_people
 from typicality.cli.console import (
     Terminal,
+    about,
     numbers,
     percentages,
     place,
@@ -16,6 +19,8 @@ from typicality.cli.console import (
     shown,
     shown_apart,
 )
+from typicality.compiled import small
+from typicality.plan import Plan
 
 
 class FakeTerminal(io.StringIO):
@@ -189,3 +194,75 @@ def test_a_closed_pipe_is_left_to_the_caller(monkeypatch):
     for say in (lambda: terminal.say("words"), lambda: terminal.say_path("at ", "here")):
         with pytest.raises(BrokenPipeError):
             say()
+
+
+def fit_of(seconds):
+    """The plan of a fit that takes so long, however many threads there are."""
+    return Plan("fused", 0, "", other_seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (5.4, "5 s"),
+        (19.4, "19 s"),
+        (36.0, "40 s"),
+        (115.0, "120 s"),
+        (125.0, "2 min"),
+        (1900.0, "30 min"),
+        (7300.0, "2 h"),
+    ],
+)
+def test_expected_time_is_said_in_few_digits(seconds, words, capsys):
+    assert about(seconds) == words
+    with Terminal().fitting("Fitting"):
+        expect(fit_of(seconds))
+    assert capsys.readouterr().err == f"Expected: about {words} for the fit.\n"
+
+
+def test_expected_time_is_said_of_long_fits_only_and_once(capsys):
+    with Terminal().fitting("Fitting"):
+        expect(fit_of(4.9))
+        expect(Plan("input space", 0, ""))
+    assert capsys.readouterr().err == ""
+    with Terminal().fitting("Fitting"):
+        expect(fit_of(30.0))
+        expect(fit_of(60.0))
+    assert capsys.readouterr().err == "Expected: about 30 s for the fit.\n"
+    with Terminal(quiet=True).fitting("Fitting"):
+        expect(fit_of(30.0))
+    expect(fit_of(30.0))  # nobody follows
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_moves_on_a_terminal_and_never_back(attach):
+    filled = []
+    for share in (0.25, 0.5, 1.0):
+        attach()
+        with Terminal().fitting("Fitting 9 rows"):
+            advance(share)
+            advance(0.1)
+        filled.append(bar(sys.stderr.getvalue()))
+    assert 0 < filled[0] < filled[1] < filled[2]
+
+
+def test_lines_above_a_bar_have_no_remains_of_it(attach):
+    attach()
+    with Terminal().fitting("Fitting 9 rows"):
+        advance(0.5)
+        expect(fit_of(36.0))
+        small.announce()
+    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", sys.stderr.getvalue())
+    lines = [line for line in re.split(r"[\r\n]+", text) if line.strip() and "\u2501" not in line]
+    assert lines == [
+        "Expected: about 40 s for the fit.",
+        "Compiling code for so many rows, once on this machine; ",
+        "`typicality warm-up` compiles all of it.",
+    ]
+
+
+def bar(text):
+    """The letters of a bar that are full, in the last frame that has one."""
+    frame = [line for line in re.split(r"[\r\n]", text) if "\u2501" in line][-1]
+    colour = re.search(r"\x1b\[38;[\d;]*m(\u2501+)", frame)
+    return len(colour[1])

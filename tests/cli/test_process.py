@@ -89,6 +89,19 @@ open("found.json", "w").write(json.dumps(found))
     assert {line: end for line, end in found.items() if end not in ([2], [3], [4])} == {}
 
 
+def test_missing_file_is_reported_before_pandas_is_loaded():
+    code = """
+import sys
+from typicality.cli import main
+try:
+    main(["outliers", "nowhere.csv"])
+except SystemExit as end:
+    print(end.code, [name for name in ("pyarrow", "pandas") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "3 ['pyarrow']\n"
+
+
 @pytest.fixture(scope="module")
 def long_file(tmp_path_factory):
     """Rows enough that all pairs of them, which the test asks for, keep a machine busy."""

@@ -17,7 +17,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from instances import DISTANCE_KINDS, KERNELS
-from typicality.kernels import Gaussian, compiled_distances
+from typicality.kernels import Gaussian
+from typicality.kernels.stationary import compiled_distances
 from typicality.operators import (
     Blocked,
     BlockedSums,

@@ -15,7 +15,8 @@ from typicality.kernels import Cauchy, Gaussian
 from typicality.operators import BlockedSums, KernelColumns
 from typicality.operators.base import LazyExpansion
 from typicality.operators.fourier_grid import FourierGrid
-from typicality.operators.nufft import Nufft, _Pieces, refusal
+from typicality.operators.fourier_pieces import Pieces
+from typicality.operators.nufft import Nufft, refusal
 
 ROWS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -117,7 +118,7 @@ def test_more_columns_than_are_held_at_once(rng, monkeypatch):
     X, W = rng.normal(size=(500, 2)), rng.random((500, 9))
     operator = Nufft(KernelColumns(Gaussian(0.5), X), rtol=1e-8)
     together, at = operator @ W, operator.expansion(W).at(X)
-    monkeypatch.setattr("typicality.operators.nufft._BYTES_OF_MODES", 1)
+    monkeypatch.setattr("typicality.operators.fourier_pieces._BYTES_OF_MODES", 1)
     assert_array_equal(operator @ W, together)
     assert_array_equal(operator.expansion(W).at(X), at)
 
@@ -235,6 +236,6 @@ def test_threads_that_sum_at_points_share_the_memory_for_their_grids(rng):
     rows = rng.uniform(0, 30, size=(2000, 3))
     grid = FourierGrid.of(Gaussian(0.5), rows.min(axis=0), rows.max(axis=0), 1e-6)
     with threadpool_limits(16):
-        few, many = (_Pieces.in_threads(grid, n) for n in (200_000, 10_000_000))
+        few, many = (Pieces.in_threads(grid, n) for n in (200_000, 10_000_000))
     assert few.n_pieces == few.in_turn == 1  # a second grid would be as large as all the rows
     assert many.n_pieces // many.in_turn > 1

@@ -20,11 +20,14 @@ from typicality import (
     open_rows,
 )
 from typicality.exceptions import ClusteringWarning, TableError
-from typicality.rows import ArrayRows, DistinctRows, TreeSum, file
+from typicality.rows import ArrayRows, DistinctRows, TreeSum, base, file
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: its engine is not tested")
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 import dask.array as da  # noqa: E402
+from dask.callbacks import Callback  # noqa: E402
+
+from typicality.rows.dask import dask_rows  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("dask")  # one cluster for all
 
@@ -99,6 +102,40 @@ def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator
     assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
 
 
+@pytest.mark.parametrize("n_blocks", [16, 33, 115, 260])
+def test_many_blocks_are_added_as_in_memory_by_few_tasks(X, n_blocks):
+    cuts = tuple(np.linspace(0, len(X), n_blocks + 1, dtype=int)[1:-1])
+    rows, started = dask_rows(chunked(X, cuts)), []
+    with (
+        dask.config.set(scheduler="synchronous"),
+        Callback(pretask=lambda key, *_: started.append(key)),
+    ):
+        total = rows.fold(lambda block: block.X.sum(axis=0))
+    assert_array_equal(total, ArrayRows(X, cuts=cuts).fold(lambda block: block.X.sum(axis=0)))
+    assert len(started) <= n_blocks + n_blocks / 8 + 3
+
+
+def test_a_task_that_blocks_have_in_common_runs_once_a_pass(X):
+    calls = []
+    whole = dask.delayed(lambda: calls.append(0) or X, pure=True)()
+    shared = da.from_delayed(whole, X.shape, X.dtype).rechunk((640, 3))
+    with dask.config.set(scheduler="synchronous"):
+        rows = dask_rows(shared)
+        before = len(calls)
+        total = rows.fold(lambda block: block.X.sum(axis=0))
+    assert len(calls) == before + 1
+    expected = ArrayRows(X, cuts=(640, 1280)).fold(lambda block: block.X.sum(axis=0))
+    assert_array_equal(total, expected)
+
+
+def test_weights_may_come_from_the_table_of_the_rows(X, weight):
+    both = chunked(np.column_stack([X, weight]), CUTS[3])
+    estimator = FuzzyCMeans(3, random_state=0)
+    with dask.config.set(scheduler="synchronous"):
+        spread = clone(estimator).fit(both[:, :3], sample_weight=both[:, 3])
+    same_fit(clone(estimator).fit(ArrayRows(X, weight, CUTS[3])), spread)
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=repr)
 def test_weights_follow_their_rows_through_dask(X, weight, estimator):
     cuts = CUTS[3]
@@ -170,6 +207,8 @@ def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
         scattered = clone(estimator).fit(da.concatenate(parts))
     kept = clone(estimator).fit(cluster.persist(chunked(X, (900,))))  # no warning
     same_fit(kept, scattered)
+    doubled = cluster.persist(chunked(X / 2, (900,))) * 2  # tasks that need data of workers
+    same_fit(clone(estimator).fit(doubled), scattered)
 
 
 def test_dask_frames_have_names_and_refuse_text(X):
@@ -310,6 +349,18 @@ def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
     assert_array_equal(parts.weight, whole.weight)
     assert_array_equal(X[parts.index], whole.rows)
     assert parts.n_distinct == whole.n_distinct
+
+
+@pytest.mark.parametrize("n_values", [40, 3, 1000000])  # distinct rows: some, few, all
+def test_samples_by_small_hashes_alone_are_those_of_all_hashes(monkeypatch, rng, n_values):
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 100)
+    X = rng.integers(0, n_values, size=(3000, 2)).astype(float)
+    weight = rng.integers(0, 3, size=3000).astype(float)
+    sample = ArrayRows(X, weight, (1000, 1001, 2500)).sample(100)
+    whole = DistinctRows.of(X, weight, at_most=100)
+    assert_array_equal(sample.rows, whole.rows)
+    assert_array_equal(sample.weight, whole.weight)
+    assert sample.n_distinct == whole.n_distinct
 
 
 def test_rows_are_taken_by_their_numbers(tmp_path, monkeypatch, X):

@@ -328,6 +328,47 @@ def test_cuts_of_a_sample_label_every_row(monkeypatch, flat):
     assert adjusted_rand_score(some.labels_, plain.labels_) > 0.9
 
 
+@pytest.mark.parametrize("weights", ["typicality", "uniform"])
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_heights_above_a_sample_are_sums_over_all_rows(monkeypatch, tmp_path, flat, weights):
+    from typicality.rows import base
+
+    estimator = AlphaCutClustering(sigma=0.5, weights=weights, tol=1e-8)
+    plain = clone(estimator).fit(flat)
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 600)
+    monkeypatch.setattr(base.Rows.sample, "__defaults__", (600,))
+    some = clone(estimator).fit(ArrayRows(flat, cuts=CUTS))
+    assert some.tree_.n_nodes == 600
+    assert some.tree_.weight.sum() == pytest.approx(len(flat))
+    assert "heights are sums over all rows" in some.plan_.reason
+    assert some.n_clusters_ == plain.n_clusters_ == 3
+    assert adjusted_rand_score(some.labels_, plain.labels_) > 0.99
+    # The heights are off by a hundredth of a row at the most.
+    within = 2 * 0.01 / len(flat) / some.eta_ + 1e-6
+    assert_allclose(np.log(some.typicality_), np.log(plain.typicality_), rtol=0, atol=within)
+    with dask.config.set(scheduler="synchronous"):
+        spread = clone(estimator).fit(chunked(flat))
+        assert_array_equal(spread.labels_.compute(), some.labels_)
+    typicality.save(some, tmp_path / "model")
+    assert_array_equal(typicality.load(tmp_path / "model").predict(flat), some.labels_)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"kernel": "laplacian", "sigma": 1.0}, {"sigma": 0.5, "algorithm": "truncated"}],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
+def test_heights_are_sums_over_the_sample_without_a_series(monkeypatch, flat, parameters):
+    from typicality.rows import base
+
+    monkeypatch.setattr(base, "LARGEST_SAMPLE", 600)
+    monkeypatch.setattr(base.Rows.sample, "__defaults__", (600,))
+    some = AlphaCutClustering(**parameters).fit(ArrayRows(flat, cuts=CUTS))
+    assert "heights are sums over the sample" in some.plan_.reason
+    assert len(some.labels_) == len(flat)
+
+
 # ---- refusals ------------------------------------------------------------------------------------
 
 

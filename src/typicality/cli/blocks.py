@@ -182,7 +182,7 @@ def _fit(
         with terminal.passes(f"Drawing {len(shown):,} rows", rows):
             X = scaler.transform(rows.take(shown))
         with (
-            terminal.doing(f"Fitting {len(X):,} rows"),
+            terminal.fitting(f"Fitting {len(X):,} rows"),
             followed(checkpoint, estimator, X, options, terminal),
         ):
             model = on_device(estimator, X, options.device)

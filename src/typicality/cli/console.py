@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from typicality._words import printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from typicality.plan import Plan
+
+_LONG = 5.0  # seconds from which the expected time of a fit is printed
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
 
@@ -84,6 +88,27 @@ class Terminal:
             yield lambda words: progress.update(task, description=printable(words))
 
     @contextmanager
+    def fitting(self, words: str) -> Iterator[None]:
+        """Show how far a fit is, on a terminal; if it will take long, say first how long."""
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        from typicality._progress import followed_by
+        from typicality.compiled.small import announcing
+
+        if self._err.quiet or not self._err.is_terminal:
+            with followed_by(_Fit(self, lambda share: None)):
+                yield
+            return
+        text = TextColumn("{task.description}", markup=False)
+        columns = (SpinnerColumn(), text, BarColumn(), TimeElapsedColumn())
+        bar = Progress(*columns, console=self._err, transient=True)
+        with bar as progress, announcing(self._say_compiling):
+            task = progress.add_task(printable(words), total=None)
+            show = partial(progress.update, task, total=1.0)
+            with followed_by(_Fit(self, lambda share: show(completed=share))):
+                yield
+
+    @contextmanager
     def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
         """Show on a terminal how much of something is done, and how long the rest will take.
 
@@ -124,12 +149,49 @@ class Terminal:
             finally:
                 rows.watch = None
 
+    def say_expected(self, seconds: float) -> None:
+        """Print on stderr how long a fit may take."""
+        # Printed by rich itself: it moves the bar that may be on the screen out of the way.
+        self._err.print(f"Expected: about {about(seconds)} for the fit.")
+
     def _say_compiling(self) -> None:
-        _print(
-            self._err,
-            "Compiling code for a table of this size, once on this machine; `typicality "
-            "warm-up` compiles all code in advance.",
+        self._err.print(
+            "Compiling code for a table of this size, once on this machine; `typicality warm-up` "
+            "compiles all code in advance."
         )
+
+
+class _Fit:
+    """Follows a fit for a terminal: the expected time is said once, and a bar never goes back."""
+
+    def __init__(self, terminal: Terminal, show: Callable[[float], None]) -> None:
+        self._terminal = terminal
+        self._show = show
+        self._said = False
+        self._share = 0.0
+
+    def expect(self, plan: "Plan") -> None:
+        """Say how long the fit may take, with the threads that are there."""
+        from typicality._compat import effective_n_threads
+
+        seconds = plan.seconds_in(effective_n_threads())
+        if seconds is not None and seconds >= _LONG and not self._said:
+            self._said = True
+            self._terminal.say_expected(seconds)
+
+    def show(self, share: float) -> None:
+        """Move the bar."""
+        if share > self._share:
+            self._share = share
+            self._show(share)
+
+
+def about(seconds: float) -> str:
+    """A time in words, in as few digits as an estimate deserves."""
+    units = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+    unit, name = next((each for each in units if seconds >= 2.0 * each[0]), units[-1])
+    number = seconds / unit
+    return f"{round(number, -1) if number >= 20.0 else round(number):.0f} {name}"
 
 
 def _print(console: "Console", *things: Any, soft_wrap: bool = False) -> None:

@@ -280,6 +280,11 @@ class FileRows:
                 f"{filled} became the median of the column; {shown(names[worst])} has the most "
                 f"missing values, {most}."
             )
+            n_empty = int(np.isnan(self.X).all(axis=1).sum())
+            if n_empty and not self.categories:
+                sentences.append(
+                    f"Rows without any value: {n_empty:,}. The label of such a row means nothing."
+                )
         return " ".join(sentences)
 
     def _about_worst(self) -> str:

@@ -309,7 +309,7 @@ def fit(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with terminal.doing(f"Fitting {n_fitted:,} rows"):
+            with terminal.fitting(f"Fitting {n_fitted:,} rows"):
                 to_fit = fitted_rows.for_scaler()
                 scaled: Any = scaler.fit(to_fit).transform(to_fit)
                 X = scaled if sample is None else scaled[sample]

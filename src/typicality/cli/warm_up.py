@@ -77,7 +77,7 @@ def _sum(kernel: Any) -> None:
     """Sums of a kernel over pairs of rows and at points, in both precisions."""
     import numpy as np
 
-    from typicality.kernels import compiled_distances
+    from typicality.kernels.stationary import compiled_distances
     from typicality.operators import KernelColumns, Tiles
     from typicality.operators.tails import ExactTails
 

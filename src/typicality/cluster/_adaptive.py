@@ -38,6 +38,7 @@ Run = Callable[..., PicardResult[State]]
 
 _SIDE = 20.0  # of a box for one feature; 10 for four of them
 _SMALLEST_BOX, _LARGEST_BOX = 1e-6, 1e6
+_USUAL_ITERATIONS = 200  # from ten to some hundred
 
 WHY_DENSE = "it scales every feature to one range, and then hardly any value is zero"
 
@@ -189,7 +190,12 @@ def fit_from_many(
     elif start is None:
         start = space.near_rows(start_rows("max-min", space, estimator.n_clusters), share=0.0)
     warn_about_features(opened, estimator)
-    callbacks.begin(1, lambda state: estimator._for_prediction(final_state(state, assign), opened))
+    callbacks.begin(
+        1,
+        lambda state: estimator._for_prediction(final_state(state, assign), opened),
+        space.plan(start.n_clusters),
+        n_iter=_USUAL_ITERATIONS,
+    )
     unit = unit_of_length(space, estimator.box)
     eta = np.array([space.total_variance])
     if start.n_clusters > 1:

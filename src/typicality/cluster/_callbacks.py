@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import replace
+from math import inf, log
 from typing import Any, Protocol
 
+from typicality._progress import advance, expect, part
+from typicality.plan import Plan
 from typicality.solve.picard import PicardResult, picard
 from typicality.solve.step import ClusterState, Step
 
@@ -28,6 +32,9 @@ class Keeper(Protocol):
         """Call `learn`, or set all that it would set on the model."""
 
 
+_USUAL_ITERATIONS = 50  # of a run
+_USUAL_RUNS = 10  # where their number is not known before
+
 KEEPER: ContextVar[Keeper | None] = ContextVar("KEEPER", default=None)
 
 
@@ -51,7 +58,15 @@ class FitCallbacks:
         self._data = {"estimator": estimator, "X": X, "metadata": metadata}
         self._fit: Any = None
 
-    def begin(self, n_runs: int | None, attributes: Callable[[Any], dict[str, Any]]) -> None:
+    def begin(
+        self,
+        n_runs: int | None,
+        attributes: Callable[[Any], dict[str, Any]],
+        plan: Plan | None = None,
+        *,
+        n_iter: int = _USUAL_ITERATIONS,
+        loop_share: float = 0.9,
+    ) -> None:
         """Begin the fit.
 
         Parameters
@@ -60,10 +75,25 @@ class FitCallbacks:
             The most runs of the loop, where that is known.
         attributes : callable
             `attributes(state)`: what a model as of an iteration needs for prediction.
+        plan : Plan, optional
+            How an iteration is computed: whoever follows the fit learns how long it may take.
+        n_iter : int
+            How many iterations a run usually takes.
+        loop_share : float, default=0.9
+            The share of the time that the runs usually take.
         """
+        self._n_runs, self._n_done, self._loop_share = n_runs, 0, loop_share
+        n_iter = min(n_iter, self._estimator.max_iter)
+        self._n_products = n_iter * (_USUAL_RUNS if n_runs is None else max(n_runs, 1))
+        if plan is not None:
+            expect(self.timed(plan))
         self._attributes = attributes
         self._fit = self._estimator._init_callback_context(max_subtasks=n_runs)
         self._fit.call_on_fit_task_begin(**self._data)
+
+    def timed(self, plan: Plan) -> Plan:
+        """A plan with the number of iterations that the fit is expected to take."""
+        return replace(plan, n_products=self._n_products)
 
     def run(
         self, step: Step, state: State, *, tol: float | None = None, max_iter: int | None = None
@@ -74,6 +104,21 @@ class FitCallbacks:
         """
         tol = self._estimator.tol if tol is None else tol
         max_iter = self._estimator.max_iter if max_iter is None else max_iter
+        with part(*self._part_of_run()):
+            result = self._loop(_advancing(step, tol, max_iter), state, tol=tol, max_iter=max_iter)
+        self._n_done += 1
+        return result
+
+    def _part_of_run(self) -> tuple[float, float]:
+        """Which part of the fit the next run is; where their number is unknown, parts shrink."""
+        done = self._n_done, self._n_done + 1
+        if self._n_runs is None:
+            shares = [number / (number + _USUAL_RUNS) for number in done]
+        else:
+            shares = [number / max(self._n_runs, done[1]) for number in done]
+        return self._loop_share * shares[0], self._loop_share * shares[1]
+
+    def _loop(self, step: Step, state: State, *, tol: float, max_iter: int) -> PicardResult[State]:
         keeper = KEEPER.get()
         loop = picard if keeper is None else keeper.run
         if not getattr(self._estimator, "_skl_callbacks", None):
@@ -113,3 +158,27 @@ class FitCallbacks:
             "feature_names_in_": getattr(self._model, "feature_names_in_", None),
         }
         return lambda: schema | self._attributes(state)
+
+
+def _advancing(step: Step, tol: float, max_iter: int) -> Step:
+    """The step, which also reports how far its run is.
+
+    Residuals usually fall by the same factor in each iteration, so the logarithm of the residual
+    says how far it is on its way to `tol`.
+    """
+    n_iter, first = 0, inf
+
+    def counted_step(state: State) -> tuple[State, float, float]:
+        nonlocal n_iter, first
+        result = step(state)
+        n_iter += 1
+        residual = result[1]
+        share = n_iter / max_iter
+        if 0.0 < residual < inf:
+            first = residual if first == inf else max(first, residual)
+            if 0.0 < tol < first:
+                share = max(share, log(first / residual) / log(first / tol))
+        advance(share)
+        return result
+
+    return counted_step

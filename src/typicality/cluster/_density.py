@@ -1,5 +1,6 @@
 """The density of all rows: OneClusterPCM scores rows by it, AlphaCutClustering cuts it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from typicality.membership.spread import spread_update
 from typicality.solve.lookahead import looking_ahead
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import Alternation, ByMemberships, ByWeights, WatchedState
+
+_LOOP_SHARE = 0.7  # of the time of a fit; the rest is the scores of all rows
+_USUAL_ITERATIONS, _LOOKING_AHEAD = 14, 5
 
 
 def open_density(estimator: Any, rows: Any, weight: Floats | None) -> OpenSpace:
@@ -75,7 +79,19 @@ def first_spread(estimator: Any, space: Any) -> float:
     return 1.0  # all distances are zero: every typicality is one whatever eta is
 
 
-def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[str, Any]:
+def begin_density(
+    space: Any, callbacks: FitCallbacks, attributes: Callable[[State], dict[str, Any]]
+) -> None:
+    """Begin a fit of one run, the iterations of one cluster."""
+    plan = space.plan(1)
+    ahead = plan.method in ("blocked", "truncated")  # where a sample of the rows saves steps
+    n_iter = _LOOKING_AHEAD if ahead else _USUAL_ITERATIONS
+    callbacks.begin(1, attributes, plan, n_iter=n_iter, loop_share=_LOOP_SHARE)
+
+
+def density_attributes(
+    opened: OpenSpace, result: PicardResult[State], callbacks: FitCallbacks
+) -> dict[str, Any]:
     """The attributes that say how a fit went."""
     return {
         "kernel_": opened.kernel,
@@ -83,7 +99,7 @@ def density_attributes(opened: OpenSpace, result: PicardResult[State]) -> dict[s
         "n_iter_": result.n_iter,
         "status_": result.status,
         "objective_path_": np.array(result.objectives),
-        "plan_": opened.space.plan(1),
+        "plan_": callbacks.timed(opened.space.plan(1)),
     }
 
 

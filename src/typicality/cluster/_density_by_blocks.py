@@ -44,11 +44,14 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     opened = open_density(estimator, rows, None)
     space: Any = opened.space
     callbacks.begin(1, lambda state: _for_prediction(state, opened, rate))
-    result = _solve(estimator, space, callbacks)
+    uniform = estimator.weights == "uniform"
+    result = solve_by_blocks(
+        estimator, space, callbacks, uniform=uniform, eta_update=estimator.eta_update
+    )
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate),
-        **density_attributes(opened, result),
+        **density_attributes(opened, result, callbacks),
     )
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])
@@ -58,15 +61,22 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
         warn_about_vanished_spread(np.array([estimator.eta_]), smallest)
 
 
-def _solve(estimator: Any, space: BlockSpace, callbacks: FitCallbacks) -> PicardResult[Any]:
+def solve_by_blocks(
+    estimator: Any,
+    space: BlockSpace,
+    callbacks: FitCallbacks,
+    *,
+    uniform: bool,
+    eta_update: str = "never",
+) -> PicardResult[Any]:
     """Iterate from the mean of all rows; with uniform weights that mean is the result."""
     variance = space.total_variance
     rule = Possibilistic1996(np.array([first_spread(estimator, space)]))
     state = FollowedState(space.mean, rule, space.total_weight)
-    if estimator.weights == "uniform":
+    if uniform:
         objective, _ = space.objective_and_mass(rule, space.mean)
         return PicardResult(state, Status.CONVERGED, (0.0,), (objective,))
-    update = spread_update(estimator.eta_update, gamma=estimator.gamma, total_variance=variance)
+    update = spread_update(eta_update, gamma=estimator.gamma, total_variance=variance)
     step = ByChange(space, update, estimator.criterion == "weights")
     result = callbacks.run(step, state)
     require_finite(result)

@@ -268,7 +268,7 @@ class PrototypeClusterer(
             objective_path_=np.array(result.objectives),
             n_iter_=result.n_iter,
             status_=result.status,
-            plan_=space.plan(prototypes.n_clusters),
+            plan_=callbacks.timed(space.plan(prototypes.n_clusters)),
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters

@@ -12,14 +12,16 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
-from typicality._quantiles import unit_of_weight, weighted_quantile
+from typicality._progress import part
+from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_checks import check_cut_parameters
+from typicality.cluster._cut_parameters import check_cut_parameters, is_word, plain_cut
 from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
 from typicality.cluster._density import (
+    begin_density,
     density_attributes,
     solve_one_cluster,
     warn_about_density,
@@ -27,7 +29,7 @@ from typicality.cluster._density import (
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
-from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, SumOptions, open_space
+from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
 from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
@@ -40,10 +42,11 @@ from typicality.kernels import Kernel, LocalGaussian, Mixed
 from typicality.levelsets.landscape import Landscape
 from typicality.levelsets.local import LocalLandscape
 from typicality.levelsets.regions import Regions
-from typicality.levelsets.scales import choose_clusters, cut_at_choice
+from typicality.levelsets.scales import choose_clusters, cut_at_choice, expected_seconds
 from typicality.levelsets.selection import select_clusters
 from typicality.levelsets.spanning import spanning_tree
 from typicality.levelsets.tree import AlphaTree, Cut, SpanningTree
+from typicality.plan import Plan
 from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
@@ -405,19 +408,19 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
     # ---- steps of a fit --------------------------------------------------------------------------
 
-    def _learn(self, rows: Any, weight: Floats | None, callbacks: FitCallbacks) -> None:
+    def _learn(
+        self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
+    ) -> None:
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
             return
         rows = array_of(rows)  # trees are grown on the CPU
-        copies = None
-        if weight is not None:
-            copies = weight.astype(np.float64) / unit_of_weight(weight)
+        copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)
         points = rows if reader is None else reader.read(rows, None)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
-        fit = self._fit_local if self._is_local else self._fit_one_width
+        fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
         warn = fit(nodes, points, callbacks)
         if reader is not None:
             self._reader = reader
@@ -435,11 +438,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     @property
     def _is_local(self) -> bool:
         """Whether the kernel is the local one: by name, or because everything is automatic."""
-        words = [self.kernel, self.sigma, self.alpha]
-        automatic = all(isinstance(word, str) and word == "auto" for word in words)
+        automatic = all(is_word(each, "auto") for each in (self.kernel, self.sigma, self.alpha))
         automatic &= self.rejection_rate is None and self.labelling == "neighbours"
-        by_name = isinstance(self.kernel, str) and self.kernel == "local"
-        return by_name or (automatic and self.weights != "typicality")
+        return is_word(self.kernel, "local") or (automatic and self.weights != "typicality")
 
     def _metric_reader(self, rows: Floats) -> Any:
         """How rows become points or distances; None for coordinates as they are."""
@@ -462,20 +463,24 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             reader = opened.reader
             if self.metric == "euclidean" and len(nodes.rows) > 1:
                 warn_about_features(opened, self)
-        callbacks.begin(0, lambda state: {})
+        trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
+        expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
+        callbacks.begin(0, lambda state: {}, expected)
+        trees_share = trees / (trees + others)
 
         def search_among(some: Places) -> Any:
             return GivenDistances(nodes.index[some]) if given else NearestRows(nodes.rows[some])
 
         order = np.argsort(content_hash(nodes.rows), kind="stable")
-        choice = choose_clusters(
-            nodes.rows,
-            search_among,
-            nodes.weight,
-            order,
-            at_least=self.at_least,
-            min_cluster_size=self.min_cluster_size,
-        )
+        with part(0.0, trees_share):
+            choice = choose_clusters(
+                nodes.rows,
+                search_among,
+                nodes.weight,
+                order,
+                at_least=self.at_least,
+                min_cluster_size=self.min_cluster_size,
+            )
         tree = choice.partition.tree
         some = tree.sample.rows
         sample = replace(
@@ -483,12 +488,13 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         )
         landscape = LocalLandscape.of(search_among(some), tree, gamma=self.gamma)
         edges = SpanningTree(tree.pairs, np.exp(tree.saddles))
-        regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
+        with part(trees_share, 1.0):
+            regions = Regions.of(landscape, np.exp(tree.heights), edges, sample, rows)
         automatic = self.alpha == "auto" and self.rejection_rate is None
         if automatic:
             cut = cut_at_choice(choice.partition, landscape, regions.tree.weight)
         else:
-            cut = self._plain_cut(regions.tree)
+            cut = plain_cut(self, regions.tree)
         scale = tree.kernel
         kernel = (
             "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
@@ -502,7 +508,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             n_iter_=1,
             status_=Status.CONVERGED,
             objective_path_=-landscape.eta * np.array([regions.tree.node_alpha @ sample.weight]),
-            plan_=tree.plan(len(nodes.rows)),
+            plan_=replace(tree.plan(len(nodes.rows)), other_seconds=expected.other_seconds),
         )
 
         def warn(weight: Any) -> None:
@@ -526,7 +532,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         named = isinstance(self.kernel, str)
         has_rule = named or (isinstance(self.kernel, Mixed) and self.kernel.sigma is None)
         opened = open_space(
-            "gaussian" if named and self.kernel == "auto" else self.kernel,
+            "gaussian" if is_word(self.kernel, "auto") else self.kernel,
             "alpha-cut" if has_rule and self.sigma == "auto" else self.sigma,
             nodes.rows,
             nodes.weight,
@@ -540,14 +546,17 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         points = opened.reader.read(rows, None)
 
         def attributes(state: State) -> dict[str, Any]:
-            return self._for_prediction(opened, inside, points, state)
+            last: Any = state
+            eta = float(last.rule.eta[0])
+            landscape = Landscape.of(last.prototypes, space.tolerance, eta=eta)
+            return self._for_prediction(opened.reader, landscape, inside, points)
 
-        callbacks.begin(1, attributes)
+        begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
         result = solve_one_cluster(self, space, weights, callbacks)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result),
+            **density_attributes(opened, result, callbacks),
             evidence_=None,
             agreement_=None,
         )
@@ -561,13 +570,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         return warn
 
     def _for_prediction(
-        self, opened: OpenSpace, nodes: DistinctRows, rows: Floats, state: State
+        self, reader: Any, landscape: Landscape, nodes: DistinctRows, rows: Floats
     ) -> dict[str, Any]:
         """All that prediction needs."""
-        space: Any = opened.space
-        prototypes: Any = state.prototypes
-        rule: Any = state.rule
-        landscape = Landscape.of(prototypes, space.tolerance, eta=float(rule.eta[0]))
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
         ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         heights = landscape.heights(nodes.rows)
@@ -577,8 +582,8 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)
         else:
-            cut = self._plain_cut(regions.tree)
-        return self._cut_attributes(opened.reader, regions, cut)
+            cut = plain_cut(self, regions.tree)
+        return self._cut_attributes(reader, regions, cut)
 
     def _cut_attributes(self, reader: Any, regions: Regions, cut: Cut) -> dict[str, Any]:
         automatic = "core" if cut.filled is None else "typical"
@@ -592,12 +597,3 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
             "alpha_": cut.alpha,
             "n_clusters_": cut.n_clusters,
         }
-
-    def _plain_cut(self, tree: AlphaTree) -> Cut:
-        """One level for all clusters."""
-        if self.rejection_rate is not None:
-            quantile = weighted_quantile(tree.node_alpha, self.rejection_rate, tree.weight)
-            alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
-        else:
-            alpha = tree.valley.place if self.alpha == "valley" else float(self.alpha)
-        return tree.cut_at(alpha, min_cluster_size=self.min_cluster_size)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from typicality._compat import Interval, fit_context
+from typicality._progress import part
 from typicality._typing import Floats, Labels
 from typicality._words import counted, enumerated
 from typicality.cluster._callbacks import FitCallbacks
@@ -27,6 +28,7 @@ _MANY_COLUMNS = 4  # from here on the mixture goes first
 _MOST_ROWS = 2000  # for the methods that are only asked for their opinion, and for silhouettes
 _MOST_CLUSTERS = 12
 _STARTS = 3
+_CHOICE_SHARE = 0.7  # of the time of a fit; the rest is the opinions of other methods
 
 _DENSITY, _MIXTURE, _ROUND = "density", "a Gaussian mixture", "round groups"
 
@@ -191,9 +193,11 @@ class AutoClustering(ClusterMixin, Estimator):
             )
         methods = _Methods(rows, self.random_state)
         first = (_MIXTURE, _DENSITY) if rows.shape[1] >= _MANY_COLUMNS else (_DENSITY,)
-        chosen = self._choose(methods, first)
+        with part(0.0, _CHOICE_SHARE):
+            chosen = self._choose(methods, first)
         names = [name for name in (_DENSITY, _MIXTURE, _ROUND) if name != chosen.name]
-        others = [methods.opinion(name) for name in names]
+        with part(_CHOICE_SHARE, 1.0):
+            others = [methods.opinion(name) for name in names]
         self.estimator_ = chosen.model
         self.labels_ = chosen.model.labels_
         self.n_clusters_ = chosen.n_clusters

@@ -195,7 +195,11 @@ class EntropyCMeans(PrototypeClusterer):
         warn_about_features(opened, self)
         anneals = isinstance(self.init, str) and self.init == "annealing"
         n_runs = None if anneals else len(drawn) + (self.lam == "auto")
-        callbacks.begin(n_runs, lambda state: self._for_prediction(state, opened))
+        callbacks.begin(
+            n_runs,
+            lambda state: self._for_prediction(state, opened),
+            space.plan(starts.n_clusters),
+        )
         lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam
         path = [float(lam)]
         moment = space.largest_moment(normalised=False) if anneals else 0.0

@@ -198,7 +198,11 @@ class FuzzyCMeans(PrototypeClusterer):
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
         warn_about_features(opened, self)
-        callbacks.begin(len(drawn), lambda state: self._for_prediction(state, opened))
+        callbacks.begin(
+            len(drawn),
+            lambda state: self._for_prediction(state, opened),
+            opened.space.plan(starts.n_clusters),
+        )
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
     def _warn(

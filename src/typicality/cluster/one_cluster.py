@@ -16,6 +16,7 @@ from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
+    begin_density,
     density_attributes,
     open_density,
     solve_one_cluster,
@@ -440,12 +441,12 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             weight, held_out = self._split(rows, weight)
         opened = open_density(self, rows, weight)
         space: Any = opened.space
-        callbacks.begin(1, lambda state: self._for_prediction(state, opened, held_out))
+        begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
         result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
-            **density_attributes(opened, result),
+            **density_attributes(opened, result, callbacks),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)

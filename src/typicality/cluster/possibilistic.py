@@ -35,6 +35,8 @@ from typicality.membership.possibilistic import Possibilistic1993, Possibilistic
 from typicality.membership.spread import smallest_spread, spread_from_partition, spread_update
 from typicality.solve.step import Alternation, ClusterState
 
+_USUAL_ITERATIONS = 100  # of a run: from ten to some hundred
+
 
 class PossibilisticCMeans(PrototypeClusterer):
     r"""Possibilistic c-means: each cluster judges a row on its own, so outliers get no membership.
@@ -244,7 +246,10 @@ class PossibilisticCMeans(PrototypeClusterer):
         drawn = starts.draw(opened, start_rule, within=typical)
         warn_about_features(opened, self)
         callbacks.begin(
-            len(drawn) + needs_partition, lambda state: self._for_prediction(state, opened)
+            len(drawn) + needs_partition,
+            lambda state: self._for_prediction(state, opened),
+            space.plan(starts.n_clusters),
+            n_iter=_USUAL_ITERATIONS,
         )
         prototypes: Any = drawn[0]
         if needs_partition:

@@ -45,6 +45,7 @@ from typicality.solve.starts import at_the_first_row, farthest_rows
 from typicality.solve.step import ClusterState
 
 _PATH_ROWS, _KERNEL_PATH_ROWS = 1500, 500  # of more, lambda is chosen on a sample
+_USUAL_CLUSTERS, _USUAL_ITERATIONS = 5, 15  # iterations over all rows, not over the sample
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
@@ -247,7 +248,10 @@ class SequentialPCM(PrototypeClusterer):
         space = opened.space
         warn_about_features(opened, self)
         callbacks.begin(
-            None, lambda state: self._for_prediction(final_state(state, self.assign), opened)
+            None,
+            lambda state: self._for_prediction(final_state(state, self.assign), opened),
+            space.plan(_USUAL_CLUSTERS),
+            n_iter=_USUAL_ITERATIONS,
         )
         unit = unit_of_length(space, self.box)
         if isinstance(self.lam, str):

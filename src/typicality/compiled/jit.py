@@ -39,10 +39,9 @@ _PACKAGE = Path(__file__).parents[1]
 def fingerprint():
     """A number that changes with the sources of compiled code, of the rules and of the kernels."""
     digest = sha256()
-    for folder in ("compiled", "membership"):
+    for folder in ("compiled", "membership", "kernels"):
         for path in sorted(_PACKAGE.joinpath(folder).glob("*.py")):
             digest.update(path.read_bytes())
-    digest.update(_PACKAGE.joinpath("kernels.py").read_bytes())
     return int.from_bytes(digest.digest()[:6])
 
 

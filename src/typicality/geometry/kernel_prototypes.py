@@ -155,7 +155,13 @@ class KernelPrototypes(ByExpansion):
     @property
     def training_sqdist(self) -> Doubles:
         """Squared distances of the training rows, from products that are there already."""
-        return self.sqdist_of_training(slice(None))
+        sqdist = np.empty_like(self.products)
+
+        def fill(rows: slice) -> None:
+            sqdist[rows] = self.sqdist_of_training(rows)
+
+        over_blocks(fill, len(sqdist), BLOCK_ROWS)
+        return sqdist
 
     def sqdist_of_training(self, rows: slice) -> Doubles:
         """The same for some of the rows."""

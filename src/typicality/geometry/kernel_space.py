@@ -46,6 +46,7 @@ _LARGEST_START = 1024  # distinct rows a start looks at
 _ABOUT = 2.0  # the factor by which a sample may be wrong
 _EVERY_ROW = slice(None)
 _SPECTRUM_ROWS = 512  # rows whose eigenvalues stand for those of all
+_MEDIAN_ROWS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +162,17 @@ class KernelSpace:
     @cached_property
     def mean(self) -> KernelPrototypes:
         """The mean of all mapped rows, as a single prototype."""
-        return self.prototypes(np.ones((len(self.X), 1)))
+        return self._expanded((self._row_weight / self._row_weight.sum())[:, None])
 
     @cached_property
     def total_variance(self) -> float:
         """The mean squared distance of the mapped rows to their mean."""
-        return float(self.mean.weights[:, 0] @ self.mean.training_sqdist[:, 0])
+        mean = self.mean
+
+        def of_block(rows: slice) -> float:
+            return float(mean.weights[rows, 0] @ mean.sqdist_of_training(rows)[:, 0])
+
+        return sum(over_blocks(of_block, len(self.X), BLOCK_ROWS))
 
     @property
     def typical(self) -> "KernelSpace":
@@ -203,10 +209,16 @@ class KernelSpace:
 
     @cached_property
     def neighbours(self) -> float:
-        """The median number of other rows a row is similar to, where rows lie on a sphere."""
-        counted = slice(None) if self.sample_weight is None else self._row_weight > 0
-        similar = 1.0 - self.mean.products[counted, 0] / self._sqradius
-        return float(np.median(similar / self.mean.weights[counted, 0])) - 1.0
+        """The median number of other rows a row is similar to, where rows lie on a sphere.
+
+        Of every k-th row, where there are very many.
+        """
+        every = slice(None, None, max(1, len(self.X) // _MEDIAN_ROWS))
+        counted = self._row_weight[every] > 0
+        weights, products = (
+            numbers[every, 0][counted] for numbers in (self.mean.weights, self.mean.products)
+        )
+        return float(np.median((1.0 - products / self._sqradius) / weights)) - 1.0
 
     @cached_property
     def _sqradius(self) -> float:

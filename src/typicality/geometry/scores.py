@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from typicality._cached import cached_property
 from typicality._quantiles import weighted_quantile
 from typicality._tensors import resident
+from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.geometry.kernel_prototypes import (
+    BLOCK_ROWS,
     ExpandedPrototypes,
     KernelPrototypes,
     sqdist_from_products,
@@ -299,12 +301,12 @@ class FastLeaveOneOut:
             if by_products is not None:
                 return by_products
         unit = self.known.left_out_weight(*self._tails.coincidences_of_rows())
-        quick = self._by_products(products, unit, least)
-        quantile, doubtful = self._quantile(*quick, rate)
-        if not len(doubtful):
-            return quantile
-        scores, low = self._quick_scores(rows, unit, self.mean.sums.at(rows)[:, 0])
+        scores, low = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(scores, low, rate)
+        if len(doubtful):
+            some, similarity = rows[doubtful], self.mean.sums.at(rows[doubtful])[:, 0]
+            scores[doubtful], low = self._quick_scores(some, unit[doubtful], similarity)
+            quantile, doubtful = self._quantile(scores, doubtful[low], rate)
         if len(doubtful):
             exact = self._exact(rows[doubtful], unit[doubtful])
             scores[doubtful] = exact - np.log1p(-unit[doubtful])
@@ -320,10 +322,16 @@ class FastLeaveOneOut:
 
     def _by_products(self, products: Floats, unit: Floats, least: float) -> tuple[Doubles, Places]:
         """Scores by the products of the iterations; rows of which these give but a bound."""
-        apart = products / (1.0 - unit)
-        low = np.flatnonzero(1.0 - apart <= least)
-        apart[low] = 1.0 - least
-        return np.log1p(-apart), low
+        scores = np.empty(len(products))
+
+        def fill(rows: slice) -> Places:
+            apart = products[rows] / (1.0 - unit[rows])
+            low = np.flatnonzero(1.0 - apart <= least)
+            apart[low] = 1.0 - least
+            np.log1p(-apart, out=scores[rows])
+            return np.asarray(low + rows.start)
+
+        return scores, np.concatenate(over_blocks(fill, len(scores), BLOCK_ROWS))
 
     def _quick_scores(
         self, rows: Floats, unit: Floats, similarity: Floats

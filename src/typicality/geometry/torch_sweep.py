@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _ENTRIES_OF_A_BLOCK = 2**24  # rows times clusters or features
 _LARGEST_FUSED = 64  # clusters and features
-_TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 16, 1
+_TILE_ROWS, _LANES, _PROGRAMS, _WARPS = 32, 4, 132 * 8, 1
 
 
 class Sums(NamedTuple):
@@ -84,10 +84,10 @@ def _fused(X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Double
 
     (n, d), c = X.shape, len(offsets)
     width, places = (max(16, 1 << (size - 1).bit_length()) for size in (d, c))
-    centers = torch.zeros(width * (places + 1), dtype=torch.float32)
-    centers[: width * places].view(width, places)[:d, :c] = torch.as_tensor(offsets.T)
-    centers[width * places :][:d] = torch.as_tensor(origin)
-    centers = centers.to(X.device)
+    packed = np.zeros(width * (places + 1), np.float32)
+    packed[: width * places].reshape(width, places)[:d, :c] = offsets.T
+    packed[width * places :][:d] = origin
+    centers = torch.from_numpy(packed).to(X.device)
     n_tiles = -(-n // _TILE_ROWS)
     n_programs = min(n_tiles, _PROGRAMS)
     tiles = -(-n_tiles // n_programs)
@@ -99,7 +99,7 @@ def _fused(X: "Tensor", weight: "Tensor | None", origin: Floats, offsets: Double
         num_warps=_WARPS,
     )  # fmt: skip
     # One transfer: each waits for the device.
-    parts = sums.double().sum(dim=0)[:c].flatten(), objective.double().sum()[None]
-    *entries, value = torch.cat(parts).tolist()
-    total = np.array(entries).reshape(c, width + 2)
-    return Sums(total[:, :d], total[:, width], total[:, width + 1], value)
+    parts = sums.sum(dim=0, dtype=torch.float64), objective.sum(dtype=torch.float64)
+    entries = torch.cat([part.flatten() for part in parts]).cpu().numpy()
+    total = entries[:-1].reshape(places, width + 2)[:c]
+    return Sums(total[:, :d], total[:, width], total[:, width + 1], float(entries[-1]))

@@ -19,7 +19,7 @@ from typicality.operators import Expansion, KernelColumns, Tolerance, Truncated,
 _PAPER_POINTS = 20
 _POINTS_AT_A_TIME = 2**17
 _MOST_POINTS = 512  # a longer segment leads through empty space, where there is nothing to miss
-_ROWS_AT_A_TIME = 2**14
+_ROWS_AT_A_TIME = 2**16  # a Fourier series costs as much for few points as for many
 _PAIR_SECONDS = 1e-7  # by arrays: of two rows, in sums at all points of a fit
 REACH = 10  # rows in the radius that measures how sparse they are
 

@@ -10,11 +10,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from typicality._cached import cached_property
+from typicality._progress import advance, counter
 from typicality._threads import in_threads, over_ranges
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.compiled.small import is_small
 from typicality.geometry.rows import GivenDistances, NearestRows, Neighbours, neighbours_of
-from typicality.kernels import WIDTH_SHARE
+from typicality.kernels.local import WIDTH_SHARE
 from typicality.levelsets import plain_growing
 from typicality.levelsets.graphs import Pairs, linked_pairs
 from typicality.levelsets.landscape import REACH, Joined, typicality_at
@@ -183,9 +184,17 @@ def grow_trees(
         grown.
     """
     tasks: list[Callable[[], ScaleTree]] = []
+    count = counter(sum(1 + 2 * len(scales) for _, scales in samples))
     for rows, scales in samples:
         tasks += _tree_tasks(positions, search_among, weight, rows, scales)
-    trees = in_threads(lambda grow: grow(), tasks)
+        count()
+
+    def grow(task: Callable[[], ScaleTree]) -> ScaleTree:
+        tree = task()
+        count()
+        return tree
+
+    trees = in_threads(grow, tasks)
     return list(zip(trees[::2], trees[1::2], strict=True))
 
 
@@ -352,6 +361,7 @@ class LocalLandscape:
             own[block] = np.where(at_row, node_heights[node[block]], self._heights(near))
             reach[block] = self._reach(near)
             done = block.stop
+            advance(done / max(len(rows), 1))
         return Joined(node, np.minimum(own, node_heights[node]), own, reach)
 
     def fill_labels(

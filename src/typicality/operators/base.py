@@ -203,7 +203,15 @@ class Candidate(NamedTuple):
     @property
     def plan(self) -> Plan:
         """The same for the user."""
-        return Plan(self.method, self.n_bytes, self.reason, self.product, self.rtol)
+        return Plan(
+            self.method,
+            self.n_bytes,
+            self.reason,
+            self.product,
+            self.rtol,
+            n_products=_N_PRODUCTS,
+            other_seconds=self.setup,
+        )
 
 
 class Operator(Protocol):

@@ -14,13 +14,8 @@ from typicality._cached import cached_property
 from typicality._sparse import is_sparse, sparse_rows
 from typicality._tensors import OnDevice
 from typicality._typing import Doubles, Floats, Places
-from typicality.kernels import (
-    ByDefinition,
-    Kernel,
-    LocalGaussian,
-    Stationary,
-    has_compiled_distances,
-)
+from typicality.kernels import ByDefinition, Kernel, LocalGaussian, Stationary
+from typicality.kernels.stationary import has_compiled_distances
 from typicality.operators.row_tree import RowTree
 
 _ROUNDING = 64.0  # in units of the last place

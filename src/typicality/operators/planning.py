@@ -45,7 +45,8 @@ def plan(kernel: Kernel, X: Floats, rtol: float = 1e-6, memory: int | None = Non
     Returns
     -------
     Plan
-        The method, its working memory, the seconds a product is expected to take, and one sentence.
+        The method, its working memory, one sentence why, and the seconds that a product and a fit
+        are expected to take.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from typicality._cached import cached_property
-from typicality._threads import over_blocks, over_ranges
+from typicality._threads import over_blocks, over_ranges, sorted_in_threads
 from typicality._typing import Doubles, Floats, Places
 from typicality.operators.columns import KernelColumns
 from typicality.operators.row_tree import Blocks
@@ -64,7 +64,7 @@ class ExactTails:
             log_sums_at(
                 self._form,
                 blocks,
-                placed[:, 0],
+                placed[0],
                 of_nodes,
                 self._nearest,
                 _SHARE,
@@ -89,8 +89,8 @@ class ExactTails:
             coincidences_at(
                 self._form,
                 blocks,
-                placed[:, 0],
-                placed[:, 1],
+                placed[0],
+                placed[1],
                 self._nearest,
                 at,
                 first,
@@ -119,19 +119,28 @@ class ExactTails:
         """Rows whose projection is within reach of that of another row."""
         rows = self.columns.training
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
-        mean = rows.mean(axis=0, dtype=np.float64)
-        along = np.empty(len(rows))
+        n_rows = len(rows)
+        middle = np.mean(over_blocks(lambda b: rows[b].mean(axis=0), n_rows, _BLOCK_ROWS), axis=0)
+        along = np.empty(n_rows)
 
         def project(block: slice) -> None:
-            along[block] = (rows[block] - mean) @ direction
+            along[block] = (rows[block] - middle) @ direction
 
-        over_blocks(project, len(rows), _BLOCK_ROWS)
-        ordered = np.sort(along)  # several times quicker than an order of the rows
+        over_blocks(project, n_rows, _BLOCK_ROWS)
+        ordered = sorted_in_threads(along)  # several times quicker than an order of the rows
         reach = self.columns.kernel_function.support_radius(1.0 - max(self._nearest, _ROUNDING))
         largest = max(abs(ordered[0]), abs(ordered[-1]))
         apart = np.linalg.norm(direction) * reach + 16 * _ROUNDING * largest
-        near = np.diff(ordered) <= apart
-        shared = ordered[np.append(near, False) | np.append(False, near)]
+
+        def in_common(block: slice) -> Doubles:
+            first = max(block.start - 1, 0)
+            window = ordered[first : block.stop + 1]
+            near = np.diff(window) <= apart
+            shares = np.append(near, False) | np.append(False, near)
+            inside = slice(block.start - first, block.stop - first)
+            return np.asarray(window[inside][shares[inside]])
+
+        shared = np.concatenate(over_blocks(in_common, n_rows, _BLOCK_ROWS))
         if len(shared) == 0:
             return np.empty(0, np.intp)
 
@@ -139,7 +148,7 @@ class ExactTails:
             place = np.searchsorted(shared, along[block]).clip(max=len(shared) - 1)
             return np.asarray(np.flatnonzero(shared[place] == along[block]) + block.start)
 
-        return np.concatenate(over_blocks(find, len(rows), _BLOCK_ROWS))
+        return np.concatenate(over_blocks(find, n_rows, _BLOCK_ROWS))
 
     @property
     def _form(self) -> Any:
@@ -155,8 +164,10 @@ class ExactTails:
 
     @cached_property
     def _placed(self) -> Doubles:
-        return self.columns.tree.placed(np.column_stack([self.weights, self.sample_weight]))
+        """Weights and copies, both contiguous: few rows need no compiled code of their own then."""
+        placed = self.columns.tree.placed(np.column_stack([self.weights, self.sample_weight]))
+        return np.ascontiguousarray(placed.swapaxes(0, 1))
 
     @cached_property
     def _of_nodes(self) -> Doubles:
-        return self.columns.tree.sums_of_nodes(self._placed[:, 0].sum(axis=1))
+        return self.columns.tree.sums_of_nodes(self._placed[0].sum(axis=1))

@@ -53,7 +53,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_scikit_learn.ATTRIBUTES,
     ),
     "Kernel": _dataclasses_of(kernels),
-    "Callable": ("typicality.kernels._FromScikitLearn",),
+    "Callable": ("typicality.kernels.products.FromScikitLearn",),
     "MembershipRule": _dataclasses_of(membership, "Hard"),  # the rule of no fitted model
     "Reader": _in(
         "typicality.cluster._readers",

@@ -20,6 +20,7 @@ from typicality.rows.features import Features, FeatureSums
 Sum = TypeVar("Sum")  # whatever has `a + b`
 
 _ROWS_AT_A_TIME = 4096
+_ENOUGH = 1.25  # times the rows of a sample: so many small hashes hold it, if rows are distinct
 
 
 def row_blocks(n_rows: int) -> Iterator[slice]:
@@ -187,12 +188,19 @@ class Rows(ABC):
         largest = max(at_most, LARGEST_SAMPLE)
         known = self._known
         if known is None or (len(known.rows) < known.n_distinct and len(known.rows) < largest):
-            known = self._known = self.fold(
-                lambda block: DistinctRows.of(
-                    block.X, block.weight, at_most=largest, first_row=block.start
-                )
-            )
+            share = _ENOUGH * largest / self.n_rows
+            known = self._distinct(largest, share) if share < 1.0 else None
+            if known is None or known.n_distinct <= largest:  # many rows are equal
+                known = self._distinct(largest)
+            self._known = known
         return known.smallest(at_most)
+
+    def _distinct(self, at_most: int, share: float = 1.0) -> DistinctRows:
+        return self.fold(
+            lambda block: DistinctRows.of(
+                block.X, block.weight, at_most=at_most, first_row=block.start, share=share
+            )
+        )
 
 
 class View(Rows):

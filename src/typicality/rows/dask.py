@@ -1,16 +1,17 @@
 """Rows in a Dask collection; everything that knows Dask is here.
 
-Each block is a task of its own, which reads its rows where these are in files. A pass is one graph:
-the block function on every block, and sums in a fixed tree. Tasks are not pinned to workers and no
-data are scattered, so Dask computes the blocks of a lost worker again, and the sums have the same
-bits.
+A pass is one graph: a task for each block, which makes the block and applies a function to it, and
+tasks that add up to 16 results, in a fixed tree. Tasks are not pinned to workers and no data are
+scattered, so Dask computes the blocks of a lost worker again, and the sums have the same bits.
+Rows do not travel between workers, because the task that makes a block is the one that needs it.
 """
 
 import logging
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +28,7 @@ from typicality.rows.file import Piece
 _dask: Any = dask  # it has few types
 _PATIENCE = 5  # seconds to wait for a scheduler
 _LARGEST_TEXT = 2**29  # bytes of a text file that a worker reads at once
+_TOGETHER = 16  # results that one task adds: a power of two, so that the tree is that of `TreeSum`
 
 
 class DaskRows(Rows):
@@ -34,10 +36,8 @@ class DaskRows(Rows):
 
     Parameters
     ----------
-    parts : list of Delayed
-        The blocks, as arrays or data frames; none of them is empty.
-    weights : list of Delayed, optional
-        The weights of each.
+    parts : list
+        For each block what `_sources` returns; none of them is empty.
     lengths : list of int
         The number of rows of each block.
     n_features, dtype, names
@@ -49,25 +49,26 @@ class DaskRows(Rows):
     def __init__(
         self,
         parts: list[Any],
-        weights: list[Any] | None,
         lengths: list[int],
         n_features: int,
         dtype: Any,
         names: list[str] | None,
+        *,
+        weighted: bool = False,
     ) -> None:
-        self._parts, self._weights, self._lengths = parts, weights, lengths
+        self._parts, self._lengths = parts, lengths
         self._starts = [int(start) for start in np.cumsum([0, *lengths[:-1]])]
         self.n_rows, self.n_features = sum(lengths), n_features
-        self.dtype, self.weighted, self.names = np.dtype(dtype), weights is not None, names
+        self.dtype, self.weighted, self.names = np.dtype(dtype), weighted, names
         self.n_passes, self.block_rows = 0, max(lengths)
         self.watch: Callable[[int, int], None] | None = None
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
-        sums = TreeSum[Any]()
-        for part in self._applied(function):
-            sums.add(part)
+        parts, add = self._applied(function), _dask.delayed(_add, pure=False)
+        while len(parts) > 1:
+            parts = [add(parts[i : i + _TOGETHER]) for i in range(0, len(parts), _TOGETHER)]
         self.n_passes += 1
-        total: tuple[Sum] = _dask.compute(sums.total(), optimize_graph=False)
+        total: tuple[Sum] = _dask.compute(*parts, optimize_graph=False)
         if self.watch is not None:
             self.watch(self.n_passes, self.n_rows)
         return total[0]
@@ -85,8 +86,7 @@ class DaskRows(Rows):
         # one object in the graph, not one a block
         shared = _dask.delayed(_Picklable(function), pure=False)
         apply = _dask.delayed(_apply, pure=False)
-        weights = self._weights or [None] * len(self._parts)
-        blocks = zip(self._parts, weights, self._starts, strict=True)
+        blocks = zip(self._parts, self._starts, strict=True)
         return [apply(shared, *block, self.dtype.str) for block in blocks]
 
 
@@ -107,8 +107,16 @@ def _picklable(pickled: bytes) -> _Picklable:
     return _Picklable(cloudpickle.loads(pickled))
 
 
-def _apply(function: Callable[[Block], Any], part: Any, weight: Any, start: int, dtype: str) -> Any:
-    """The function on a block, on the machine where the block is."""
+def _add(results: list[Any]) -> Any:
+    sums = TreeSum[Any]()
+    for result in results:
+        sums.add(result)
+    return sums.total()
+
+
+def _apply(function: Callable[[Block], Any], source: Any, start: int, dtype: str) -> Any:
+    """The function on a block, on the machine that makes the block."""
+    part, weight = source() if callable(source) else source
     if weight is not None:
         weight = np.ascontiguousarray(np.ravel(weight), dtype)
     with np.errstate(under="ignore"):
@@ -117,6 +125,60 @@ def _apply(function: Callable[[Block], Any], part: Any, weight: Any, start: int,
 
 def _numbers(part: Any, dtype: str) -> Floats:
     return np.ascontiguousarray(np.asarray(part), dtype)
+
+
+# ---- where blocks come from ----------------------------------------------------------------------
+
+
+def _sources(parts: list[Any], weights: list[Any] | None) -> list[Any]:
+    """What gives the rows and the weights of each block, for the task that needs them.
+
+    It is a function that runs the tasks of the block. Where blocks have tasks in common or workers
+    keep them, as after `persist`, it is Delayed objects: Dask runs the tasks or finds the data.
+    """
+    blocks = list(zip(parts, weights or [None] * len(parts), strict=True))
+    graphs: dict[int, dict[Any, Any]] = {}  # parts of a collection have one graph
+    used: set[Any] = set()
+    sources = []
+    for block in blocks:
+        tasks: dict[Any, Any] = {}
+        given = [one for one in block if one is not None]
+        for one in given:
+            if id(one.dask) not in graphs:
+                graphs[id(one.dask)] = dict(one.dask)
+            if not _add_tasks(tasks, graphs[id(one.dask)], one.key):
+                return [list(block) for block in blocks]
+        if not used.isdisjoint(tasks):
+            return [list(block) for block in blocks]
+        used.update(tasks)
+        sources.append(partial(_make, tasks, [one.key for one in given]))
+    return sources
+
+
+def _add_tasks(tasks: dict[Any, Any], graph: dict[Any, Any], key: Any) -> bool:
+    """Add the tasks behind a key; False if they need data that workers keep."""
+    waiting = [key]
+    while waiting:
+        key = waiting.pop()
+        if key in tasks:
+            continue
+        node: Any = graph.get(key)  # None: the key of a future within a task
+        if _is_future(node) or not hasattr(node, "dependencies"):
+            return False
+        tasks[key] = node
+        waiting += node.dependencies
+    return True
+
+
+def _make(tasks: dict[Any, Any], keys: list[Any]) -> tuple[Any, Any]:
+    part, *weight = _dask.get(tasks, keys)
+    return part, weight[0] if weight else None
+
+
+def _is_future(node: Any) -> bool:
+    distributed = sys.modules.get("distributed")
+    value = getattr(node, "value", node)
+    return distributed is not None and isinstance(value, distributed.Future)
 
 
 def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
@@ -133,10 +195,12 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
     n_features = X.shape[1]
     parts = list(np.ravel(X.to_delayed()))
     weights = None if sample_weight is None else _weights(sample_weight, len(parts))
+    sources = _sources(parts, weights)
     inspect = _dask.delayed(_inspect, pure=False)
-    both = zip(parts, weights or [None] * len(parts), strict=True)
-    tasks = [inspect(part, i, n_features, dtype, names, w) for i, (part, w) in enumerate(both)]
-    found = _dask.compute(*tasks)
+    found = _dask.compute(
+        *(inspect(source, i, n_features, dtype, names) for i, source in enumerate(sources)),
+        optimize_graph=False,
+    )
     for _, problem in found:
         if problem:
             raise ValueError(problem)
@@ -144,12 +208,12 @@ def dask_rows(X: Any, sample_weight: Any = None) -> DaskRows:
     if not filled:
         raise ValueError("X has 0 rows in all partitions. Pass at least one row.")
     return DaskRows(
-        [parts[number] for number in filled],
-        None if weights is None else [weights[number] for number in filled],
+        [sources[number] for number in filled],
         [found[number][0] for number in filled],
         n_features,
         dtype,
         names,
+        weighted=weights is not None,
     )
 
 
@@ -185,11 +249,21 @@ def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
             yield
         return
     quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.ERROR}  # any free port
-    with (
-        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet) as cluster,
-        distributed.Client(cluster),
-    ):
+    with ExitStack() as stack:
+        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet)
+        stack.push(_end(cluster))
+        stack.push(_end(distributed.Client(cluster)))
         yield
+
+
+def _end(opened: Any) -> Callable[..., None]:
+    """Close it; on a busy machine, workers may need longer to end than Dask waits for them."""
+
+    def close(*_: Any) -> None:
+        with suppress(TimeoutError):
+            opened.close()
+
+    return close
 
 
 def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
@@ -215,14 +289,13 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
     filled = [(piece, n_rows) for piece, (n_rows, _) in zip(pieces, found, strict=True) if n_rows]
     if not filled:
         raise TableError(f"{shown_path(pieces[0].path)} has no rows. Choose another file.")
-    read = _dask.delayed(_read, pure=False)
-    parts, lengths = [read(piece) for piece, _ in filled], [n_rows for _, n_rows in filled]
+    sources, lengths = [partial(_read, piece) for piece, _ in filled], [n for _, n in filled]
     names = pieces[0].names
-    return DaskRows(parts, None, lengths, len(names), np.float64, list(names))
+    return DaskRows(sources, lengths, len(names), np.float64, list(names))
 
 
-def _read(piece: Piece) -> Floats:
-    return piece.read()
+def _read(piece: Piece) -> tuple[Floats, None]:
+    return piece.read(), None
 
 
 def _count(piece: Piece) -> tuple[int, str]:
@@ -273,8 +346,8 @@ def _warn_about_scattered(X: Any) -> None:
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return
-    nodes = [getattr(node, "value", node) for node in dict(X.__dask_graph__()).values()]
-    futures = [node for node in nodes if isinstance(node, distributed.Future)]
+    nodes = dict(X.__dask_graph__()).values()
+    futures: list[Any] = [getattr(node, "value", node) for node in nodes if _is_future(node)]
     if not futures:
         return
     keys = [future.key for future in futures]
@@ -311,9 +384,10 @@ def _weights(sample_weight: Any, n_parts: int) -> list[Any]:
 
 
 def _inspect(
-    part: Any, number: int, n_features: int, dtype: str, names: list[str] | None, weight: Any
+    source: Any, number: int, n_features: int, dtype: str, names: list[str] | None
 ) -> tuple[int, str]:
     """The number of rows of a partition, and what is wrong with it, or nothing."""
+    part, weight = source() if callable(source) else source
     try:
         X = _numbers(part, dtype)
     except (TypeError, ValueError) as error:

@@ -56,11 +56,13 @@ class DistinctRows:
         *,
         at_most: int = LARGEST_SAMPLE,
         first_row: int = 0,
+        share: float = 1.0,
     ) -> Self:
         """Add up the weights of equal rows; of more than `at_most` distinct rows, take a sample.
 
         Equal rows are found by a hash of their content. The sample is those of smallest hash: it
-        is the same in any order, and keeps all copies of a row or none. Costs a sort of n integers.
+        is the same in any order, and keeps all copies of a row or none. Costs a sort of n integers;
+        with a `share` below 1, rows of larger hashes than this share of all are not looked at.
         """
         if resident(X) is not None and sample_weight is None:
             return cls._on_device(resident(X), at_most, first_row)
@@ -68,6 +70,10 @@ class DistinctRows:
         weight = None if sample_weight is None else sample_weight[counted]
         index = np.arange(len(X))[counted]
         keys = content_hash(X)[counted]
+        if share < 1.0:
+            small = np.flatnonzero(keys < np.uint64(share * 2.0**64))
+            keys, index = keys[small], index[small]
+            weight = None if weight is None else weight[small]
         merged = cls._merge(keys, weight, index, at_most)
         places = merged[1]
         order = _lexicographic_order(X[places])

@@ -15,7 +15,6 @@ from typicality._typing import Doubles, Places
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?", "-"]
 )
-_MISSING = pa.array(sorted(MISSING))
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4}))([T ].*)?"
@@ -132,7 +131,8 @@ def _number(cell: str, decimal: str = ".") -> float | None:
 def parse_texts(texts: Any, decimal: str = ".") -> ParsedColumn:
     """The numbers of an Arrow array of text: all at once, or cell by cell where that fails."""
     trimmed = pc.ascii_trim_whitespace(texts)  # others are left to Python, which differs in some
-    present = pc.if_else(pc.is_in(trimmed, _MISSING), None, trimmed)
+    missing = pa.array(sorted(MISSING))  # made here: the first array makes Arrow load pandas
+    present = pc.if_else(pc.is_in(trimmed, missing), None, trimmed)
     quick = floats_of(present if decimal == "." else _with_decimal_points(present))
     if quick is not None:
         return ParsedColumn(quick, np.empty(0, dtype=np.intp))

@@ -16,7 +16,7 @@ _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
 _POWERS = np.array([float(10**k) for k in range(23)])  # those that are exact
 _SMALLEST = 1e-14
-_ENDINGS = pa.array(["" if k < 5 else f"e-{k:02d}" for k in range(16)])
+_ENDINGS = ["" if k < 5 else f"e-{k:02d}" for k in range(16)]
 
 
 def free_names(taken: Iterable[str], wanted: Iterable[str]) -> list[str]:
@@ -218,7 +218,7 @@ def number_texts(values: NDArray[Any]) -> Any:
     rounded[size == 0] = data[size == 0]
     texts = pa.array(rounded, mask=absent).cast("string")
     if is_small.any():
-        endings = _ENDINGS.take(pa.array(np.where(is_small, -exponent, 0)))
+        endings = pa.array(_ENDINGS).take(pa.array(np.where(is_small, -exponent, 0)))
         texts = pc.binary_join_element_wise(texts, endings, "")
     slow = ~(quick | (size == 0) | absent)
     if slow.any():

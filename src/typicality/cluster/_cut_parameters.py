@@ -1,9 +1,13 @@
-"""Checks of the parameters of an alpha-cut."""
+"""The parameters of an alpha-cut: whether they fit together, and the cut that they ask for."""
 
 from typing import Any
 
+import numpy as np
+
+from typicality._quantiles import weighted_quantile
 from typicality.cluster._spaces import check_kernel
 from typicality.kernels import BANDWIDTH_KERNELS, Mixed, Stationary
+from typicality.levelsets import AlphaTree, Cut
 
 
 def check_cut_parameters(estimator: Any) -> None:
@@ -11,7 +15,7 @@ def check_cut_parameters(estimator: Any) -> None:
     _check_one_cut(estimator.alpha, estimator.rejection_rate)
     kernel, is_local = estimator.kernel, estimator._is_local
     if not is_local:
-        _check_kernel_of_distance("gaussian" if _is_word(kernel, "auto") else kernel)
+        _check_kernel_of_distance("gaussian" if is_word(kernel, "auto") else kernel)
     if not is_local and estimator.metric == "precomputed":
         raise ValueError(
             "metric='precomputed' works with the automatic choice of scale only. Leave kernel, "
@@ -22,7 +26,7 @@ def check_cut_parameters(estimator: Any) -> None:
             f"kernels.Mixed has distances of its own and takes no metric={estimator.metric!r}. Use "
             "metric='euclidean'."
         )
-    is_chosen = _is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
+    is_chosen = is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
     if estimator.at_least > 1 and not (is_local and is_chosen):
         raise ValueError(
             f"at_least={estimator.at_least} works only with the automatic choice of "
@@ -35,7 +39,8 @@ def check_cut_parameters(estimator: Any) -> None:
         raise ValueError("weights='typicality' needs a kernel of one width. Use kernel='gaussian'.")
 
 
-def _is_word(value: Any, word: str) -> bool:
+def is_word(value: Any, word: str) -> bool:
+    """Whether a parameter, which may be an array or an object, is a word."""
     return isinstance(value, str) and value == word
 
 
@@ -68,3 +73,14 @@ def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
             f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both set the level of "
             "the cut. Give only one of them."
         )
+
+
+def plain_cut(estimator: Any, tree: AlphaTree) -> Cut:
+    """One level for all clusters."""
+    rate = estimator.rejection_rate
+    if rate is not None:
+        quantile = weighted_quantile(tree.node_alpha, rate, tree.weight)
+        alpha = max(0.0, np.nextafter(quantile, -np.inf))  # rows that tie with it stay
+    else:
+        alpha = tree.valley.place if estimator.alpha == "valley" else float(estimator.alpha)
+    return tree.cut_at(alpha, min_cluster_size=estimator.min_cluster_size)
