@@ -76,6 +76,12 @@ def escape_attribute_names(app, what, name, obj, options, lines):
             lines[i] = attribute + colon + re.sub(r"(?<=\w)_(?!\w)", r"\\_", kind)
 
 
+def skip_fields(app, what, name, obj, skip, options):
+    """The fields of a named tuple are among its parameters already."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
 def setup(app):
     """Run before numpydoc does."""
+    app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-docstring", escape_attribute_names, priority=100)

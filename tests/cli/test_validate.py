@@ -194,7 +194,7 @@ def test_wrong_use_is_explained(run, file, options, code, words):
     ("lines", "words"),
     [
         (["1,2", "3,5", "2,9"], "few.csv has 3 row(s), and a study needs at least 20"),
-        (["1,2"] * 30, "few.csv are equal (n_samples=30)"),
+        (["1,2"] * 30, "few.csv are the same (n_samples=30)"),
         (["1,2", "2,3"] * 15 + ["3,1e300"], "few.csv are too large: squared distances"),
     ],
     ids=["few", "equal", "far"],

@@ -310,7 +310,7 @@ ROWS = np.arange(40.0).reshape(20, 2)
     [
         (ROWS[:1], "X has 1 row"),
         (ROWS[:2], "needs at least 10"),
-        (np.ones((20, 2)), "All rows of X are equal"),
+        (np.ones((20, 2)), "All rows of X are the same"),
         (np.where(ROWS == 7, np.nan, ROWS), "X contains NaN, first in row 3"),
         (np.where(ROWS == 7, np.inf, ROWS), "X contains infinity"),
         (pd.DataFrame({"a": ["x"] * 20}), "which is not a number"),

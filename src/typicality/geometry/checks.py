@@ -276,7 +276,7 @@ def check_varying_rows(X: Floats, sample_weight: Floats | None) -> None:
     if count_distinct_rows(X, sample_weight, 2) < 2:
         weighted = "" if sample_weight is None else " of positive weight"
         raise ValueError(
-            f"All rows{weighted} of X are equal (n_samples={len(X)}): there are no clusters "
+            f"All rows{weighted} of X are the same (n_samples={len(X)}): there are no clusters "
             "to find, and no distance to set a scale by. Check how the data were made."
         )
 
