@@ -24,7 +24,7 @@ from typicality.cluster._density import (
 )
 from typicality.cluster._density_by_blocks import learn_by_blocks
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._p_values import TIED, WithPValues
+from typicality.cluster._p_values import TIED, WithPValues, check_number_to_split
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
@@ -50,7 +50,6 @@ from typicality.operators import KernelColumns
 from typicality.rows import Rows
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
-_FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
 
 
 class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValues, KernelEstimator):
@@ -372,10 +371,10 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         rows = check_rows(self, X, training=False)
         if not self._knows_its_rows:
             raise ValueError(
-                "explain compares rows with training rows, feature by feature, and this model has "
-                "none at hand: it was compressed or fitted block by block, or its kernel does not "
-                "take rows of features. Explain rows by a model of an array: the one before it was "
-                "compressed, or one fitted to a sample of the rows."
+                "explain compares rows with training rows, feature by feature, and this model "
+                "has no training rows: it was compressed or fitted block by block, or its "
+                "kernel does not take rows of features. Use a model of an array: the model "
+                "before it was compressed, or one fitted on a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -464,16 +463,11 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         """The copies of rows for the fit, and those for thresholds and p-values."""
         if weight is not None and (weight != np.floor(weight)).any():
             raise ValueError(
-                "calibration='split' draws half of the copies of rows at random: sample weights "
-                "must be whole numbers of copies. Use calibration='leave-one-out'."
+                "calibration='split' draws half of the copies of rows at random, so sample "
+                "weights must be whole numbers. Use calibration='leave-one-out'."
             )
         n_rows = len(rows) if weight is None else float(weight.sum(dtype=np.float64))
-        if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
-            raise ValueError(
-                f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
-                f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
-                "calibration='leave-one-out'."
-            )
+        check_number_to_split(n_rows)
         random = check_random_state(self.random_state)
         fitted, held_out = split_copies(len(rows), weight, random)
         return fitted.astype(rows.dtype), held_out
