@@ -24,14 +24,16 @@ check: $(READY)
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 
-# The tests that need nothing optional, with the oldest versions that pyproject.toml allows.
+# The main tests with the oldest versions that pyproject.toml allows.
 lowest:
 	$(PYTHON) -m venv --clear $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot]" pytest pytest-xdist \
-		hypothesis psutil
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot,xlsx,dask]" \
+		"pytest<9.2" pytest-xdist hypothesis psutil pandas polars
 	$(VENV)-lowest/bin/python tests/smoke.py
 	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 \
-		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables
+		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
+		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py \
+		tests/cli/test_validate.py
 
 # Random input for whatever reads files of others, for MINUTES in all; then compiled code with checks
 # of every index.

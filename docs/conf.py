@@ -55,6 +55,17 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"typicality {release}"
 html_theme_options = {"secondary_sidebar_items": ["page-toc"], "show_prev_next": False}
 html_show_sourcelink = False
+html_static_path = ["_css"]
+html_css_files = ["pages.css"]
+# Pages without pages below them have nothing to show beside them.
+html_sidebars = {
+    page: []
+    for page in (
+        "architecture", "changelog", "cli", "contributing", "extending", "faq", "first_minutes",
+        "genindex", "glossary", "index", "many_rows", "messages", "messy_files", "plots",
+        "py-modindex", "references", "search",
+    )
+}  # fmt: skip
 
 
 def escape_attribute_names(app, what, name, obj, options, lines):
@@ -65,6 +76,12 @@ def escape_attribute_names(app, what, name, obj, options, lines):
             lines[i] = attribute + colon + re.sub(r"(?<=\w)_(?!\w)", r"\\_", kind)
 
 
+def skip_fields(app, what, name, obj, skip, options):
+    """The fields of a named tuple are among its parameters already."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
 def setup(app):
     """Run before numpydoc does."""
+    app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-docstring", escape_attribute_names, priority=100)

@@ -255,7 +255,7 @@ def test_a_link_to_itself_is_refused_in_words(tmp_path, atomic):
 def test_a_changed_file_is_never_replaced(tmp_path):
     write_folder(tmp_path / "d", "old")
     (tmp_path / "d" / "a.txt").write_text("precious")
-    with pytest.raises(FileExistsError, match=r"holds 'a\.txt', which was changed since"):
+    with pytest.raises(FileExistsError, match=r"holds 'a\.txt', which has changed since"):
         write_folder(tmp_path / "d", "new", overwrite=True)
     assert (tmp_path / "d" / "a.txt").read_text() == "precious"
 

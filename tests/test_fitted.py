@@ -141,7 +141,7 @@ def test_strength_is_that_of_the_label_when_two_prototypes_outweigh_the_nearest(
     assert seen.memberships.argmax() == 0
     assert seen.strength == seen.memberships[0, 1]
     assert seen.strength_name == "membership"
-    assert seen.fitted_words == "Each row in the cluster of its nearest prototype"
+    assert seen.fitted_words == "Each row is in the cluster of its nearest prototype"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_prototypes_that_coincide_have_one_column(estimator, combine, three_grou
     )
     grid = np.column_stack([picture.xx0.ravel(), picture.xx1.ravel()])
     assert_array_equal(picture.membership.ravel(), view(model, grid).memberships[:, 0])
-    with pytest.raises(ValueError, match="they go from 0 to 2"):
+    with pytest.raises(ValueError, match="they are numbered from 0 to 2"):
         MembershipContourDisplay.from_estimator(model, three_groups, cluster=3, ax=ax)
 
 

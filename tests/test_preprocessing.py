@@ -158,9 +158,7 @@ def test_scaler_neither_overflows_nor_vanishes_in_extreme_units(X, scale, unit):
 
 def test_scaler_refuses_values_too_far_apart():
     X = np.array([[-1.7e308], [-1.6e308], [1.6e308], [1.7e308]])
-    with pytest.raises(
-        ValueError, match=r"Column 0 of X has values too far apart for float64: fro"
-    ):
+    with pytest.raises(ValueError, match=r"Column 0 of X has too large a range for float64: from"):
         ColumnScaler().fit(X)
 
 
@@ -169,7 +167,8 @@ def test_scaler_refuses_new_values_that_overflow(X):
     scaler = ColumnScaler().fit(pd.DataFrame(small, columns=["a", "b"]))
     rows = pd.DataFrame(np.full((2, 2), [0.0, 3e38], dtype=np.float32), columns=["a", "b"])
     with pytest.raises(
-        ValueError, match=r"row 0 .* too large for float32 on the scale of Column 'b'"
+        ValueError,
+        match=r"row 0 .* too large for float32 after division by the scale of Column 'b'",
     ):
         scaler.transform(rows)
 
@@ -208,7 +207,7 @@ def test_scaler_refuses_infinity_when_missing_values_are_allowed(X):
 
 
 def test_scaler_refuses_a_column_without_values():
-    with pytest.raises(ValueError, match="Column 'b' of X misses all its values"):
+    with pytest.raises(ValueError, match="Column 'b' of X has only missing values"):
         ColumnScaler(missing="median").fit(pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]}))
 
 

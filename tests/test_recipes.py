@@ -43,8 +43,8 @@ def test_recipe_prints_what_it_says(name):
     for optional in re.findall(r">>> import (torch)\b", text):
         pytest.importorskip(optional, reason=f"{optional} is not installed")
     recipe = doctest.DocTestParser().get_doctest(
-        text, globs={}, name=name, filename=str(page), lineno=0
-    )
+        text.replace("\n```\n", "\n\n"), globs={}, name=name, filename=str(page), lineno=0
+    )  # a blank line ends the expected output
     results = doctest.DocTestRunner().run(recipe)
     plt.close("all")
     assert results.failed == 0

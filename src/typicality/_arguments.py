@@ -21,6 +21,6 @@ def check_same_length(n_first: int, first_name: str, n_second: int, second_name:
     """Two arguments must have the same number of rows."""
     if n_first != n_second:
         raise ValueError(
-            f"{first_name} has {n_first} rows and {second_name} has {n_second}: pass both for the "
-            "same rows, in the same order."
+            f"{first_name} has {n_first} rows, but {second_name} has {n_second}: pass both "
+            "for the same rows, in the same order."
         )

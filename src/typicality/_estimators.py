@@ -48,11 +48,11 @@ ESTIMATORS = {
         ("EntropyCMeans", "entropy", "entropy", "given",
          "overlapping clusters, like a mixture of equal round Gaussians"),
         ("PossibilisticCMeans", "possibilistic", "pcm", "given",
-         "each cluster judges rows on its own"),
+         "the membership in a cluster does not depend on the other clusters"),
         ("OneClusterPCM", "one_cluster", "one-cluster", "one",
          "how typical each row is of the data as a whole"),
         ("JoinedMixture", "_mixture", "", "found",
-         "a Gaussian mixture whose components are joined unless a valley separates them"),
+         "a Gaussian mixture; components are joined unless a valley separates them"),
     ]
 }  # fmt: skip
 # Those of `typicality cluster`, by their names there.

@@ -158,16 +158,16 @@ def _require_recorded(path: Path, recorded: Callable[[Path], Mapping[str, str | 
     if foreign is not None:
         file, why = foreign
         raise FileExistsError(
-            f"{path} holds {file!r}, which {why}, and is not replaced; move that file away, or "
-            "choose another name."
+            f"{path} is not replaced, because it holds {file!r}, which {why}; move that "
+            "file away, or choose another name."
         )
 
 
 def _why_foreign(path: Path, file: str, hashes: Mapping[str, str | None]) -> str | None:
     if file not in hashes or path.is_symlink() or not path.is_file():
-        return "was not written by typicality, as far as a record there says"
+        return "was not written by typicality, according to the record in that folder"
     if hashes[file] not in (None, sha256_of(path)):
-        return "was changed since typicality wrote it"
+        return "has changed since typicality wrote it"
     return None
 
 
@@ -307,7 +307,7 @@ def _name_folder(temporary: Path, path: Path, *, overwrite: bool) -> None:
         _put_back(aside, path)
         if _is_occupied(error):
             raise FileExistsError(
-                f"{path} was written by somebody else in the meantime; choose another name."
+                f"Another process wrote {path} in the meantime; choose another name."
             ) from error
         raise
     _remove(aside)

@@ -295,8 +295,8 @@ def _of_detector(
             scores[found].max(initial=scores.min()), np.inf if found.any() else -np.inf
         )
         words = (
-            f"Rows with p-values up to {largest:.3g} are outliers. A share of at most {fdr:g} of "
-            "them is expected to be like the reference rows"
+            f"Rows with p-values up to {largest:.3g} are outliers. At most a share of "
+            f"{fdr:g} of them is expected to be like the reference rows"
             if found.any()
             else f"No row is an outlier at a false discovery rate of {fdr:g}"
         )
@@ -307,8 +307,8 @@ def _of_detector(
         strength=np.asarray(scores, dtype=np.float64),
         strength_name="score (log density)" if is_density else "score (log typicality)",
         strength_words=(
-            "How typical a row is of the data as a whole, on a logarithmic scale, judged by the "
-            "other rows only: one less means about a third as "
+            "How typical a row is of the data as a whole, on a logarithmic scale, compared "
+            "with the other rows only: one less means about a third as "
             f"{'dense' if is_density else 'typical'}."
         ),
         fitted_words=words.replace(" -", " \N{MINUS SIGN}"),
@@ -340,8 +340,9 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
     shares = list(model.get_feature_names_out()[:1]) == ["membership_0"]
     memberships = _by_label(of_prototypes, model.prototype_labels_, shares=shares)
     meaning = (
-        "How surely a row belongs to its cluster rather than to another; rows between clusters"
-        " share their membership. It says nothing of how far a row is from all of them."
+        "How certainly a row belongs to its cluster rather than to another; rows "
+        "between clusters share their membership. It does not measure how far a row is "
+        "from all clusters."
         if shares
         else "How typical a row is of its cluster, from 0 to 1; rows far from all clusters are "
         "typical of none."
@@ -360,7 +361,7 @@ def _of_prototypes(model: Any, X: Any, *, training: bool) -> FittedView:
         strength=strength,
         strength_name=name,
         strength_words=meaning,
-        fitted_words=f"Each row in the cluster of its {chosen_by}",
+        fitted_words=f"Each row is in the cluster of its {chosen_by}",
         cut=0.0,
         memberships=memberships,
         shares=shares,

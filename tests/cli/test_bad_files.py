@@ -78,11 +78,11 @@ def test_command_ends_when_the_file_changes_half_way(run, folder, monkeypatch, s
     ("name", "contents", "remedy"),
     [
         ("rows.xyz", b"a\n1\n", "Name the format, e.g. --format csv."),
-        ("rows.csv", b"PAR1", "Name it .parquet, or say --format parquet."),
+        ("rows.csv", b"PAR1", "Name it .parquet, or use --format parquet."),
         ("rows.parquet", b"a,b\n1,2\n", "get it again, or name its format with --format."),
-        ("rows.csv.gz", gzip.compress(b"PAR1"), "Name it .parquet, or say --format parquet."),
+        ("rows.csv.gz", gzip.compress(b"PAR1"), "Name it .parquet, or use --format parquet."),
         ("rows.ndjson", b'{"a": 1}\n{"a": "x"}\n', "the same type in all lines."),
-        ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow as much with --memory."),
+        ("rows.csv", TOO_WIDE, "Choose columns with --columns, or allow more with --memory."),
     ],
     ids=["suffix", "parquet", "text", "packed parquet", "lines of JSON", "memory"],
 )

@@ -85,7 +85,7 @@ def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, parts, tmp_path,
     assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
-    assert "random sample, 300 of the 750 rows" in (tmp_path / "blocks/report.html").read_text(
+    assert "random sample of 300 of the 750 rows" in (tmp_path / "blocks/report.html").read_text(
         **TEXT
     )
 
@@ -144,7 +144,7 @@ def test_file_with_other_columns_is_named(run, parts, tmp_path):
     writers[suffix](pa.table(one), parts / f"part-3{suffix}")
     done = run("cluster", parts, "--in-blocks", "-o", tmp_path / "out")
     assert done.exit_code == 3
-    assert f"part-3{suffix} is not like the other files: column 'y' is missing" in done.stderr
+    assert f"part-3{suffix} differs from the other files: column 'y' is missing" in done.stderr
 
 
 def test_chosen_column_of_text_is_named(run, parts, tmp_path):
@@ -158,8 +158,11 @@ def test_chosen_column_of_text_is_named(run, parts, tmp_path):
     ("options", "what"),
     [
         (("--categorical", "auto"), "categories"),
-        (("--checkpoint", "state", "-m", "fcm", "-k", 2), "--checkpoint is for rows in memory"),
-        (("--device", "cpu", "-m", "fcm", "-k", 2), "--device is for rows in memory"),
+        (
+            ("--checkpoint", "state", "-m", "fcm", "-k", 2),
+            "--checkpoint works only on rows in memory",
+        ),
+        (("--device", "cpu", "-m", "fcm", "-k", 2), "--device works only on rows in memory"),
         (("--memory", 0.1), "--memory 0.1"),
         (("--name", "nobody"), "no column 'nobody'"),
     ],
@@ -300,7 +303,7 @@ def test_file_that_a_worker_cannot_read_is_named(parts):
     piece.path.unlink()
     n_rows, problem = dask._count(piece)
     assert n_rows == 0
-    assert f"cannot read {piece.path}: there is no such file on that machine" in problem
+    assert f"cannot read {piece.path}: the file does not exist on that machine" in problem
 
 
 # ---- devices -------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_an_unknown_rank_is_an_error_with_its_line(messy, found, run, tmp_path):
     for command in (("score", found[1], new), ("explain", found[1], new, "--line", 2)):
         refused = run(*command)
         assert refused.exit_code == 3
-        assert "line 2, column 'Stufe': 'huge' is none of its ordered" in refused.stderr
+        assert "line 2, column 'Stufe': 'huge' is not one of its ordered" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -226,21 +226,24 @@ def test_missing_categories_are_an_error_unless_a_choice_is_made(messy, run, tmp
     done = run(
         "outliers", messy, *MESSY, "--missing", "drop", "-o", tmp_path / "out", "--no-report"
     )
-    assert "3 rows with missing values took no part" in words(done)
+    assert "Not used: 3 rows with missing values" in words(done)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("validate", "--categorical", "auto"), "validate compares columns of numbers only"),
-        (("compare", "--categorical", "city"), "compare compares columns of numbers only"),
-        (("outliers", "--categorical", "auto", "--kernel", "laplacian"), "compares numbers only"),
-        (("outliers", "--mismatch", 0.3), "give --categorical"),
-        (("outliers", "--ordered", "size=small"), "not of the form NAME=LOW,...,HIGH"),
-        (("cluster", "--categorical", "auto", "--at-least", 2), "--at-least is for numbers only"),
+        (("validate", "--categorical", "auto"), "validate compares only columns of numbers"),
+        (("compare", "--categorical", "city"), "compare compares only columns of numbers"),
+        (("outliers", "--categorical", "auto", "--kernel", "laplacian"), "compares only numbers"),
+        (("outliers", "--mismatch", 0.3), "add --categorical"),
+        (("outliers", "--ordered", "size=small"), "does not have the form NAME=LOW,...,HIGH"),
+        (
+            ("cluster", "--categorical", "auto", "--at-least", 2),
+            "--at-least works only with columns of numbers",
+        ),
         (
             ("cluster", "-m", "fcm", "-k", 2, "--categorical", "auto", "--mismatch", 0.3),
-            "--mismatch is for",
+            "--mismatch applies to",
         ),
     ],
 )
@@ -257,7 +260,7 @@ def test_names_that_are_no_columns_or_ignored_are_refused(groups, run):
     assert "Did you mean 'unit'?" in refused.stderr
     refused = run("outliers", groups, "--categorical", "unit", "--ignore", "unit")
     assert refused.exit_code == 3
-    assert "give one of them" in refused.stderr
+    assert "give only one of them" in refused.stderr
 
 
 def test_a_file_without_categories_says_so(run, tmp_path):
@@ -301,6 +304,6 @@ def test_wide_files_with_categories_are_not_sent_to_auto(run, tmp_path):
     path.write_text("\n".join([",".join([*names, "side"]), *lines]) + "\n", encoding="utf-8")
     done = run("cluster", path, "--categorical", "auto", "--no-report", "-o", tmp_path / "out")
     printed = " ".join(done.stdout.split())
-    assert "12 columns are many" in printed
+    assert "12 columns are too many" in printed
     assert "take --method fcm --clusters N." in printed
     assert "--method auto" not in printed

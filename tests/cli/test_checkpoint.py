@@ -46,7 +46,7 @@ def test_same_command_goes_on_to_the_same_files(run, groups, tmp_path, left):
     command = ["cluster", groups, *FCM, "-o", tmp_path / "a"]
     resumed = run(*command, "--checkpoint", left)
     assert resumed.exit_code == 0, resumed.output
-    assert f"Going on from the checkpoint {left}" in resumed.stdout
+    assert f"Continuing from the checkpoint {left}" in resumed.stdout
     assert not left.exists()
     found = hashes_of(tmp_path / "a")
     shutil.rmtree(tmp_path / "a")
@@ -88,7 +88,7 @@ def test_other_versions_are_refused(run, groups, tmp_path, left, monkeypatch):
     monkeypatch.setattr("typicality.cli.run.versions", lambda: {"typicality": "0.0.1"})
     done = run("cluster", groups, *FCM, "-o", tmp_path / "a", "--checkpoint", left)
     assert done.exit_code == 3
-    assert "other versions" in done.stderr
+    assert "another version of typicality" in done.stderr
 
 
 def test_files_of_the_user_are_refused_before_the_rows_are_read(run, groups, tmp_path):

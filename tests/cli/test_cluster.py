@@ -93,7 +93,7 @@ def test_automatic_method_gives_a_split_on_request(run, tmp_path):
     done = run("cluster", file, "--no-report", "-o", tmp_path / "one")
     text = " ".join(done.stdout.split())
     assert "1 cluster: neither a Gaussian mixture nor density sees a gap" in text
-    assert "any split is a convention and --at-least 2 gives the best one" in text
+    assert "any split is arbitrary, and --at-least 2 gives the best one" in text
     done = run("cluster", file, "--no-report", "--at-least", 2, "-o", tmp_path / "two")
     assert "by round groups, because --at-least 2 asks for a split" in " ".join(done.stdout.split())
 
@@ -203,9 +203,7 @@ def test_missing_values_stop_the_run_and_name_the_choices(run, gaps, tmp_path):
 
 def test_rows_that_are_dropped_have_empty_cells(run, gaps, read_csv, tmp_path):
     done = run("cluster", gaps, "--missing", "drop", "-o", tmp_path / "out")
-    assert "2 rows with missing values took no part (--missing drop)." in " ".join(
-        done.stdout.split()
-    )
+    assert "Not used: 2 rows with missing values (--missing drop)." in " ".join(done.stdout.split())
     rows = read_csv(tmp_path / "out" / "labels.csv")
     empty = [i for i, row in enumerate(rows) if (row["label"], row["typicality"]) == ("", "")]
     assert empty == [2, 7]
@@ -250,12 +248,12 @@ def test_a_column_that_looks_like_a_class_takes_part_and_is_mentioned(run, tmp_p
     path = tmp_path / "known.csv"
     path.write_text("\n".join(["a,b,Class", *rows]) + "\n", **TEXT)
     text = " ".join(run("cluster", path, "-o", tmp_path / "used").stdout.split())
-    assert "3 columns (a, b, Class). Class takes part, with 2 values: if it is a class" in text
+    assert "3 columns (a, b, Class). Class is used, with 2 values: if it is a class" in text
     text = " ".join(
         run("cluster", path, "-o", tmp_path / "not", "--ignore", "Class").stdout.split()
     )
     assert "2 columns (a, b). Left out: Class, you asked to ignore it." in text
-    assert "takes part" not in text
+    assert "is used, with" not in text
     record = json.loads((tmp_path / "not" / "run.json").read_text(**TEXT))
     assert [each["column"] for each in record["results"]["text_columns"]] == ["Class"]
 
@@ -358,7 +356,7 @@ def with_other_labels(folder):
     ("change", "why"),
     [
         (without_hashes, "'clusters.csv', which was not written by typicality"),
-        (with_other_labels, "'labels.csv', which was changed since"),
+        (with_other_labels, "'labels.csv', which has changed since"),
         (lambda folder: (folder / "run.json").unlink(), "'clusters.csv', which was not written"),
     ],
 )

@@ -58,8 +58,8 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
 @pytest.mark.parametrize(
     ("method", "n_columns", "said"),
     [
-        ("alpha-cut", 12, "12 columns are many for --method alpha-cut: gaps in a density"),
-        ("sequential", 12, "12 columns are many for --method sequential: distances grow"),
+        ("alpha-cut", 12, "12 columns are too many for --method alpha-cut: gaps in a density"),
+        ("sequential", 12, "12 columns are too many for --method sequential: distances grow"),
         ("alpha-cut", 4, ""),
         ("auto", 12, ""),
     ],
@@ -73,4 +73,4 @@ def test_wide_files_get_a_hint_where_the_method_does_not_fit(
     np.savetxt(path, rows, delimiter=",", header=names, comments="", fmt="%.4f")
     found = words(run("cluster", path, "--method", method, "-o", tmp_path / "out", "--no-report"))
     assert said in found
-    assert ("are many for" in found) == bool(said)
+    assert ("are too many for" in found) == bool(said)

@@ -48,10 +48,10 @@ def test_compare_prints_tables_and_findings(written):
     assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
     assert "discs.csv: 60 rows, 2 columns (width, height). Left out: name" in text
-    assert "1 row with missing values took no part" in text
+    assert "Not used: 1 row with missing values" in text
     assert "k-means 3 given 0.0 %" in text
     assert "Two of two clusterers agree on 3 clusters (k-means and hdbscan)" in text
-    assert "Asked to flag 5 %" in text
+    assert "The detectors were set to flag 5 %" in text
     assert f"Written: comparison.json, comparison.csv, labels.csv in {folder}/" in done.stdout
 
 
@@ -146,7 +146,7 @@ def test_warnings_of_methods_go_to_stderr(tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--methods", "dbscan"], 2, "--methods has 'dbscan', which is not known."),
+        (["--methods", "dbscan"], 2, "--methods lists 'dbscan', which is unknown."),
         (["--methods", "k-means,kmeans"], 2, "'k-means' twice"),
         (["--rate", "0.7"], 2, "--rate"),
         (["--repeats", "1"], 2, "--repeats"),

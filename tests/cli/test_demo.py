@@ -25,7 +25,7 @@ def test_demo_prints_the_command_it_runs(shown):
 
 def test_demo_says_which_species_are_in_which_cluster(shown, read_csv):
     text = " ".join(shown[0].stdout.split())
-    assert "cluster 1 is setosa 50 of 50;" in text
+    assert "cluster 1 is setosa (50 of 50);" in text
     rows = read_csv(shown[1] / "iris.csv")
     assert len(rows) == 150
     assert list(rows[0]) == [

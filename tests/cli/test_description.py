@@ -48,7 +48,7 @@ def words_of(done):
 
 def test_clusters_are_described_by_medians_in_units_of_the_file(clustered, read_csv):
     text = words_of(clustered[0])
-    assert "What sets each cluster apart (medians, against those of the other clusters)" in text
+    assert "How each cluster differs (its medians against those of the other clusters)" in text
     rows = read_csv(clustered[1] / "labels.csv")
     described = read_csv(clustered[1] / "clusters.csv")
     assert len(described) == 2
@@ -70,7 +70,7 @@ def test_text_columns_are_counted_in_each_cluster(clustered):
     assert species["column"] == "species"
     sizes = record["results"]["sizes"]
     assert sum(species["counts"]["0"].values()) == sizes[0]
-    assert f"species: cluster 0 is Adelie penguin {sizes[0]} of {sizes[0]}" in text
+    assert f"species: cluster 0 is Adelie penguin ({sizes[0]} of {sizes[0]})" in text
 
 
 def test_only_columns_of_few_values_are_counted():
@@ -154,7 +154,7 @@ def test_a_name_must_be_a_column(penguins, tmp_path):
 def test_threshold_and_gap_are_put_into_words(flagged):
     text, record = words_of(flagged[0]), json.loads((flagged[1] / "run.json").read_text())
     threshold = record["results"]["threshold"]
-    assert f"Rows with a score below {threshold:.4g} are flagged: 50 false alarms" in text
+    assert f"Rows with a score below {threshold:.4g} are flagged. Expect 50 false alarms" in text
     n_apart, last, following = record["results"]["gap"]
     assert n_apart == 3
     assert f"The 3 worst stand apart: score {last:.3g} and below" in text
@@ -235,7 +235,7 @@ def test_columns_with_equal_medians_set_no_cluster_apart(run, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["size,injuries", *lines]) + "\n", encoding="utf-8")
     done = run("cluster", path, "-m", "fcm", "-k", 2, "--no-report", "-o", tmp_path / "out")
-    assert "size" in done.stdout.split("What sets each cluster apart")[1]
+    assert "size" in done.stdout.split("How each cluster differs")[1]
     assert "10 against 10" not in done.stdout
 
 

@@ -146,6 +146,16 @@ def test_too_few_clean_rows_are_a_warning_with_a_number(clean_and_new, run, tmp_
     assert "reference rows" in done.stderr
 
 
+def test_no_outlier_among_many_columns_is_a_result(run, tmp_path):
+    rng = np.random.default_rng(0)
+    for name, n_rows in (("few.csv", 12), ("new.csv", 60)):
+        np.savetxt(tmp_path / name, rng.normal(size=(n_rows, 9)), delimiter=",")
+    files = [tmp_path / "new.csv", "--reference", tmp_path / "few.csv"]
+    done = run("outliers", *files, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "0 outliers among 60 rows" in done.stdout
+
+
 def test_fdr_needs_a_reference_and_excludes_a_rate(clean_and_new, run):
     clean, new = clean_and_new
     done = run("outliers", new, "--fdr", 0.1)

@@ -181,7 +181,7 @@ def shell(line, folder, **environment):
         ("T cluster rows.csv -o out --no-report >&-", 0, ""),
         ("T cluster rows.csv -o out --no-report >&- 2>&- <&-", 0, ""),
         ("T score model rows.csv >&-", 0, ""),
-        ("T cluster - <&-", 3, "Error: There is no standard input"),
+        ("T cluster - <&-", 3, "Error: Standard input is closed"),
         ("T cluster rows.csv -o out --no-report >/dev/full", 3, "Error: out was written and is "),
         ("T score model rows.csv >/dev/full", 3, "Error: The results could not be written: no "),
     ],

@@ -56,7 +56,9 @@ def test_report_ends_when_the_file_of_the_run_is_gone(run, saved, groups):
     elsewhere.unlink()
     done = run("report", saved, "--force")
     assert done.exit_code == 3
-    assert done.stderr.startswith(f"Error: {elsewhere}, the file of this run, is gone")
+    assert done.stderr.startswith(
+        f"Error: {elsewhere}, the file of this run, does not exist any more"
+    )
     assert run("report", saved, groups, "--force").exit_code == 0
 
 
@@ -75,7 +77,7 @@ def test_report_refuses_other_rows_than_those_of_the_tree(run, saved, groups, tm
     (tmp_path / "other.csv").write_text("\n".join(lines[:40]), **TEXT)
     done = run("report", saved, tmp_path / "other.csv", "--force")
     assert done.exit_code == 3
-    assert "is not what the model was fitted on (66 rows)" in done.stderr
+    assert "is not the X that the model was fitted on (66 rows)" in done.stderr
 
 
 def test_report_takes_other_rows_for_prototypes(run, groups, tmp_path):
@@ -100,7 +102,7 @@ def test_model_alone_has_no_report(run, clustered, tmp_path):
     shutil.copytree(clustered[1] / "model", tmp_path / "alone")
     done = run("report", tmp_path / "alone")
     assert done.exit_code == 3
-    assert "alone has no run.json, which says what was run on what" in done.stderr
+    assert "alone has no run.json, the record of a run" in done.stderr
 
 
 def test_run_whose_page_was_drawn_again_can_be_replaced(run, saved, groups):
@@ -143,7 +145,7 @@ def test_record_with_a_wrong_value_is_refused(run, saved, groups, keys, value):
     for command in (["report", saved, "--force"], ["score", saved, groups]):
         done = run(*command)
         assert (done.exit_code, done.stderr.count("\n")) == (3, 1)
-        assert "run.json is no record of a run" in done.stderr
+        assert "run.json is not a record that typicality" in done.stderr
 
 
 NO_RECORDS = {

@@ -92,7 +92,7 @@ def test_missing_values_follow_the_run(run, gaps, clustered, tmp_path):
 
 def test_choice_about_missing_values_can_be_changed(run, gaps, clustered, tmp_path, read_csv):
     done = run("score", clustered[1], gaps, "--missing", "drop", "-o", tmp_path / "scored.csv")
-    assert "2 rows with missing values were not judged." in " ".join(done.stdout.split())
+    assert "Skipped: 2 rows with missing values." in " ".join(done.stdout.split())
     rows = read_csv(tmp_path / "scored.csv")
     assert [i for i, row in enumerate(rows) if row["label"] == ""] == [2, 7]
     run(
@@ -134,7 +134,10 @@ def test_score_json_counts_rows(run, groups, flagged, tmp_path):
     }
     done = run("score", flagged[1], groups, "--json")
     assert done.exit_code == 2
-    assert "--json and the rows cannot both go to standard output; give --output." in done.stderr
+    assert (
+        "--json and the rows cannot both go to standard output; write the rows to a file"
+        in done.stderr
+    )
 
 
 def test_score_takes_a_model_without_a_record(run, groups, clustered, tmp_path):
@@ -150,7 +153,7 @@ def test_score_takes_a_model_without_a_record(run, groups, clustered, tmp_path):
         (lambda path: path.mkdir(), "holds no model; give the folder that `typicality cluster` or"),
         (
             lambda path: typicality.save(typicality.FuzzyCMeans(2), path),
-            "holds a model that does not know the columns of a file; use it from Python",
+            "holds a model that was not made from a file, so it has no names of columns; use it",
         ),
     ],
 )
@@ -186,7 +189,7 @@ def test_score_says_so_when_it_is_interrupted_while_it_writes(run, groups, clust
     monkeypatch.setattr(judging.Judge, "__call__", interrupt)
     done = run("score", clustered[1], groups)
     assert done.exit_code == 130
-    assert done.stderr == "Error: Interrupted; the rows were written in part.\n"
+    assert done.stderr == "Error: Interrupted; only a part of the rows was written.\n"
 
 
 @pytest.mark.usefixtures("small_blocks")

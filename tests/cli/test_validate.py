@@ -110,7 +110,7 @@ def test_a_sample_of_many_rows_from_standard_input_without_a_picture(
     )
     assert done.exit_code == 0, done.output
     text = text_of(done.stdout)
-    assert "a random sample of 60 of the 119 rows (seed 0)" in text
+    assert "A random sample of 60 of the 119 rows was split (seed 0)" in text
     assert "One-class SVM with the same kernels" in text
     assert "Next, with the same rows on standard input: typicality outliers - --rate" in text
     assert "stability.png was not drawn" in text_of(done.stderr)
@@ -163,9 +163,17 @@ def test_quiet_prints_nothing(run, file):
     [
         (["--sigma", "0.5,wide"], 2, "--sigma 'wide' is neither a number nor a rule; there are"),
         (["--sigma", "knm"], 2, "did you mean 'knn'?"),
-        (["--sigma", "-1"], 2, "--sigma must be above 0 and finite, and so must be its square"),
-        (["--sigma", "1e200", "--compare"], 2, "and so must be its square; got 1e200."),
-        (["--sigma", "1e-200", "--compare"], 2, "and so must be its square; got 1e-200."),
+        (["--sigma", "-1"], 2, "--sigma and its square must be above 0 and finite"),
+        (
+            ["--sigma", "1e200", "--compare"],
+            2,
+            "and its square must be above 0 and finite; got 1e200.",
+        ),
+        (
+            ["--sigma", "1e-200", "--compare"],
+            2,
+            "and its square must be above 0 and finite; got 1e-200.",
+        ),
         (["--sigma", ","], 2, "--sigma is empty"),
         (["--rates", "0.05,0.7"], 2, "above 0 and at most 0.5; got '0.7'."),
         (["--rates", "few"], 2, "above 0 and at most 0.5; got 'few'."),

@@ -315,7 +315,7 @@ def test_clusters_of_single_rows_are_a_warning(rng):
 @pytest.mark.parametrize("scale", [5e-324, 1e-307])
 def test_a_feature_too_narrow_for_the_box_is_an_error(scale, blobs):
     X = np.column_stack([blobs[0], np.arange(180) % 2 * scale])
-    with pytest.raises(ValueError, match="Feature 2 of X spans only"):
+    with pytest.raises(ValueError, match="Feature 2 of X has a range of only"):
         AdaptivePCM().fit(X)
 
 

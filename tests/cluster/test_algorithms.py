@@ -155,7 +155,7 @@ def test_wide_kernels_keep_their_digits(rng):
 def test_the_linear_kernel_has_no_sums(plane):
     with pytest.raises(ValueError, match=r"algorithm='nufft'.*runs in the input space"):
         FuzzyCMeans(3, algorithm="nufft").fit(plane)
-    with pytest.raises(ValueError, match="the matrix is there already"):
+    with pytest.raises(ValueError, match="the matrix exists already"):
         OneClusterPCM(kernel="precomputed", algorithm="dense").fit(np.eye(5))
 
 
@@ -200,7 +200,7 @@ def test_compress_refuses_what_cannot_be_made_small(plane):
     for bad in (0.0, 1.0, -1.0, "much"):
         with pytest.raises(ValueError, match="rtol must be between 0 and 1"):
             model.compress(bad)
-    with pytest.raises(ValueError, match="not a kernel of a distance"):
+    with pytest.raises(ValueError, match="not a function of a distance"):
         OneClusterPCM(kernel="polynomial").fit(plane[:450]).compress()
     with pytest.raises(ValueError, match="small already"):
         FuzzyCMeans(3).fit(plane[:450]).compress()
@@ -220,5 +220,5 @@ def test_small_models_are_small_whatever_computed_them(rng):
 def test_compressed_model_lacks_what_was_forgotten(plane):
     small = OneClusterPCM(sigma=2.0).fit(plane).compress(1e-3)
     assert small.compress(1e-2).predict(plane).shape == (len(plane),)
-    with pytest.raises(ValueError, match="compressed already"):
+    with pytest.raises(ValueError, match="already compressed"):
         small.compress(1e-7)

@@ -247,7 +247,7 @@ def test_an_iteration_that_leaves_the_finite_numbers_has_no_result(monkeypatch):
         InputSpace, "sweep", lambda *args: replace(sweep(*args), objective=float("nan"))
     )
     model = FuzzyCMeans(3, random_state=0)
-    with pytest.raises(ValueError, match=r"finite numbers after 1 step"):
+    with pytest.raises(ValueError, match=r"not finite after 1 step"):
         model.fit(GOOD)
     assert not hasattr(model, "labels_")
 

@@ -406,7 +406,7 @@ def test_a_diagonal_is_constant_but_for_rounding(contaminated):
     model = OneClusterPCM(kernel="precomputed").fit(K)
     assert_allclose(model.score_samples(K[:5]), exact_scores, rtol=1e-9)
     assert np.isfinite(model.score_samples(K[:5] * 0.99)).all()  # rows that are new need no diag
-    with pytest.raises(ValueError, match="diag differs from the kernel of the training rows"):
+    with pytest.raises(ValueError, match=r"diag differs from .*, the kernel of every training row"):
         model.score_samples(K[:5], diag=[1.0, 1.0, 1.0, 1.0, 50.0])
 
 
@@ -453,7 +453,11 @@ SQUARE = np.eye(4)
 BAD_INPUT = {
     "not square": ("precomputed", np.ones((3, 4)), r"shape \(3, 4\).*square matrix in fit"),
     "not symmetric": ("precomputed", np.triu(np.ones((4, 4))), "not symmetric.*differ by 1"),
-    "distances as a kernel": ("precomputed", 1 - SQUARE, "look like distances.*dissimilarities"),
+    "distances as a kernel": (
+        "precomputed",
+        1 - SQUARE,
+        "looks like a matrix of distances.*dissimilarities",
+    ),
     "distances not square": ("dissimilarities", np.zeros((3, 4)), "square matrix in fit"),
     "negative distance": ("dissimilarities", -SQUARE + 1 - 2 * SQUARE, "negative dissimilarity"),
     "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),
@@ -531,7 +535,7 @@ def test_constant_features_matter_to_kernels_of_angles(rng):
 
 def test_detector_refuses_bad_rows_to_predict(contaminated):
     model = OneClusterPCM().fit(contaminated)
-    with pytest.raises(ValueError, match="diag is for kernel='precomputed' alone"):
+    with pytest.raises(ValueError, match="diag is used only with kernel='precomputed'"):
         model.predict(contaminated, diag=np.ones(len(contaminated)))
     given = OneClusterPCM(kernel="precomputed").fit(Polynomial()(contaminated, contaminated))
     with pytest.raises(ValueError, match=r"diag has shape \(3,\), expected \(210,\)"):

@@ -258,7 +258,7 @@ def test_outliers_at_a_rate_of_false_discoveries(rng):
 
 def test_too_few_reference_rows_are_reported_with_a_number_that_would_do(rng):
     X, far = rng.normal(size=(50, 1)), np.append(np.zeros(99), 100.0)[:, None]
-    with pytest.warns(CalibrationWarning, match="At least 999 reference rows"):
+    with pytest.warns(CalibrationWarning, match="at least 999 reference rows"):
         assert not OneClusterPCM().fit(X).outliers_at(far).any()
     enough = OneClusterPCM().fit(rng.normal(size=(999, 1)))
     assert_array_equal(enough.outliers_at(far), far[:, 0] > 50)
@@ -268,7 +268,7 @@ def test_too_few_reference_rows_are_reported_with_a_number_that_would_do(rng):
     ("model", "message"),
     [
         (OneClusterPCM(calibration="split"), "calibration='split'"),
-        (OneClusterPCM(kernel="linear"), "kernels of a distance"),
+        (OneClusterPCM(kernel="linear"), "kernel of a distance"),
         (OneClusterPCM(sigma=2.0), "compressed"),
     ],
     ids=["split", "linear", "compressed"],
@@ -286,7 +286,7 @@ def test_full_p_values_are_refused_where_there_are_none(rng, model, message):
 def test_split_refuses_fractions_of_rows_and_too_few(rng):
     X = rng.normal(size=(10, 2))
     model = OneClusterPCM(calibration="split")
-    with pytest.raises(ValueError, match="whole numbers of copies"):
+    with pytest.raises(ValueError, match="weights must be whole numbers"):
         model.fit(X, sample_weight=np.full(10, 1.5))
     with pytest.raises(ValueError, match="needs 4 to 100,000,000 rows"):
         model.fit(X[:3])

@@ -138,7 +138,7 @@ def test_constant_data_have_no_spread():
 
 def test_possibilistic_fit_warns_when_a_spread_reaches_no_row():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    with pytest.warns(DegenerateSpreadWarning, match="no row is near enough"):
+    with pytest.warns(DegenerateSpreadWarning, match="no row is close enough"):
         model = PossibilisticCMeans(2, eta=1e-6, init=[[0.5], [10.5]]).fit(X)
     assert model.labels_.tolist() == [0, 0, 1, 1]
 
@@ -238,7 +238,7 @@ def test_fit_is_silent_when_scales_differ_by_less(blobs):
 
 def test_fit_warns_of_a_prototype_that_no_row_prefers():
     X = np.array([[0.0], [0.1], [1.0], [1.1]])
-    with pytest.warns(EmptyClustersWarning, match="1 of 3 prototypes"):
+    with pytest.warns(EmptyClustersWarning, match="prefers 1 of the 3 prototypes"):
         model = EntropyCMeans(3, lam=1e3, init=[[50.0], [0.0], [1.0]]).fit(X)
     assert model.n_clusters_ == 2
     assert np.unique(model.labels_).tolist() == [0, 1]

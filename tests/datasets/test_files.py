@@ -103,7 +103,7 @@ def test_a_file_that_is_no_text_is_refused(known, folder):
     message = (
         f"is not {known.name} as {known.loader} reads it: a line '{known.columns[0]},.*,label', "
         f"then {known.n_rows} lines of {len(known.columns)} numbers and a label from "
-        f"{known.labels[0]} to {known.labels[-1]}. Get the file anew."
+        f"{known.labels[0]} to {known.labels[-1]}. Get the file again."
     )
     with pytest.raises(ValueError, match=message.replace("(Original)", r"\(Original\)")):
         LOADERS[known](folder)
@@ -173,7 +173,7 @@ def test_another_set_on_openml_is_refused(known, wrong, tmp_path, without_folder
         "classes": (X, np.where(y == 0, "other", names)),
     }[wrong]
     keep_as_openml_would(tmp_path, known.openml.data_id, X=rows, classes=classes)
-    message = f"OpenML has as data_id {known.openml.data_id} is not {re.escape(known.name)}"
+    message = f"Data set {known.openml.data_id} of OpenML is not {re.escape(known.name)}"
     with pytest.raises(ValueError, match=message):
         LOADERS[known](data_home=tmp_path)
 

@@ -110,3 +110,9 @@ def test_neighbours_have_the_same_bits_by_compiled_code(rng, monkeypatch, dtype,
     assert_array_equal(compiled.sqdist, by_arrays.sqdist)
     expected = np.sort(((X[:, None].astype(float) - X[:300]) ** 2).sum(axis=2), axis=1)[:, :20]
     assert_allclose(compiled.sqdist, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [2, 9])
+def test_no_row_has_no_neighbours(rng, n_features):
+    search = NearestRows(rng.normal(size=(30, n_features)))
+    assert search.of(np.empty((0, n_features)), 5).shape == (0, 5)

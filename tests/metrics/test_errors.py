@@ -13,7 +13,7 @@ SOFT = np.array([[0.5, 0.5], [0.2, 0.8], [1.0, 0.0]])
 X = np.arange(6.0).reshape(3, 2)
 
 PARTITIONS = {
-    "lengths": ([0, 1], SOFT, "reference has 2 rows and memberships has 3"),
+    "lengths": ([0, 1], SOFT, "reference has 2 rows, but memberships has 3"),
     "NaN": ([0, 1, 1], np.where(SOFT == 1, np.nan, SOFT), r"value nan in row 2, column 0"),
     "negative": (SOFT - 0.5, SOFT, r"reference has the value -0.3 in row 1, column 0.*\[0, 1\]"),
     "above one": ([0, 1, 1], csr_matrix(3 * SOFT), r"memberships has the value 1.5 in row 0"),
@@ -51,19 +51,19 @@ CALLS = {
     ),
     "lengths of labels": (
         lambda: metrics.pair_f1_score([0, 1, 1], [0, 1]),
-        "labels_true has 3 rows and labels_pred has 2",
+        "labels_true has 3 rows, but labels_pred has 2",
     ),
     "no labels": (lambda: metrics.pair_recall_score([0], []), "labels_pred is empty"),
-    "lengths in success rate": (lambda: metrics.success_rate([0], [0, 1]), "has 1 rows and"),
+    "lengths in success rate": (lambda: metrics.success_rate([0], [0, 1]), "has 1 rows, but"),
     "matching": (
         lambda: metrics.success_rate([0], [0], matching="hungarian"),
         "matching must be one of 'greedy', 'optimal'; got 'hungarian'",
     ),
     "flags of zeros and ones": (
         lambda: metrics.jaccard_score([0, 1, 1, 0], [True] * 4),
-        r"flags_a must be truth values.*holds 0, 1, 1, \.\.\.\. Where .* pass flags_a == 1",
+        r"flags_a must be boolean.*holds 0, 1, 1, \.\.\.\. If .* pass flags_a == 1",
     ),
-    "scores for flags": (lambda: metrics.jaccard_score([True], [0.3]), "flags_b must be truth"),
+    "scores for flags": (lambda: metrics.jaccard_score([True], [0.3]), "flags_b must be boolean"),
     "lengths of flags": (lambda: metrics.jaccard_score([True], [1, 1]), "flags_a has 1 rows"),
     "no flags": (lambda: metrics.jaccard_score([], []), r"flags_a has shape \(0,\)"),
     "pairs": (
@@ -81,13 +81,16 @@ CALLS = {
     "negative memberships": (lambda: metrics.partition_entropy(-SOFT), "value -0.5 in row 0"),
     "rows of X": (
         lambda: metrics.xie_beni_index(X[:2], X[:2], SOFT),
-        "X has 2 rows and memberships has 3",
+        "X has 2 rows, but memberships has 3",
     ),
     "centers": (
         lambda: metrics.xie_beni_index(X, X, SOFT),
         r"centers has shape \(3, 2\), expected \(n_clusters, n_features\) = \(2, 2\)",
     ),
-    "one cluster": (lambda: metrics.xie_beni_index(X, X[:1], SOFT[:, :1]), "One cluster has no"),
+    "one cluster": (
+        lambda: metrics.xie_beni_index(X, X[:1], SOFT[:, :1]),
+        "not defined for one cluster",
+    ),
     "m": (lambda: metrics.xie_beni_index(X, X[:2], SOFT, m=0), "m must be a finite number above 0"),
     "NaN in X": (lambda: metrics.xie_beni_index(X * np.nan, X[:2], SOFT), "X contains NaN"),
     "alpha": (

@@ -159,9 +159,9 @@ def test_what_is_refused_and_why(rng):
     assert "double precision ends" in refusal(Gaussian(1.0), X, 0.0)
     assert "widths of the kernel" in refusal(Gaussian(1e-6), X[:, :1], 1e-10)
     assert "Fourier modes" in refusal(Gaussian(1e-4), X, 1e-4)
-    assert "0 MiB allowed" in refusal(Gaussian(1.0), X, 1e-6, memory=1000)
+    assert "0 MiB are allowed" in refusal(Gaussian(1.0), X, 1e-6, memory=1000)
     with config_context(working_memory=0):
-        assert "MiB allowed" in refusal(Gaussian(1.0), X, 1e-6)
+        assert "MiB are allowed" in refusal(Gaussian(1.0), X, 1e-6)
     with pytest.raises(ValueError, match="is Cauchy, not Gaussian"):
         Nufft(KernelColumns(Cauchy(1.0), X), rtol=1e-6)
 

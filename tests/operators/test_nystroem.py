@@ -101,13 +101,15 @@ def test_memory_is_honoured(rng):
 def test_rough_kernels_are_refused(rng):
     columns = KernelColumns(Laplacian(0.5), rng.normal(size=(20000, 5)))
     assert "not smooth enough" in offer(columns, 1e-3)
-    with pytest.raises(NotLowRankError, match=r"cannot promise 0\.001: the kernel is not smooth"):
+    with pytest.raises(
+        NotLowRankError, match=r"cannot guarantee an error of 0\.001: the kernel is not smooth"
+    ):
         Nystroem(columns, rtol=1e-3)
 
 
 def test_promises_and_kernels_that_are_refused_at_once(rng):
     X = rng.normal(size=(30, 2))
-    assert "kernels of a distance" in offer(KernelColumns(Linear(), X), 1e-3)
+    assert "kernel of a distance" in offer(KernelColumns(Linear(), X), 1e-3)
     with pytest.raises(ValueError, match=r"rounding .* less than 1e-12\. Use algorithm='auto'"):
         Nystroem(KernelColumns(Gaussian(1.0), X), rtol=1e-13)
 

@@ -97,7 +97,7 @@ def test_sums_of_another_operator_count_with_their_promise(rng):
     points = rng.normal(size=(60, 2))
     error = np.abs(reduced.at(points) - columns.kernel_function(points, columns.training) @ W)
     assert error.max() <= reduced.rtol * W.sum()
-    with pytest.raises(ValueError, match=r"more than 2\.0e-05: .* promise of the operator"):
+    with pytest.raises(ValueError, match=r"more than 2\.0e-05: .* error bound of the operator"):
         reduced_set(columns, W, rtol=1e-5, operator=truncated)
 
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_reduced_is_refused(rng):
         reduced_set(columns, W, rtol=1e-4)
     with pytest.raises(ValueError, match="more than 0 of the 1 rows"):
         reduced_set(KernelColumns(Gaussian(1.0), X[:1]), W[:1], rtol=1e-4)
-    with pytest.raises(ValueError, match=r"cannot promise .* only more than 1\.7e-07"):
+    with pytest.raises(ValueError, match=r"cannot guarantee .* only more than 1\.7e-07"):
         reduced_set(columns, W, rtol=1e-9)
-    with pytest.raises(ValueError, match="kernels of a distance"):
+    with pytest.raises(ValueError, match="kernel of a distance"):
         reduced_set(KernelColumns(Linear(), X), W, rtol=1e-3)

@@ -45,7 +45,7 @@ def refusal(path):
     with pytest.raises(ModelFileError) as caught:
         load(path)
     message = str(caught.value)
-    assert message.startswith(f"{path} holds no model that can be used: ")
+    assert message.startswith(f"{path} holds no usable model: ")
     assert message.endswith(".")
     assert "\n" not in message
     return message
@@ -68,9 +68,9 @@ def test_load_refuses_a_folder_with_a_missing_file(broken, missing):
 
 
 def test_load_refuses_what_is_no_folder(tmp_path):
-    assert "there is no such folder" in refusal(tmp_path / "nowhere")
+    assert "the folder does not exist" in refusal(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
-    assert "there is no such folder" in refusal(tmp_path / "file")
+    assert "the folder does not exist" in refusal(tmp_path / "file")
 
 
 @pytest.mark.parametrize("file", MODEL_FILES)
@@ -80,7 +80,7 @@ def test_only_plain_files_are_read(broken, file, kind):
     (folder / file).rename(folder / "aside")
     make = {"link": lambda p: p.symlink_to("aside"), "pipe": os.mkfifo, "folder": os.mkdir}
     make[kind](folder / file)
-    assert f"{file} is a link or otherwise no plain file" in refusal(folder)
+    assert f"{file} is a link, or not a regular file" in refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_file_of_an_older_version_is_refused(broken):
 def test_a_document_of_gigabytes_is_not_read(broken):
     folder = broken(lambda document, arrays: None)
     os.truncate(folder / "model.json", 2**30)
-    assert "larger than that of any model" in refusal(folder)
+    assert "larger than the limit for models" in refusal(folder)
 
 
 @pytest.mark.parametrize("keep", [0, 7, 300, -1])
@@ -213,28 +213,37 @@ HOSTILE = {
     ),
     "class of Python": (change_objects(lambda o, a: o[0].update({"class": "eval"})), "'eval'"),
     "no fields": (change_objects(lambda o, a: o[0].pop("fields")), "has no fields"),
-    "field too many": (set_field("KernelColumns", "__class__", 1), "see '__class__'"),
+    "field too many": (set_field("KernelColumns", "__class__", 1), "one difference is '__class__'"),
     "field missing": (
         change_objects(lambda o, a: object_of({"objects": o}, "Gaussian")["fields"].clear()),
-        "Gaussian has not the fields it must have: see 'sigma'",
+        "Gaussian does not have the fields it must have; one difference is 'sigma'",
     ),
     "field of wrong type": (set_field("Gaussian", "sigma", "wide"), "Gaussian.sigma has the wrong"),
-    "field of wrong value": (set_field("Gaussian", "sigma", -1.0), "Gaussian cannot be made"),
+    "field of wrong value": (set_field("Gaussian", "sigma", -1.0), "Gaussian cannot be created"),
     "object of wrong class": (set_field("Landscape", "columns", {"object": 0}), "columns has"),
     "refers to itself": (
         set_field("KernelColumns", "kernel_function", {"object": 1}),
-        "object 1, which does not come before",
+        "object 1 before that object is defined",
     ),
-    "refers ahead": (set_field("Landscape", "columns", {"object": 99}), "does not come before"),
-    "refers to nothing": (set_field("Landscape", "columns", {"object": "x"}), "not come before"),
+    "refers ahead": (
+        set_field("Landscape", "columns", {"object": 99}),
+        "before that object is defined",
+    ),
+    "refers to nothing": (
+        set_field("Landscape", "columns", {"object": "x"}),
+        "before that object is defined",
+    ),
     "nested too deep": (
         set_in_model("parameters", "sigma", json.loads('{"list": [' * 9 + "1" + "]}" * 9)),
         "too deep",
     ),
-    "unknown kind": (set_in_model("parameters", "sigma", {"call": "exit"}), "kind 'call' is not"),
-    "bare list": (set_in_model("parameters", "sigma", [1]), "neither plain nor of a kind"),
-    "wrong parameter": (set_in_model("parameters", "alpha", "most"), "cannot be made"),
-    "parameter too many": (set_in_model("parameters", "key", 1), "see 'key'"),
+    "unknown kind": (
+        set_in_model("parameters", "sigma", {"call": "exit"}),
+        "kind 'call' is unknown",
+    ),
+    "bare list": (set_in_model("parameters", "sigma", [1]), "a value has an unknown type"),
+    "wrong parameter": (set_in_model("parameters", "alpha", "most"), "cannot be created"),
+    "parameter too many": (set_in_model("parameters", "key", 1), "one difference is 'key'"),
     "unknown attribute": (set_in_model("attributes", "predict", 1), "no attribute 'predict'"),
     "attribute of another class": (set_in_model("attributes", "lam_", 1.0), "attribute 'lam_'"),
     "attribute of wrong type": (set_in_model("attributes", "tree_", 1), "tree_ has the wrong"),
@@ -245,25 +254,25 @@ HOSTILE = {
     ),
     "ends with no model": (
         change_objects(lambda o, a: o.append({"class": "Linear", "fields": {}})),
-        "ends with Linear, which is no model",
+        "its last object is of the class Linear, which is not a model",
     ),
     "idle object": (
         change_objects(lambda o, a: o.insert(-1, {"class": "Linear", "fields": {}})),
-        "an object of Linear belongs to nothing",
+        "nothing refers to an object of the class Linear",
     ),
     "unknown enumeration": (
         set_in_model("attributes", "status_", {"enum": "Signals", "value": 9}),
-        "the enumeration 'Signals' is not known",
+        "the enumeration 'Signals' is unknown",
     ),
     "unknown status": (
         set_in_model("attributes", "status_", {"enum": "Status", "value": "sunny"}),
-        "Status cannot be made",
+        "Status cannot be created",
     ),
-    "unknown number": (set_field("Gaussian", "sigma", {"float": "1e3"}), "number '1e3' is not"),
-    "object type": (set_field("Gaussian", "sigma", {"dtype": "object"}), "'object' is not known"),
+    "unknown number": (set_field("Gaussian", "sigma", {"float": "1e3"}), "number '1e3' is unknown"),
+    "object type": (set_field("Gaussian", "sigma", {"dtype": "object"}), "'object' is unknown"),
     "number too large": (
         set_field("Gaussian", "sigma", {"scalar": "int8", "value": 300}),
-        "a number cannot be made",
+        "a number cannot be created",
     ),
     "number of a word": (
         set_field("Gaussian", "sigma", {"scalar": "float64", "value": "1"}),
@@ -303,7 +312,7 @@ HOSTILE = {
     ),
     "array of half precision": (
         set_array("AlphaTree", "heights", np.ones(51, np.float16)),
-        "is of float16, as none of a model",
+        "has the type float16, which no model uses",
     ),
     "setting that is an array": (
         set_output_setting(np.ones(3)),
@@ -316,7 +325,7 @@ HOSTILE = {
     "array missing": (change_objects(lambda o, a: a.pop(min(a))), "is missing"),
     "array too many": (
         change_objects(lambda o, a: a.update(spare=np.zeros(3))),
-        "the array 'spare' belongs to nothing",
+        "nothing refers to the array 'spare'",
     ),
     "array of other length": (
         change_objects(lambda o, a: a.update({min(a): a[min(a)][:-1]})),
@@ -368,7 +377,7 @@ def wrong_sparse_index(objects, arrays):
 
 def test_load_refuses_a_sparse_matrix_with_a_column_too_far(broken):
     folder = broken(change_objects(wrong_sparse_index), "sparse")
-    assert "a sparse matrix cannot be made" in refusal(folder)
+    assert "a sparse matrix cannot be created" in refusal(folder)
 
 
 def test_load_refuses_a_sparse_matrix_of_one_dimension(broken):
@@ -484,7 +493,7 @@ def test_no_category_leads_beyond_the_columns_of_a_sparse_matrix(broken, case):
         BEYOND_THE_COLUMNS[case](document, arrays)
 
     message = refusal(broken(change, "frame-1"))
-    assert "the fields of OneHotEncoder do not fit each other" in message
+    assert "the fields of OneHotEncoder contradict each other" in message
 
 
 def test_load_refuses_groups_that_make_more_columns_than_categories(broken):
@@ -493,7 +502,7 @@ def test_load_refuses_groups_that_make_more_columns_than_categories(broken):
         encoder_of(objects)["_n_features_outs"]["list"][0] = 2**40 + 1
 
     message = refusal(broken(change_objects(change), "frame-1"))
-    assert "the fields of OneHotEncoder do not fit each other" in message
+    assert "the fields of OneHotEncoder contradict each other" in message
 
 
 def set_in(class_name, part, **values):
@@ -515,18 +524,18 @@ WRONG_TRANSFORMERS = {
             _transformer_to_input_indices={"dict": {"a": {"list": [7]}}},
         ),
         "before-ColumnTransformer-14",
-        "the fields of ColumnTransformer do not fit each other",
+        "the fields of ColumnTransformer contradict each other",
     ),
     "columns that go nowhere": (
         set_in("ColumnTransformer", "attributes", n_features_in_=10**6),
         "before-ColumnTransformer-14",
-        "the fields of ColumnTransformer do not fit each other",
+        "the fields of ColumnTransformer contradict each other",
     ),
     **{
         f"names by {template}": (
             set_in("ColumnTransformer", "parameters", verbose_feature_names_out=template),
             "before-ColumnTransformer-14",
-            "the fields of ColumnTransformer do not fit each other",
+            "the fields of ColumnTransformer contradict each other",
         )
         for template in (
             "{feature_name:>3000000000}",
@@ -566,7 +575,7 @@ WRONG_TRANSFORMERS = {
     "processes": (
         set_in("ColumnTransformer", "parameters", n_jobs=10**6),
         "before-ColumnTransformer-14",
-        "see 'n_jobs'",
+        "one difference is 'n_jobs'",
     ),
     "a slice of lists": (
         set_in("ColumnTransformer", "attributes", _columns={"slice": [{"list": []}, 1, 1]}),
@@ -641,7 +650,7 @@ def nested(depth, n_copies):
 )
 def test_load_refuses_pipelines_that_hold_too_many(broken, depth, n_copies):
     message = refusal(broken(nested(depth, n_copies), "pipeline"))
-    assert "it holds objects in objects, too deep or too many" in message
+    assert "its objects are nested too deeply, or there are too many" in message
 
 
 def test_pipelines_in_pipelines_load(broken):

@@ -144,7 +144,7 @@ def test_file_is_written_now_and_then_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(KeyboardInterrupt, "the same command goes on from"), (SystemExit, None)]
+    ("error", "said"), [(KeyboardInterrupt, "the same command continues from"), (SystemExit, None)]
 )
 def test_interrupt_brings_the_file_up_to_date(tmp_path, monkeypatch, error, said):
     path, run = tmp_path / "state", module.picard
@@ -196,7 +196,7 @@ def test_checkpoint_of_another_fit_is_refused(name, tmp_path, monkeypatch):
 )
 def test_fit_of_another_course_is_refused(other, tmp_path, monkeypatch):
     assert killed(STEPS, ROWS, tmp_path / "state", monkeypatch, after=3)
-    with pytest.raises(ModelFileError, match="another course"):
+    with pytest.raises(ModelFileError, match="differs from the one that was killed"):
         fitted(other, ROWS, Checkpoint(tmp_path / "state"))
 
 
@@ -206,7 +206,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     with pytest.raises(ModelFileError, match="not written by typicality"):
         Checkpoint(path)
     assert path.read_text(encoding="utf-8") == "a,b\n1,2\n"
-    with pytest.raises(ModelFileError, match="no plain file"):
+    with pytest.raises(ModelFileError, match="not a regular file"):
         Checkpoint(tmp_path)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Checkpoint(tmp_path / "nowhere" / "state")

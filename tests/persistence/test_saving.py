@@ -284,7 +284,7 @@ class OwnKernel(Gaussian):
             r"Pipeline\.steps\[0\]\[1\]\.kernel\.function is 'nameless'",
         ),
         (OneClusterPCM(kernel=OwnKernel(1.0)), r"kernel is 'OwnKernel', and that is code"),
-        (KMeans(), "KMeans is no estimator of typicality, ColumnScaler or Pipeline"),
+        (KMeans(), "KMeans is not an estimator of typicality, a ColumnScaler or a Pipeline"),
         (
             make_pipeline(PowerTransformer()),
             r"steps\[0\]\[1\] is an object of sklearn.*PowerTransformer",
@@ -296,12 +296,15 @@ class OwnKernel(Gaussian):
         (FunctionTransformer(np.log1p), r"FunctionTransformer\.func is 'log1p', and that is code"),
         (SimpleImputer(missing_values=pd.NA), "missing_values is an object of pandas"),
         (OneHotEncoder(categories=[np.array([(1, 2), None], object)]), "is an array of objects"),
-        (42, "int is no estimator"),
-        (FuzzyCMeans, "no estimator of typicality"),
-        (FuzzyCMeans(m="much"), "FuzzyCMeans cannot be made: The 'm' parameter"),
-        (FuzzyCMeans(init=np.array([["a"]])), "init is an array of <U1: files hold plain numbers"),
+        (42, "int is not an estimator"),
+        (FuzzyCMeans, "is not an estimator of typicality"),
+        (FuzzyCMeans(m="much"), "FuzzyCMeans cannot be created: The 'm' parameter"),
+        (
+            FuzzyCMeans(init=np.array([["a"]])),
+            "init is an array of type <U1; a file can hold only plain numbers",
+        ),
         (FuzzyCMeans(init=np.array([None])), "init is an array of objects"),
-        (FuzzyCMeans(init=np.zeros((2, 2), ">f8")), "init is an array of >f8"),
+        (FuzzyCMeans(init=np.zeros((2, 2), ">f8")), "init is an array of type >f8"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -314,14 +317,16 @@ def test_what_cannot_be_kept_is_said_before_anything_is_written(tmp_path, model,
 def test_attributes_of_the_user_are_not_dropped_silently(tmp_path):
     model = FuzzyCMeans(2).fit(ROWS)
     model.note = "mine"
-    with pytest.raises(ModelFileError, match="the attribute 'note', which is none of its own"):
+    with pytest.raises(
+        ModelFileError, match="the attribute 'note', which typicality does not know"
+    ):
         save(model, tmp_path / "m")
 
 
 def test_lists_that_hold_themselves_are_refused(tmp_path):
     endless = []
     endless.append(endless)
-    with pytest.raises(ModelFileError, match="list in lists"):
+    with pytest.raises(ModelFileError, match="lists that are nested too deeply"):
         save(FuzzyCMeans(init=endless), tmp_path / "m")
 
 

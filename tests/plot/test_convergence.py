@@ -38,7 +38,7 @@ def test_residuals_without_a_logarithm_are_left_out(ax):
 
 
 def test_bad_paths_are_refused():
-    with pytest.raises(ValueError, match="objectives must be one finite number or more"):
+    with pytest.raises(ValueError, match="objectives must be a list of one or more finite numbers"):
         ConvergenceDisplay([])
-    with pytest.raises(ValueError, match="objectives has 2 rows and residuals has 1"):
+    with pytest.raises(ValueError, match="objectives has 2 rows, but residuals has 1"):
         ConvergenceDisplay([2.0, 1.0], residuals=[0.5])

@@ -108,7 +108,7 @@ def test_display_needs_a_fit_and_memberships(display):
     ("display", "estimator", "message"),
     [
         (ClusterTreeDisplay, AlphaCutClustering(), "Fit an AlphaCutClustering"),
-        (ConvergenceDisplay, FuzzyCMeans(2), "keeps no objective"),
+        (ConvergenceDisplay, FuzzyCMeans(2), "does not keep the objective"),
         (LambdaPathDisplay, SequentialPCM(), "lam='auto'"),
     ],
 )
@@ -132,7 +132,7 @@ def test_display_needs_a_fit_of_the_right_kind(display, estimator, message):
         (np.eye(4), {"features": "ab"}, "two of the features"),
         (np.eye(4), {"features": 1}, "two of the features"),
         (np.eye(4), {"grid_resolution": 1}, "grid_resolution must be a whole number"),
-        (np.eye(4), {"cluster": 1}, "they go from 0 to 0.; got 1"),
+        (np.eye(4), {"cluster": 1}, "they are numbered from 0 to 0.; got 1"),
         (np.eye(4), {"cluster": "a"}, "cluster must be the number of a cluster"),
     ],
 )

@@ -118,10 +118,10 @@ def test_many_clusters_have_no_names(ax):
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
-        ([], {}, "values must be one finite number or more"),
+        ([], {}, "values must be a list of one or more finite numbers"),
         ([[0.1], [0.2]], {}, r"got shape \(2, 1\)"),
         ([0.1, np.nan], {}, "with NaN or infinity"),
-        ([0.1, 0.2], {"labels": [0]}, "values has 2 rows and labels has 1"),
+        ([0.1, 0.2], {"labels": [0]}, "values has 2 rows, but labels has 1"),
     ],
 )
 def test_bad_numbers_are_refused(values, options, message):

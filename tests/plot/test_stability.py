@@ -134,10 +134,10 @@ def test_repetitions_that_say_nothing_are_not_drawn(clusterings, ax):
     [
         ({}, "results must be a mapping"),
         ([result(SCORES)], "results must be a mapping"),
-        ({"a": SCORES}, r"results\['a'\] is no result of typicality.stability"),
+        ({"a": SCORES}, r"results\['a'\] is not a result of typicality.stability"),
         (
             {"a": result(SCORES), "b": result(SCORES, (0.1, 0.2, 0.3))},
-            r"differ in their settings: rate \(0.01, 0.03, 0.1\) and rate \(0.1, 0.2, 0.3\)",
+            r"have different settings: rate \(0.01, 0.03, 0.1\) and rate \(0.1, 0.2, 0.3\)",
         ),
     ],
 )
@@ -202,7 +202,7 @@ def test_two_drawings_are_the_same(ax):
         ({}, "scores must be a mapping"),
         ([0.1, 0.2], "scores must be a mapping"),
         (0.1, "scores must be a mapping"),
-        ({"a": []}, r"scores\['a'\] must be one finite number or more"),
+        ({"a": []}, r"scores\['a'\] must be a list of one or more finite numbers"),
         ({"a": [np.nan]}, "with NaN or infinity"),
         ({"a": 0.3}, r"got shape \(\)"),
     ],

@@ -150,7 +150,7 @@ def test_clusters_say_what_their_columns_of_text_hold(visit):
     opened = visit(html)
     texts = opened.page.locator("#clusters tbody td.texts").all_inner_texts()
     assert texts == [
-        f"tree: {name} {n} of {n}"
+        f"tree: {name} ({n} of {n})"
         for name, n in zip(["oak", "elm", "ash"], np.bincount(model.labels_), strict=True)
     ]
     typical = opened.page.inner_text("#clusters tbody td.typical >> nth=0")

@@ -31,7 +31,7 @@ def sentence(model, rows):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (AlphaCutClustering(), "beyond chance"),
+        (AlphaCutClustering(), "more than one cluster"),
         (AlphaCutClustering(alpha=0.3), "level was chosen"),
         (AutoClustering(random_state=0), "The methods agree"),
         (FuzzyCMeans(3, random_state=0), "number of clusters was given"),
@@ -54,7 +54,7 @@ def test_every_method_says_how_sure_it_is(rows, model, words):
 def test_one_cluster_is_told_from_several():
     rows = np.random.default_rng(0).normal(size=(300, 2))
     assert sentence(AlphaCutClustering(), rows).startswith("One cluster, because")
-    assert "not sure" in sentence(AlphaCutClustering(at_least=2), rows)
+    assert "is weak" in sentence(AlphaCutClustering(at_least=2), rows)
     assert "No group" in sentence(AlphaCutClustering(alpha=0.999), rows)
 
 

@@ -49,15 +49,15 @@ def test_no_warning_speaks_of_parameters_on_the_page(text):
     ("text", "told"),
     [
         (
-            "The rows look like one cluster, but the evidence for more is near the bar "
-            "(evidence_=0.95, more than one from 1 on). Use at_least=2 to see the best split. "
-            "(On the command line: --at-least.)",
-            "The rows look like one cluster, but the evidence for more is near the bar.",
+            "The rows look like one cluster, but the evidence for more is close to the threshold "
+            "(evidence_=0.95; 1 or more means several clusters). Use at_least=2 to see the best "
+            "split. (On the command line: --at-least.)",
+            "The rows look like one cluster, but the evidence for more is close to the threshold.",
         ),
         (
-            "Only 100 of 400 rows are above the levels of the clusters. Use assign='all' to give "
-            "the others to the nearest cluster, another level (labels_at), or a larger sigma if "
-            "clusters were cut into pieces. (On the command line: --assign, --sigma.)",
+            "Only 100 of 400 rows are above the levels of the clusters. Use assign='all' to "
+            "assign the others to the nearest cluster, choose another level (labels_at), or use a "
+            "larger sigma if clusters were cut into pieces. (On the command line: --assign.)",
             "Only 100 of 400 rows are above the levels of the clusters.",
         ),
         (

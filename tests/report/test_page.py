@@ -150,7 +150,7 @@ def test_text_from_the_data_is_harmless(rows, report, text):
     assert payload["axes"][0]["name"] == payload["cells"][0]["name"] == shown
     assert payload["cells"][0]["values"] == [shown]
     assert payload["row_word"] == shown
-    assert payload["row_words"] == f"Rows are called by their {shown} in the data."
+    assert payload["row_words"] == f"Rows are named by their {shown} in the data."
     assert payload["notes"] == [[shown, shown]]
     assert payload["warnings"] == [shown]
     hostile.html.encode("utf-8")
@@ -236,7 +236,7 @@ def test_a_report_says_what_it_is(report):
     [
         ({"max_rows": 5}, ValueError, "max_rows must be a whole number, 10 or more; got 5"),
         ({"max_rows": 50.5}, ValueError, "max_rows"),
-        ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, X has 60"),
+        ({"display": np.zeros((3, 2))}, ValueError, "display has 3 rows, but X has 60"),
         ({"display": np.full((60, 2), np.inf)}, ValueError, "display contains infinity"),
         ({"display": pd.DataFrame({"t": ["a"] * 3})}, ValueError, r"cells\['t'\] has 3 values"),
         ({"cells": {"a": ["x"] * 3}}, ValueError, r"cells\['a'\] has 3 values, but X has 60 rows"),
@@ -253,7 +253,7 @@ def test_errors_name_the_input_and_the_remedy(model, rows, changes, error, words
 
 @pytest.mark.parametrize("other", [np.s_[:-1], np.s_[::-1]], ids=["fewer", "another order"])
 def test_a_tree_knows_the_rows_it_was_grown_from(model, rows, other):
-    with pytest.raises(ValueError, match="is not what the model was fitted on"):
+    with pytest.raises(ValueError, match="is not the X that the model was fitted on"):
         model.report(rows[other])
 
 

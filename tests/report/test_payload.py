@@ -36,7 +36,7 @@ def test_rows_are_called_by_the_numbers_given(cutter, rows):
     payload = build_payload(cutter, rows, max_rows=60, row_numbers=("line", lines))
     assert (payload["row_word"], payload["row_words"]) == (
         "line",
-        "Rows are called by their line in the data.",
+        "Rows are named by their line in the data.",
     )
     np.testing.assert_array_equal(decode(payload["row"]), lines[decode(plain["row"])])
     typical = [cluster["typical_row"] for cluster in plain["clusters"]]
@@ -182,8 +182,8 @@ def test_long_cells_and_too_many_columns_are_left_out_with_a_note(prototypes, ro
     assert [column["name"] for column in payload["cells"]] == ["story"]
     assert len(payload["cells"][0]["values"][0]) == 201
     assert payload["cells_note"] == (
-        "Left out, to keep the page small: number. "
-        "Of long cells the first 200 characters are shown."
+        "Not shown, to keep the page small: number. "
+        "Only the first 200 characters of long cells are shown."
     )
 
 

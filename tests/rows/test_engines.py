@@ -228,7 +228,7 @@ def test_what_is_wrong_with_a_partition_is_named(X):
     bad[800, 1] = np.nan
     with pytest.raises(ValueError, match=r"NaN in partition 3, row 100 of it .* column 1"):
         FuzzyCMeans(3).fit(chunked(bad, CUTS[3]))
-    with pytest.raises(ValueError, match="no table"):
+    with pytest.raises(ValueError, match="not a table"):
         FuzzyCMeans(3).fit(da.ones(5))
     with pytest.raises(ValueError, match="same partitions"):
         FuzzyCMeans(3).fit(chunked(X, CUTS[3]), sample_weight=da.ones(1920, chunks=1920))

@@ -55,5 +55,5 @@ def assert_close(found, expected):
 
 def test_column_without_values_is_named(X):
     X[:, 4] = np.nan
-    with pytest.raises(ValueError, match="Column 4 of X misses all its values"):
+    with pytest.raises(ValueError, match="Column 4 of X has only missing values"):
         ColumnScaler(missing="median").fit(ArrayRows(X, cuts=CUTS))

@@ -201,7 +201,9 @@ def test_halves_may_differ_in_the_number_of_clusters():
 
 
 def test_a_single_cluster_says_nothing(apart):
-    with pytest.warns(ClusteringWarning, match="Neither half has two clusters in 3 of 3"):
+    with pytest.warns(
+        ClusteringWarning, match="In 3 of 3 repetitions neither half has two clusters"
+    ):
         result = clustering_stability(KMeans(1), apart, n_repeats=3, random_state=0)
     assert np.isnan(result.stability)
     assert np.isnan(result.quartiles).all()
@@ -270,7 +272,7 @@ def test_progress_is_told(apart):
     [
         (DBSCAN(), r"has no predict .* PredictByNearest\(DBSCAN\(\)\)"),
         (KMeans, "is the class KMeans"),
-        (OneClusterPCM(), "tells outliers, and no clusters: outlier_stability is for it"),
+        (OneClusterPCM(), "flags outliers and finds no clusters: use outlier_stability"),
         ("k-means", "must be a scikit-learn estimator"),
     ],
 )

@@ -209,7 +209,7 @@ def test_comparison_samples_many_rows(apart):
     found = compare_methods(apart, methods=["k-means"], n_clusters=3, max_rows=60, random_state=0)
     assert len(found.rows) == len(found.labels["k-means"]) == 60
     assert (np.diff(found.rows) > 0).all()
-    assert "Compared is a random sample of 60 of the 150 rows (seed 0)." in found.notes
+    assert "The comparison uses a random sample of 60 of the 150 rows (seed 0)." in found.notes
 
 
 def test_a_method_of_quadratic_cost_is_fitted_on_fewer_rows(apart, monkeypatch):
@@ -218,7 +218,9 @@ def test_a_method_of_quadratic_cost_is_fitted_on_fewer_rows(apart, monkeypatch):
     found = compare_methods(apart, n_repeats=2, random_state=0)
     assert found.detectors[0].n_fitted == 50
     assert len(found.flagged["one-class svm"]) == 150
-    assert any(note.startswith("Fitted on 50 rows only: one-class svm") for note in found.notes)
+    assert any(
+        note.startswith("Only 50 rows were used to fit one-class svm") for note in found.notes
+    )
 
 
 def test_estimators_of_ones_own_keep_their_parameters(apart):
@@ -326,10 +328,10 @@ def test_comparison_refuses_rows_it_cannot_use(X, words):
     [
         ({"methods": []}, "methods is empty"),
         ({"methods": "k-means"}, "must be a list"),
-        ({"methods": ["dbscan"]}, "'dbscan', which is not known. Choose from auto, alpha-cut"),
+        ({"methods": ["dbscan"]}, "'dbscan', which is unknown. Choose from auto, alpha-cut"),
         ({"methods": ["k-means", "kmeans"]}, "'k-means' twice"),
         ({"methods": [KMeans]}, "neither a name nor an estimator"),
-        ({"methods": [BaseEstimator()]}, "neither makes clusters nor flags"),
+        ({"methods": [BaseEstimator()]}, "neither finds clusters nor flags"),
         ({"n_clusters": 0}, "n_clusters must be"),
         ({"n_clusters": "three"}, "n_clusters must be"),
         ({"n_clusters": np.array([2, 3])}, "n_clusters must be"),

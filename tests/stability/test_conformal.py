@@ -201,7 +201,13 @@ ROWS = np.arange(20.0).reshape(10, 2) ** 2
         (SVM, ROWS, ROWS[:, :1], {}, r"X_new has shape \(10, 1\), expected \(n_new, 2\)"),
         (SVM, ROWS, ROWS[:0], {}, r"X_new has shape \(0, 2\).*at least one row"),
         (SVM, ROWS, ROWS, {"n_splits": 1}, "n_splits must be a whole number, 2 or more; got 1"),
-        (SVM, ROWS, ROWS, {"n_splits": 11}, "n_splits must be at most 10, the rows of X; got 11"),
+        (
+            SVM,
+            ROWS,
+            ROWS,
+            {"n_splits": 11},
+            "n_splits must be at most 10, the number of rows of X; got 11",
+        ),
         (SVM, ROWS, ROWS, {"score": 3}, "score must be"),
     ],
 )
@@ -226,7 +232,7 @@ def test_a_fold_that_fails_is_named_with_the_rows_it_failed_on(X, new, message):
 
 def test_scores_that_are_not_numbers_are_refused():
     nothing = {"score": lambda model, rows: np.full(len(rows), np.nan)}
-    with pytest.raises(RepetitionError, match=r"rows of X\. .*NaN for 2 of 2 rows"):
+    with pytest.raises(RepetitionError, match=r"rows of X\. .*NaN as the score of 2 of 2 rows"):
         cross_conformal_p_values(SVM, ROWS, ROWS, n_splits=5, **nothing)
 
 

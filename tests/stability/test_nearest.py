@@ -99,7 +99,7 @@ def test_predict_by_nearest_takes_distances_where_tags_do_not_tell():
     ("model", "words"),
     [
         (PredictByNearest(DBSCAN(metric="precomputed")), "takes a square matrix"),
-        (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both, or neither"),
+        (PredictByNearest(DBSCAN(), metric="precomputed"), "Set both to distances, or neither"),
         (PredictByNearest(OPTICS(metric="precomputed")), "Pass metric='precomputed'"),
         (
             PredictByNearest(SpectralClustering(affinity="precomputed"), metric="precomputed"),
@@ -118,7 +118,7 @@ def test_a_matrix_is_one_for_both_or_for_neither(model, words):
 )
 def test_what_has_no_labels_of_rows_is_told(clusterer):
     with pytest.raises(
-        ValueError, match=r"has no labels_ of the 5 rows .* Wrap a clusterer of rows"
+        ValueError, match=r"has no labels_ for the 5 rows .* Wrap a clusterer of rows"
     ):
         PredictByNearest(clusterer).fit(np.column_stack([LINE, LINE]))
 

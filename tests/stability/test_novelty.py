@@ -128,14 +128,14 @@ def test_accuracy_is_ready_for_json_with_sizes_of_numpy(known):
         (OneClusterPCM(), {"sizes": [10, 1]}, "got 1"),
         (OneClusterPCM(), {"sizes": 10.5}, "got 10.5"),
         (OneClusterPCM(), {"sizes": []}, "sizes is empty"),
-        (OneClusterPCM(), {"rate": 0.7}, "rate: a share of rows.*got 0.7"),
-        (OneClusterPCM(), {"rate": [0.1]}, r"rate: a share of rows.*got \[0.1\]"),
-        (OneClusterPCM(), {"rate": 0.1, "matched_to": SVM}, "both say how many rows to reject"),
+        (OneClusterPCM(), {"rate": 0.7}, "rate: every share of rows.*got 0.7"),
+        (OneClusterPCM(), {"rate": [0.1]}, r"rate: every share of rows.*got \[0.1\]"),
+        (OneClusterPCM(), {"rate": 0.1, "matched_to": SVM}, "both set how many rows to reject"),
         (OneClusterPCM(), {"matched_to": KernelDensity()}, "KernelDensity.. has no predict"),
         (OneClusterPCM(), {"matched_to": OneClassSVM}, "matched_to is the class OneClassSVM"),
         (KernelDensity(), {}, "has no predict.*Pass rate="),
-        (GaussianMixture(), {}, "has no predict that says which rows.*Pass rate="),
-        (OneClusterPCM(), {"matched_to": GaussianMixture()}, "has no predict that says which"),
+        (GaussianMixture(), {}, "has no predict to flag outliers with.*Pass rate="),
+        (OneClusterPCM(), {"matched_to": GaussianMixture()}, "has no predict to flag outliers"),
         (OneClusterPCM(), {"n_repeats": -1}, "n_repeats must be"),
     ],
 )
@@ -146,9 +146,9 @@ def test_bad_input_is_refused(known, detector, options, message):
 
 def test_accuracy_needs_a_truth_for_every_row(known):
     X, truth = known
-    with pytest.raises(ValueError, match="X has 64 rows and is_outlier has 63"):
+    with pytest.raises(ValueError, match="X has 64 rows, but is_outlier has 63"):
         novelty_accuracy(OneClusterPCM(), X, truth[1:], sizes=10)
-    with pytest.raises(ValueError, match="is_outlier must be truth values"):
+    with pytest.raises(ValueError, match="is_outlier must be boolean"):
         novelty_accuracy(OneClusterPCM(), X, truth.astype(int), sizes=10)
-    with pytest.raises(ValueError, match="no outlier to be found"):
+    with pytest.raises(ValueError, match="At least one row must be an outlier"):
         novelty_accuracy(OneClusterPCM(), X, np.zeros(64, bool), sizes=10)

@@ -194,7 +194,9 @@ def test_a_failure_names_its_repetition_and_the_cause(few):
     with_hole[3, 1] = np.nan
     with pytest.raises(RepetitionError, match=r"Repetition 1 of 2 \(seed \d+\).*NaN.*row"):
         outlier_stability(OneClusterPCM(), with_hole, n_repeats=2, random_state=0)
-    with pytest.raises(RepetitionError, match="ValueError: The detector gives NaN for 57 of 57"):
+    with pytest.raises(
+        RepetitionError, match="ValueError: The detector gives NaN as the score of 57 of 57"
+    ):
         outlier_stability(
             OneClusterPCM(),
             np.vstack([few, few]),
@@ -212,7 +214,7 @@ def test_a_failure_names_its_repetition_and_the_cause(few):
             {},
             "Set localoutlierfactor__novelty=True",
         ),
-        (StandardScaler(), {}, "Take a detector that has, or pass score="),
+        (StandardScaler(), {}, "Use a detector that has one, or pass score="),
         (OneClusterPCM, {}, r"detector is the class OneClusterPCM: pass an object"),
         ("OneClusterPCM", {}, "must be a scikit-learn estimator.*got 'OneClusterPCM'"),
         (OneClusterPCM(), {"score": "score"}, "has no score to score new rows with"),

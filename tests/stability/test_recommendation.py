@@ -36,15 +36,15 @@ def test_a_clear_winner_is_taken_at_the_default_rate():
     assert not found.keeps_default
     assert (found.chosen.sigma, found.chosen.rate) == (1.0, 0.05)
     assert found.sentences[0] == (
-        "Take sigma 1 instead of the default, 2, at a rate of 0.05: of the rows flagged by either "
-        "of two halves, both flag 80 %, and with the default 50 % (a difference of 0.30 ± 0.01 on "
-        "the same halves)."
+        "Use sigma 1 instead of the default, 2, at a rate of 0.05: of the rows that at least one "
+        "of two halves flags, both flag 80 %, and with the default 50 % (a difference of 0.30 ± "
+        "0.01 on the same halves)."
     )
     assert found.sentences[1] == (
         "The most stable setting is sigma 1 at a rate of 0.1 (0.85 ± 0.00), but larger rates are "
         "more stable by themselves."
     )
-    assert "do not depend on which rows were seen" in found.sentences[2]
+    assert "do not depend on which rows were sampled" in found.sentences[2]
     assert found.warnings == ()
 
 
@@ -52,14 +52,14 @@ def test_recommendation_keeps_the_default_of_equal_settings():
     found = advice(ALL_EQUAL)
     assert found.keeps_default
     assert found.sentences[0].startswith("Keep the default, sigma 2, at a rate of 0.05: ")
-    assert "the surest are those with the lowest scores" in found.sentences[2]
-    assert "without finding outliers better" in found.sentences[3]
+    assert "the most certain outliers are those with the lowest scores" in found.sentences[2]
+    assert "do not find outliers better" in found.sentences[3]
 
 
 def test_recommendation_warns_of_what_is_low_everywhere():
     found = advice(ALL_LOW)
     assert found.keeps_default
-    assert found.sentences[2].startswith("Nothing that was tried is stable")
+    assert found.sentences[2].startswith("No setting that was tried is stable")
     assert "Do not rely on single flagged rows" in found.sentences[2]
 
 
@@ -77,24 +77,24 @@ def test_the_best_default_is_said_to_be_the_best():
 def test_a_wider_kernel_is_recommended_with_a_caveat():
     found = advice(WIDEST)
     assert (found.chosen.sigma, found.chosen.rate) == (4.0, 0.05)
-    assert "Compare what the two flag before you leave the default" in found.sentences[3]
+    assert "Compare the rows that both flag before you leave the default" in found.sentences[3]
 
 
 def test_a_smaller_rate_that_is_more_stable_is_recommended():
     found = advice(SMALL_RATE)
     assert (found.chosen.sigma, found.chosen.rate) == (2.0, 0.01)
     assert found.sentences[0].startswith(
-        "Take a rate of 0.01 instead of 0.05, and the default sigma, 2: "
+        "Use a rate of 0.01 instead of 0.05, and the default sigma, 2: "
     )
 
 
 def test_a_rate_that_flags_few_rows_is_not_recommended_and_warned_of():
     found = advice(SMALL_RATE, n_flagged=(2, 10, 20))
     assert found.keeps_default
-    assert found.sentences[1].endswith("but too few rows are flagged to go by that.")
+    assert found.sentences[1].endswith("but too few rows are flagged to decide by that.")
     assert found.warnings == (
-        "At a rate of 0.01 only 2 rows of a half are flagged, so single rows decide the figures "
-        "there. Take larger rates, or more rows.",
+        "At a rate of 0.01 only 2 rows of a half are flagged, so single rows decide the result. "
+        "Use larger rates, or more rows.",
     )
 
 

@@ -63,7 +63,7 @@ def test_findings_name_the_clusterers_when_most_agree():
     found = on_clusters(clusterer("a", HALVES), clusterer("b", 1 - HALVES), clusterer("c", STRIPES))
     assert found == (
         "Numbers of clusters: 2 (a, b, c).",
-        "Two of three clusterers agree on 2 clusters (a and b): the adjusted Rand index of every "
+        "Two of three clusterers agree on 2 clusters (a and b): the adjusted Rand index of any "
         "two is above 0.9, on the rows that both put in a cluster.",
     )
 
@@ -83,7 +83,7 @@ def test_findings_tell_agreement_in_part():
     moved[:3] = 1
     found = on_clusters(clusterer("a", HALVES), clusterer("b", moved))
     assert found[1] == (
-        "The clusterers agree in part: the median adjusted Rand index of two of them is 0.72."
+        "The clusterers partly agree: the median adjusted Rand index of two of them is 0.72."
     )
 
 
@@ -102,10 +102,9 @@ def test_findings_count_no_agreement_on_a_single_cluster():
     )
     assert found == (
         "Numbers of clusters: 1 (a, b); 2 (c).",
-        "Two of three clusterers find a single cluster (a and b): separate clusters are not "
-        "visible to them.",
-        "Of the two methods that may find one cluster or none, two do (a and b).",
-        "Only c divided the rows, which it always does.",
+        "Two of three clusterers find a single cluster (a and b): they see no separate clusters.",
+        "Among the two methods that may find one cluster or none, two do (a and b).",
+        "Only c divided the rows into clusters, which it always does.",
     )
 
 
@@ -113,7 +112,7 @@ def test_findings_claim_nothing_when_no_clusterer_places_a_row():
     nowhere = np.full(40, -1)
     found = on_clusters(clusterer("a", nowhere), clusterer("b", nowhere))
     assert found[1] == (
-        "There are no rows that two clusterers both put in clusters: nothing to compare. A and b "
+        "No row was put in a cluster by two clusterers: there is nothing to compare. A and b "
         "left out over half of the rows."
     )
 
@@ -125,7 +124,7 @@ def test_findings_begin_with_failures_and_end_with_unstable_methods():
     assert found == (
         "B failed: too few rows",
         "Numbers of clusters: 2 (a).",
-        "These clusters depend on which rows were drawn (reproducibility): a (0.40).",
+        "These clusters depend on the subsample (reproducibility): a (0.40).",
     )
 
 
@@ -136,10 +135,11 @@ def test_findings_tell_where_detectors_agree():
         detector("b", -scores, scores < 1, held_out=0.2, reproducibility=0.3),
     )
     assert found == (
-        "Asked to flag 5 %, the detectors flagged of rows they had not seen: a 5.1 %, b 20.0 %.",
+        "The detectors were set to flag 5 % of the rows. Of rows they had not seen, they flagged: "
+        "a 5.1 %, b 20.0 %.",
         "2 rows are flagged by at least one of two detectors, 1 by all.",
         "Rank correlations of the detectors' scores: -1.00 (Spearman).",
-        "These flags depend on which rows were drawn (reproducibility): b (0.30).",
+        "These flags depend on the subsample (reproducibility): b (0.30).",
     )
 
 

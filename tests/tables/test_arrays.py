@@ -63,21 +63,22 @@ def test_archive_of_one_array_is_read(arrays, save):
 def test_archive_of_several_arrays_is_refused():
     np.savez("rows.npz", a=np.eye(3), b=np.ones((2, 2)), c=np.arange(4))
     assert complaint("rows.npz") == (
-        "rows.npz does not say which of its arrays is the table ('a' of shape (3, 3); 'b' of shape "
-        "(2, 2); 'c' of shape (4,)). Save the table under the name X: numpy.savez(file, X=array)."
+        "rows.npz has no array named X, and no single array that could be the table ('a' of shape "
+        "(3, 3); 'b' of shape (2, 2); 'c' of shape (4,)). Save the table under the name X: "
+        "numpy.savez(file, X=array)."
     )
     np.savez("none.npz")
     assert "(it has none)" in complaint("none.npz")
 
 
 NOT_NUMBERS = {
-    "complex": (np.zeros((2, 2), complex), "of type complex128, not of numbers"),
-    "text": (np.array([["a", "b"]]), "of type <U1, not of numbers"),
-    "dates": (np.zeros((2, 2), "M8[D]"), "of type datetime64[D], not of numbers"),
-    "records": (np.zeros(3, [("a", float)]), "of type [('a', '<f8')], not of numbers"),
-    "cube": (np.zeros((2, 2, 2)), "of shape (2, 2, 2). Save one with rows and columns."),
-    "number": (np.array(3.0), "of shape (). Save one with rows and columns."),
-    "no columns": (np.zeros((2, 0)), "of shape (2, 0). Save one with rows and columns."),
+    "complex": (np.zeros((2, 2), complex), "of type complex128, which is not numeric"),
+    "text": (np.array([["a", "b"]]), "of type <U1, which is not numeric"),
+    "dates": (np.zeros((2, 2), "M8[D]"), "of type datetime64[D], which is not numeric"),
+    "records": (np.zeros(3, [("a", float)]), "of type [('a', '<f8')], which is not numeric"),
+    "cube": (np.zeros((2, 2, 2)), "of shape (2, 2, 2). Save an array with rows and columns."),
+    "number": (np.array(3.0), "of shape (). Save an array with rows and columns."),
+    "no columns": (np.zeros((2, 0)), "of shape (2, 0). Save an array with rows and columns."),
 }
 
 
@@ -97,9 +98,9 @@ def test_objects_are_not_unpickled():
     np.savez("rows.npz", X=np.array([{}, {}]))
     for name in ("rows.npy", "rows.npz"):
         assert complaint(name) == (
-            f"{name} is no {name[-3:]} file of numbers: it holds objects, which are not numbers. "
-            "Save an array of numbers with numpy.save or numpy.savez, or name the format with "
-            "format=."
+            f"{name} is not a file of numbers in {name[-3:]} format: it holds objects, which "
+            "are not numbers. Save an array of numbers with numpy.save or numpy.savez, or name the "
+            "format with format=."
         )
 
 
@@ -112,8 +113,9 @@ def test_array_file_that_is_cut_off_is_refused(folder, suffix):
     (folder / f"text.{suffix}").write_bytes(b"a,b\n1,2\n")
     for name in (f"cut.{suffix}", f"text.{suffix}"):
         assert complaint(name) == (
-            f"{name} is no {suffix} file of numbers: it is cut off, or of another kind. Save an "
-            "array of numbers with numpy.save or numpy.savez, or name the format with format=."
+            f"{name} is not a file of numbers in {suffix} format: it is cut off, or of another "
+            "kind. Save an array of numbers with numpy.save or numpy.savez, or name the format "
+            "with format=."
         )
 
 
@@ -147,7 +149,7 @@ def test_array_file_with_a_broken_header_is_refused(folder, header):
     length = len(header).to_bytes(2, "little")
     contents = b"\x93NUMPY\x01\x00" + length + header.encode() + bytes(64)
     (folder / "rows.npy").write_bytes(contents)
-    assert "is no npy file of numbers: it is cut off" in complaint("rows.npy")
+    assert "is not a file of numbers in npy format: it is cut off" in complaint("rows.npy")
 
 
 def test_damaged_archive_is_refused(folder):
@@ -155,7 +157,7 @@ def test_damaged_archive_is_refused(folder):
     contents = bytearray((folder / "rows.npz").read_bytes())
     contents[200:260] = b"\xff" * 60
     (folder / "rows.npz").write_bytes(contents)
-    assert "is no npz file of numbers: it is cut off" in complaint("rows.npz")
+    assert "is not a file of numbers in npz format: it is cut off" in complaint("rows.npz")
 
 
 def test_archive_with_a_password_is_refused(folder):
@@ -164,4 +166,4 @@ def test_archive_with_a_password_is_refused(folder):
     contents[6] |= 1
     contents[contents.rindex(b"PK\x01\x02") + 8] |= 1
     (folder / "rows.npz").write_bytes(contents)
-    assert "is no npz file of numbers" in complaint("rows.npz")
+    assert "is not a file of numbers in npz format" in complaint("rows.npz")

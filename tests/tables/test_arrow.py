@@ -157,7 +157,9 @@ def test_columnar_cells_are_read_back(numbers, texts):
 def test_columnar_file_that_is_cut_off_is_refused(arrow_table, tmp_path, write):
     path = write(arrow_table, tmp_path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(TableError, match=rf"{path.name} is no whole {path.suffix[1:]} file \("):
+    with pytest.raises(
+        TableError, match=rf"{path.name} is not a complete {path.suffix[1:]} file \("
+    ):
         open_table(path)
 
 
@@ -166,7 +168,10 @@ def test_columnar_file_broken_within_is_refused(tmp_path):
     contents = bytearray(path.read_bytes())
     contents[4:400] = bytes(396)
     path.write_bytes(contents)
-    with open_table(path) as table, pytest.raises(TableError, match="is no whole parquet file"):
+    with (
+        open_table(path) as table,
+        pytest.raises(TableError, match="is not a complete parquet file"),
+    ):
         read_rows(table)
 
 
@@ -211,7 +216,7 @@ def test_text_that_lies_beyond_the_file_is_refused(tmp_path):
         writer.write_table(table)
     path = tmp_path / "rows.arrow"
     path.write_bytes(path.read_bytes().replace(offsets.tobytes(), wrong.tobytes()))
-    with pytest.raises(TableError, match="no whole arrow file"), open_table(path) as table:
+    with pytest.raises(TableError, match="not a complete arrow file"), open_table(path) as table:
         next(table.blocks())
 
 

@@ -145,7 +145,7 @@ def test_damaged_compressed_file_is_said_to_be_damaged(folder):
     packed = bytearray(gzip.compress(b"a,b\n1,2\n3,4\n"))
     packed[-6] ^= 255
     (folder / "rows.csv.gz").write_bytes(packed)
-    assert str(complaint("rows.csv.gz")).endswith("It is damaged: get it again.")
+    assert str(complaint("rows.csv.gz")).endswith("It is damaged: get the file again.")
 
 
 def test_compressed_file_of_another_kind_is_to_be_unpacked(folder):

@@ -106,9 +106,9 @@ def test_lines_of_json_may_begin_with_a_byte_order_mark(folder, encoding):
 
 ONE = '{"a": 1}\n'
 BAD_JSON = {
-    "an array": ("[1]\n", 1, "Write one JSON object a line"),
-    "csv": ("a,b\n1,2\n", 1, "Write one JSON object a line"),
-    "several lines": ('{\n  "a": 1\n}\n', 1, "Write one JSON object a line"),
+    "an array": ("[1]\n", 1, "Write one JSON object per line"),
+    "csv": ("a,b\n1,2\n", 1, "Write one JSON object per line"),
+    "several lines": ('{\n  "a": 1\n}\n', 1, "Write one JSON object per line"),
     "cut off": (f'{ONE}\n{ONE}{{"a": ', 4, "the file may be cut off"),
     "a comma too many": (f'{ONE * 20}\n{ONE}{{"a": 1,}}\n', 23, "Correct the line"),
     "a field twice": (f'{ONE}{{"a": 1, "a": 2}}\n', 2, "Correct the line"),
@@ -182,7 +182,7 @@ UNLIKE = {
     "two of a name": (
         pa.table([[1], [2]], names=["a", "a"]),
         {"a": [7]},
-        "0.parquet has two columns of the name 'a'",
+        "0.parquet has two columns named 'a'",
     ),
     "no columns": ({}, {"a": [7]}, "0.parquet has no columns"),
     "one more": ({"a": [7]}, {"a": [7], "b": [1]}, "0.parquet.*'b' is missing"),
@@ -210,7 +210,7 @@ def test_folders_of_parts_add_no_columns(parts):
 def test_files_of_several_formats_are_refused(folder):
     (folder / "a.csv").write_text(TEXT)
     (folder / "a.tsv").write_text(TEXT.replace(",", "\t"))
-    with pytest.raises(TableError, match=r"a\.\* stands for 2 files of csv, tsv"):
+    with pytest.raises(TableError, match=r"a\.\* matches 2 files of the formats csv, tsv"):
         open_table("a.*")
     with pytest.raises(TableError, match=r"is a folder with files of csv, tsv"):
         open_table(folder)
@@ -234,7 +234,7 @@ def test_files_of_text_are_one_table_in_order(folder):
         assert [block.first_row for block in blocks] == [0, 2]
         assert [cell for block in blocks for cell in block.cells("b")] == list("uvxy")
         assert blocks[1].place(1) == "line 3"
-        assert table.assumed == ["d.csv without any byte, so without rows"]
+        assert table.assumed == ["empty files skipped: d.csv"]
         first, names = table.fingerprint, [path.name for path in table.paths]
         assert names == ["a.csv", "b.csv", "c.csv", "d.csv"]
         assert (read_rows(table, columns=["a"]).X[:, 0] == [1, 2, 7, 8]).all()
@@ -246,11 +246,11 @@ def test_files_of_text_are_one_table_in_order(folder):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("a,c\n1,2\n", "b.csv is not like the other files: column 'b' is missing"),
-        ("b,a\n1,2\n", "b.csv is not like the other files: column 'b' is where .* 'a'"),
+        ("a,c\n1,2\n", "b.csv differs from the other files: column 'b' is missing"),
+        ("b,a\n1,2\n", "b.csv differs from the other files: column 'b' is where .* 'a'"),
         ("a,b\n1,2\n3,4,5\n", "b.csv, line 3: 3 cells"),
         ("a,b\n1,2\n3,x\n", "b.csv, line 3, column 'b'"),
-        ("a;b\n1,5;2,5\n2,5;3,5\n", "b.csv is not like"),
+        ("a;b\n1,5;2,5\n2,5;3,5\n", "b.csv differs from"),
     ],
 )
 def test_file_of_text_that_is_not_like_the_others_is_named(folder, text, what):
@@ -354,7 +354,7 @@ def test_data_frame_that_arrow_cannot_hold_is_refused(frame):
 
 @pytest.mark.parametrize("source", [np.ones((3, 2)), pl.LazyFrame({"a": [1]}), None, [[1, 2]], 5])
 def test_what_is_neither_path_nor_data_frame_is_refused(source):
-    with pytest.raises(TypeError, match="pass a path or a data frame"):
+    with pytest.raises(TypeError, match="pass a path, or a data frame"):
         open_table(source)
 
 

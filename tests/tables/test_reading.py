@@ -32,13 +32,13 @@ REASONS = {
     ),
     "dates": (
         ["2024-01-31", "31.1.2024", "1/2/24", "2024-01-31T12:00:00Z"] * 5,
-        "dates or times (first '2024-01-31' in line 2): write a number with a meaning to use them, "
-        "e.g. days since the first",
+        "dates or times (first '2024-01-31' in line 2): write them as numbers to use them, "
+        "e.g. as days since the first date",
     ),
     "times": (
         ["12:30", "1:05:07.5", "3:15 pm", "00:00:00"] * 5,
-        "dates or times (first '12:30' in line 2): write a number with a meaning to use them, "
-        "e.g. days since the first",
+        "dates or times (first '12:30' in line 2): write them as numbers to use them, "
+        "e.g. as days since the first date",
     ),
     "almost": (
         [*GOOD[:19], "n/k"],
@@ -89,7 +89,7 @@ def test_honest_measurements_are_no_identifiers(read, column):
 def test_whole_numbers_called_an_id_are_left_out(read, name):
     table = read({name: ["7", "7", "12", "40"], "x": ["1", "2", "3", "5"]})
     assert table.names == ("x",)
-    assert "called an id" in table.left_out[0].reason
+    assert "column called id" in table.left_out[0].reason
 
 
 @pytest.mark.parametrize("name", ["paid", "grid", "width", "identity", "acid"])
@@ -216,7 +216,7 @@ def test_columns_are_judged_over_all_blocks(tmp_path):
 def test_a_single_row_has_nothing_to_be_compared_with(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("a,b\n1,2\n")
-    with open_table(path) as table, pytest.raises(TableError, match="has one row"):
+    with open_table(path) as table, pytest.raises(TableError, match="has only one row"):
         read_rows(table)
 
 
@@ -263,6 +263,6 @@ def test_a_table_of_categories_only_has_no_numbers(read):
 
 
 def test_a_category_without_rank_is_an_error_with_its_place(read):
-    with pytest.raises(TableError, match="line 3, column 'size': 'large' is none of") as caught:
+    with pytest.raises(TableError, match="line 3, column 'size': 'large' is not one of") as caught:
         read(MIXED, ordered={"size": SIZES[:2]})
     assert (caught.value.line, caught.value.column) == (3, "size")

@@ -111,7 +111,7 @@ def test_error_in_a_sheet_names_the_row(workbook):
 @pytest.mark.parametrize("contents", [b"PK", b"a,b\n1,2\n"])
 def test_damaged_spreadsheet_is_refused(workbook, contents):
     workbook.write_bytes(contents)
-    with pytest.raises(TableError, match="no whole spreadsheet"):
+    with pytest.raises(TableError, match="not a complete spreadsheet"):
         open_table(workbook)
 
 

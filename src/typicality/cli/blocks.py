@@ -112,12 +112,12 @@ def _refuse(options: Options, task: Task, table: TableFile, too_large: Exception
     """An error where a choice needs all rows in memory; it says what to do instead."""
     if memory_of(options) < _LEAST_MEMORY:
         raise too_large or UnusableError(
-            f"--memory {options.memory:g}: to read a file in blocks takes about "
+            f"--memory {options.memory:g}: reading a file in blocks takes about "
             f"{_LEAST_MEMORY / 1e9:g} GB; allow as much, or leave the option out."
         )
     why = ""
     if table.format not in JOINED_FORMATS:
-        why = f"a file of {table.format} is unpacked whole. Write it as parquet or csv"
+        why = f"a {table.format} file must be unpacked completely. Write it as parquet or csv"
     elif options.categorical or options.ordered:
         why = "categories (--categorical, --ordered) need all rows. Leave them out"
     elif task.reference is not None:
@@ -232,8 +232,9 @@ def _refuse_for_passes(options: Options) -> None:
     for name, value in (("--device", options.device), ("--checkpoint", options.checkpoint)):
         if value is not None:
             raise UnusableError(
-                f"{name} is for rows in memory, and these rows are fitted by passes over the file. "
-                "Leave it out, fit a sample with --max-rows N, or allow more with --memory."
+                f"{name} works only on rows in memory, but these rows are read from the file in "
+                "blocks. Leave it out, fit a sample with --max-rows N, or allow more memory "
+                "with --memory."
             )
 
 

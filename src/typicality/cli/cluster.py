@@ -70,15 +70,20 @@ class _WithMethods(click.Command):
 @click.option(
     "--assign",
     type=click.Choice(["core", "typical", "all"]),
-    help="Which rows get a label: those above the level of a cluster (core), those that are dense "
-    "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, else core]",
+    help=(
+        "Which rows get a label: those above the level of a cluster (core), those that "
+        "are dense enough (typical, alpha-cut only), or all. [default: typical for "
+        "alpha-cut, otherwise core]"
+    ),
 )
 @click.option(
     "--max-rows",
     type=click.IntRange(min=10),
     metavar="N",
-    help="If there are more rows, cluster a random sample of N; every row gets a label. "
-    "[default: all rows]",
+    help=(
+        "If there are more rows, cluster a random sample of N rows; every row gets a "
+        "label. [default: all rows]"
+    ),
 )
 @fit_options
 def cluster(
@@ -99,19 +104,20 @@ def cluster(
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:
         raise WrongUseError(
-            f"--method {method} must be told how many clusters there are, say by --clusters 3; "
-            "auto, alpha-cut and sequential find the number themselves."
+            f"--method {method} needs the number of clusters, e.g. --clusters 3; auto, "
+            "alpha-cut and sequential find the number themselves."
         )
     if number == "found" and clusters is not None:
         raise WrongUseError(
-            f"--method {method} finds the number of clusters itself and takes no --clusters; leave "
-            "it out, or take --method fcm, entropy or pcm for a given number."
+            f"--method {method} finds the number of clusters itself and takes no "
+            "--clusters; leave it out, or use --method fcm, entropy or pcm for a given "
+            "number."
         )
     given = {name: value for name, value in parameters.items() if value is not None}
     if options.categorical and "at_least" in given:
         raise WrongUseError(
-            "--at-least is for numbers only; with --categorical give the number of clusters: "
-            "--method fcm --clusters N."
+            "--at-least works only with columns of numbers; with --categorical give the "
+            "number of clusters: --method fcm --clusters N."
         )
     check_categories(options, given.get("kernel"), has_kernel=method in ("auto", "alpha-cut"))
 
@@ -123,7 +129,7 @@ def cluster(
             owners = [other for other, kind in kinds.items() if name in signature(kind).parameters]
             if method not in owners:
                 raise WrongUseError(
-                    f"{OPTIONS[name]} means nothing to --method {method}; it belongs to "
+                    f"{OPTIONS[name]} has no effect with --method {method}; it belongs to "
                     f"{', '.join(owners)}."
                 )
         known = {**given, "n_clusters": clusters}

@@ -42,29 +42,31 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     "-k",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The number of clusters for the methods that must be told. [default: by silhouette, or by "
-    "BIC for the mixture]",
+    help=(
+        "The number of clusters for the methods that need it. [default: by silhouette, "
+        "or by BIC for the mixture]"
+    ),
 )
 @click.option(
     "--rate",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
     metavar="R",
-    help="The share of rows that every detector is asked to flag.",
+    help="The share of rows that every detector should flag.",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(min=2),
     default=5,
     metavar="N",
-    help="How often each method is fitted again, on 80 % of the rows.",
+    help="How often each method is fitted again, each time on 80 % of the rows.",
 )
 @click.option(
     "--max-rows",
     type=click.IntRange(min=10),
     default=10_000,
     metavar="N",
-    help="Of more rows a random sample of this size is compared.",
+    help="If there are more rows, a random sample of this size is compared.",
 )
 @safe_csv_option
 @run_options_without_folder
@@ -97,7 +99,7 @@ def compare(
         try:
             chosen_methods(methods)
         except ValueError as error:
-            raise WrongUseError(str(error).replace("methods has", "--methods has")) from error
+            raise WrongUseError(str(error).replace("methods lists", "--methods lists")) from error
     with (
         new_folder(options.output, force=options.force, record=_FILES[0]) as folder,
         open_file(options) as table,
@@ -155,8 +157,8 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
         table(
             "Agreement of clusters",
             agreement_table(found.label_agreement, found.placed_agreement),
-            "Adjusted Rand index; above the diagonal of all rows, below it of the rows that both "
-            "put in a cluster.",
+            "Adjusted Rand index. Above the diagonal: of all rows. Below it: of the rows "
+            "that both methods put in a cluster.",
         )
     if found.detectors:
         table("Outliers", detector_table(found.detectors))
@@ -164,8 +166,8 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
         table(
             "Agreement on outliers",
             agreement_table(found.rank_agreement, found.flag_agreement),
-            "Above the diagonal Spearman's correlation of scores, below it the Jaccard index of "
-            "the rows flagged.",
+            "Above the diagonal: Spearman's correlation of scores. Below it: the Jaccard "
+            "index of the flagged rows.",
         )
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
         terminal.say(Text(f"\n{title}", style="bold"))

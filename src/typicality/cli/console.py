@@ -156,8 +156,8 @@ class Terminal:
 
     def _say_compiling(self) -> None:
         self._err.print(
-            "Compiling code for so many rows, once on this machine; `typicality warm-up` compiles "
-            "all of it."
+            "Compiling code for a table of this size, once on this machine; `typicality warm-up` "
+            "compiles all code in advance."
         )
 
 

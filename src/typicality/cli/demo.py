@@ -14,7 +14,7 @@ from typicality.cli.options import Options, command
 @click.option(
     "--output", "-o", default="typicality-demo", metavar="DIR", help="The folder for everything."
 )
-@click.option("--force", is_flag=True, help="Replace what an earlier demo has left there.")
+@click.option("--force", is_flag=True, help="Replace the files of an earlier demo.")
 def demo(options: Options) -> None:
     """Take a first look, on a real data set.
 
@@ -33,8 +33,9 @@ def demo(options: Options) -> None:
     write_iris(file, overwrite=options.force)
     terminal = Terminal()
     terminal.say(
-        "Iris: 150 flowers of three species, four lengths each. The species is a column of text, "
-        "which takes no part: let us see whether the lengths tell the species apart."
+        "Iris: 150 flowers of three species, with four measured lengths each. The "
+        "species is a column of text and is not used: let us see whether the lengths "
+        "separate the species."
     )
     arguments = ["cluster", str(file), "--output", str(results)]
     if options.force:
@@ -45,8 +46,8 @@ def demo(options: Options) -> None:
     main([*arguments, *hidden], prog_name="typicality", standalone_mode=False)
     terminal.say()
     terminal.say(
-        "What to look at: which species each cluster holds, and the rows between two clusters: "
-        "there the species are mixed up."
+        "What to look at: which species each cluster holds, and the rows between two "
+        "clusters, where the species are mixed."
     )
     terminal.say("\nNext, you may try:")
     for words in (

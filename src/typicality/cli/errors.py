@@ -148,8 +148,10 @@ def _interrupted() -> str:
 def with_options(message: str) -> str:
     """A message of :mod:`typicality.tables` that names options instead of parameters."""
     names = "(format|columns|memory|encoding|decimal|comment)"
-    message = re.sub(rf"(with|say|e\.g\.) {names}='([^']+)'", r"\1 --\2 \3", message)
-    return re.sub(rf"(with|say|e\.g\.) {names}=", r"\1 --\2", message)
+    message = re.sub(rf"\bset {names}=", r"use \1=", message)
+    message = re.sub(rf"(with|use|e\.g\.) {names}='(\w[^']*)'", r"\1 --\2 \3", message)
+    message = re.sub(rf"(with|use|e\.g\.) {names}='", r"\1 --\2 '", message)
+    return re.sub(rf"(with|use|e\.g\.) {names}=", r"\1 --\2", message)
 
 
 def _text_of(error: OSError) -> str:
@@ -164,6 +166,8 @@ def _text_of(error: OSError) -> str:
     path = Path(os.fsdecode(error.filename))
     if path.name.startswith(".typicality-"):  # a temporary name says nothing to anybody
         folder = shown_path(path.parent)
-        return f"Cannot write to the folder {folder}: {reason}. Choose another with --output."
+        return (
+            f"Cannot write to the folder {folder}: {reason}. Choose another folder with --output."
+        )
     remedy = " Choose a shorter name with --output." if error.errno == errno.ENAMETOOLONG else ""
     return f"Cannot read or write {shown_path(path)}: {reason}.{remedy}"

@@ -12,10 +12,13 @@ from typicality.cli.options import Options, command, file_argument, format_optio
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
 @click.option(
-    "--row", type=click.IntRange(min=0), metavar="N", help="The row by its number, from 0."
+    "--row",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The row with this number, counted from 0.",
 )
 @click.option(
-    "--line", type=click.IntRange(min=1), metavar="N", help="The row by its line in the file."
+    "--line", type=click.IntRange(min=1), metavar="N", help="The row at this line of the file."
 )
 @format_options
 @print_options
@@ -31,7 +34,7 @@ def explain(options: Options, model: str, row: int | None, line: int | None) -> 
     from typicality.cli.rows import require_file
 
     if (row is None) == (line is None):
-        raise WrongUseError("Say which row: give one of --row N and --line N.")
+        raise WrongUseError("The row is missing: give either --row N or --line N.")
     require_file(options)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     with terminal.doing(f"Loading {model}"):
@@ -111,14 +114,15 @@ def _place_of(rows: Any, row: int | None, line: int | None) -> Any:
     word, numbers = rows.numbers
     if line is not None and word != "line":
         raise WrongUseError(
-            f"{rows.table.name} has no lines; give the number of the row with --row."
+            f"{rows.table.name} is not a text file, so it has no lines; give the number of "
+            "the row with --row."
         )
     at = np.flatnonzero(rows.row_numbers == row if line is None else numbers == line)
     if len(at) == 0:
         what = f"row {row}" if line is None else f"line {line}"
         raise UnusableError(
-            f"{rows.table.name} has no {what} without missing values; its rows have the numbers 0 "
-            f"to {rows.n_rows - 1:,}."
+            f"{rows.table.name} has no {what} without missing values; its rows are numbered "
+            f"from 0 to {rows.n_rows - 1:,}."
         )
     return at
 

@@ -122,8 +122,8 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     if not (folder / "model.json").is_file():
         holds = "holds no model" if path.exists() else "does not exist"
         raise ModelFileError(
-            f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or `typicality "
-            "outliers` has written, or the folder `model` in it."
+            f"{shown_path(path)} {holds}; give the folder that `typicality cluster` or "
+            "`typicality outliers` wrote, or the folder `model` in it."
         )
     record_path = folder.parent / RECORD
     belongs = folder.name == MODEL and record_path.is_file()
@@ -134,8 +134,9 @@ def load_run(model: str) -> tuple[Any, dict[str, Any] | None, Path]:
     steps = getattr(pipeline, "named_steps", {})
     if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
         raise ModelFileError(
-            f"{shown_path(folder)} holds a model that does not know the columns of a file; use it "
-            "from Python with typicality.load, or make one with `typicality cluster`."
+            f"{shown_path(folder)} holds a model that was not made from a file, so it has "
+            "no names of columns; use it from Python with typicality.load, or make a model "
+            "with `typicality cluster`."
         )
     return pipeline, record, folder
 
@@ -204,7 +205,7 @@ def read_record(path: Path) -> dict[str, Any]:
     record = _read_json(path)
     if record.get("format") != RECORD_FORMAT or not _fits(record, _RUN):
         raise ModelFileError(
-            f"{shown_path(path)} is no record of a run that typicality {__version__} can read; "
+            f"{shown_path(path)} is not a record that typicality {__version__} can read; "
             "write it again with the command that made it."
         )
     return record
@@ -214,7 +215,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     """The object in a file of JSON that may come from anybody."""
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
-            raise ValueError("it is no plain file, or larger than any record")
+            raise ValueError("it is not a regular file, or larger than any record")
         found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         if not isinstance(found, dict):
             raise ValueError("it holds no object")

@@ -119,9 +119,9 @@ class Judge:
         if self.missing == "error" and is_missing.any():
             row, column = np.argwhere(absent)[0]
             raise UnusableError(
-                f"{block.source}, {block.place(int(row))}, column {rows.every_name[column]!r}: the "
-                "value is missing, and the run this model comes from had none; leave such rows "
-                "unjudged with --missing drop, or fill in medians with --missing median."
+                f"{block.source}, {block.place(int(row))}, column {rows.every_name[column]!r}: "
+                "the value is missing, and the run that made this model had no missing values; "
+                "skip such rows with --missing drop, or fill in medians with --missing median."
             )
         kept = ~is_missing if self.missing == "drop" else np.full_like(is_missing, True)
         n_kept = int(np.count_nonzero(kept))
@@ -193,7 +193,7 @@ def writer(output: str, *, force: bool, as_parquet: bool) -> Iterator[Callable[[
         try:
             yield sys.stdout.buffer.write
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("Interrupted; the rows were written in part.") from None
+            raise KeyboardInterrupt("Interrupted; only a part of the rows was written.") from None
         return
     require_free(Path(output), force=force)
     with atomic_file(output, overwrite=force, binary=True) as stream, ExitStack() as to_close:

@@ -108,9 +108,10 @@ def refuse_without_space(kind: str, name: str, n_rows: int, n_columns: int) -> N
     if needed > allowed:
         kilobytes = math.ceil(1.02 * needed / 2**20) * 1024
         raise UnusableError(
-            f"{name}: the address space of the process is limited to {allowed / 1e9:.2f} GB, and "
-            f"these rows take about {needed / 1e9:.2f} GB. Raise the limit, say with `ulimit -v "
-            f"{kilobytes}`, choose fewer columns with --columns, or fit on fewer rows."
+            f"{name}: the address space of the process is limited to {allowed / 1e9:.2f} "
+            f"GB, and these rows take about {needed / 1e9:.2f} GB. Raise the limit, e.g. "
+            f"with `ulimit -v {kilobytes}`, choose fewer columns with --columns, or fit on "
+            "fewer rows."
         )
 
 
@@ -120,8 +121,8 @@ def require_dask(options: Options) -> None:
         return
     if options.workers is not None and options.scheduler is not None:
         raise WrongUseError(
-            "--workers starts processes on this machine, --scheduler takes those of another; give "
-            "one of them."
+            "--workers starts processes on this machine, --scheduler uses those of "
+            "another; give only one of them."
         )
     if find_spec("distributed") is None:
         name = "--workers" if options.scheduler is None else "--scheduler"

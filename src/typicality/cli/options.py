@@ -228,8 +228,8 @@ def _orders(
         name, known = _order(value)
         if not name or "" in known or len({*known}) < max(2, len(known)):
             raise click.BadParameter(
-                f"{value!r} is not of the form NAME=LOW,...,HIGH with different categories; write, "
-                "say, size=small,medium,large.",
+                f"{value!r} does not have the form NAME=LOW,...,HIGH with different categories; "
+                "write, for example, size=small,medium,large.",
                 ctx,
                 parameter,
             )
@@ -246,7 +246,7 @@ def _a_number(ctx: click.Context, parameter: click.Parameter, value: float | Non
 def _device(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None and not re.fullmatch(r"auto|cpu|cuda(:\d{1,3})?", value):
         raise click.BadParameter(
-            f"{value!r} is no device; write cuda, cuda:1, cpu or auto.", ctx, parameter
+            f"{value!r} is not a device; write cuda, cuda:1, cpu or auto.", ctx, parameter
         )
     return value
 
@@ -274,8 +274,10 @@ format_options = _adding(
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help="What stands between the cells of a csv file; `whitespace` for blanks and tabs. "
-        "[default: detected]",
+        help=(
+            "The character between the cells of a csv file; `whitespace` for blanks and "
+            "tabs. [default: detected]"
+        ),
     ),
     click.option(
         "--header/--no-header",
@@ -296,7 +298,10 @@ format_options = _adding(
     click.option(
         "--comment",
         metavar="TEXT",
-        help="Lines of a csv file that begin so are comments. [default: lines of # at the top]",
+        help=(
+            "Lines of a csv file that begin with this text are comments. [default: lines "
+            "that begin with # at the top]"
+        ),
     ),
 )
 
@@ -322,60 +327,77 @@ table_options = _adding(
         "--scale",
         type=click.Choice(["robust", "standard", "none"]),
         default="robust",
-        help="How columns are brought to one scale: by median and quartiles, by mean and standard "
-        "deviation, or not at all.",
+        help=(
+            "How columns are scaled: by median and quartiles, by mean and standard "
+            "deviation, or not at all."
+        ),
     ),
     click.option(
         "--transform",
         type=click.Choice(["none", "auto", "log"]),
         default="none",
-        help="Logarithms before scaling, so that ratios count: of no column, of skewed ones "
-        "(auto), or of all.",
+        help=(
+            "Take logarithms before scaling, so that ratios count: of no column, of skewed "
+            "columns (auto), or of all."
+        ),
     ),
     click.option(
         "--categorical",
         multiple=True,
         metavar="auto|A,B",
         callback=comma_separated,
-        help="Let categories take part: these columns, or all columns of text (auto). [default: "
-        "columns of text take no part]",
+        help=(
+            "Use categories: these columns, or all columns of text (auto). [default: "
+            "columns of text are not used]"
+        ),
     ),
     click.option(
         "--ordered",
         multiple=True,
         metavar="NAME=LOW,...,HIGH",
         callback=_orders,
-        help="A column of ordered categories, from the lowest to the highest; it counts by rank. "
-        "May be given several times.",
+        help=(
+            "A column of ordered categories, listed from the lowest to the highest; it is "
+            "used by rank. May be given several times."
+        ),
     ),
     click.option(
         "--mismatch",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         callback=_a_number,
         metavar="F",
-        help="How alike rows are that differ in one category, for methods with a kernel. "
-        "[default: 0.5]",
+        help=(
+            "The similarity of rows that differ in one category, for methods with a "
+            "kernel. [default: 0.5]"
+        ),
     ),
     click.option(
         "--max-categories",
         type=click.IntRange(min=2),
         metavar="N",
-        help="Leave out columns with more categories. [default: 30, or a tenth of the rows, but at "
-        "least 2]",
+        help=(
+            "Leave out columns with more categories than this. [default: 30, or a tenth of "
+            "the rows, but at least 2]"
+        ),
     ),
     click.option(
         "--missing",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
-        help="Missing values: stop and say where they are, leave such rows out, or fill in the "
-        "median of the column (a missing category is then a category of its own).",
+        help=(
+            "Missing values: stop and report where they are, leave such rows out, or fill "
+            "in the median of the column (a missing category becomes a category of its "
+            "own)."
+        ),
     ),
     click.option(
         "--max-missing",
         type=click.FloatRange(0, 1),
         metavar="SHARE",
-        help="Leave out columns that miss a larger share of their values, from 0 to 1. [default: "
-        "keep them]",
+        help=(
+            "Leave out columns in which more than this share of the values is missing, "
+            "from 0 to 1. [default: keep them]"
+        ),
     ),
 )
 
@@ -403,20 +425,22 @@ machine_options = _adding(
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
         metavar="GB",
-        help="Limit in gigabytes, for the rows and separately for the work on them; `cluster` and "
-        "`outliers` read larger files in blocks. [default: half of the machine's memory for the "
-        "rows, 1 for the work]",
+        help=(
+            "Limit of memory in gigabytes, for the rows and separately for the "
+            "computation; `cluster` and `outliers` read larger files in blocks. [default: "
+            "half of the machine's memory for the rows, 1 for the computation]"
+        ),
     ),
 )
 
 _work_options = _adding(
-    click.option("--force", is_flag=True, help="Replace results that are there already."),
+    click.option("--force", is_flag=True, help="Replace results that exist already."),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
         default=0,
         metavar="N",
-        help="The seed of all that is random.",
+        help="The seed of all random numbers.",
     ),
     machine_options,
     print_options,
@@ -444,7 +468,9 @@ fit_options = _adding(
     click.option(
         "--name",
         metavar="COLUMN",
-        help="The column that names rows in the output. [default: the most useful one of text]",
+        help=(
+            "The column that names rows in the output. [default: the most useful column of text]"
+        ),
     ),
     click.option("--report/--no-report", default=True, help="Whether to write report.html."),
     _output("The folder for the results. [default: one named after FILE]"),
@@ -453,16 +479,22 @@ fit_options = _adding(
         "--checkpoint",
         type=click.Path(),
         metavar="PATH",
-        help="A file that keeps the state of the fit, every few seconds. If the run is killed, the "
-        "same command goes on from there, to the same results; at the end the file is deleted. A "
-        "density tree or Gaussian mixture (alpha-cut, auto) that was not finished begins again.",
+        help=(
+            "A file for the state of the fit, written every few seconds. If the run is "
+            "killed, the same command continues from there, with the same results; at the "
+            "end the file is deleted. A density tree or Gaussian mixture (alpha-cut, auto) "
+            "that was not finished starts again."
+        ),
     ),
     click.option(
         "--device",
         metavar="NAME",
         callback=_device,
-        help="Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda where there is one). "
-        "Results are the same within the promise of the method. [default: without torch]",
+        help=(
+            "Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is "
+            "one). Results are the same within the error bound of the method. [default: "
+            "without torch]"
+        ),
     ),
     click.option(
         "--in-blocks",
@@ -473,13 +505,15 @@ fit_options = _adding(
         "--workers",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Read FILE in blocks by N processes of Dask on this machine.",
+        help="Read FILE in blocks with N processes of Dask on this machine.",
     ),
     click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Read FILE in blocks by the workers of a Dask scheduler that runs, e.g. "
-        "tcp://host:8786. They need FILE under the same path.",
+        help=(
+            "Read FILE in blocks with the workers of a running Dask scheduler, e.g. "
+            "tcp://host:8786. They need FILE under the same path."
+        ),
     ),
     _work_options,
 )

@@ -18,34 +18,40 @@ _MOST_FITTED = 20_000  # rows: time grows with their square, and more change lit
     "--rate",
     type=click.FloatRange(0, 0.5, min_open=True),
     metavar="R",
-    help="The share of rows to flag: of these rows, and of new ones from the same source. "
-    "[default: 0.05 without --reference]",
+    help=(
+        "The share of rows to flag, among these rows and among new ones from the same "
+        "source. [default: 0.05 without --reference]"
+    ),
 )
 @click.option(
     "--reference",
     type=click.Path(),
     metavar="CLEAN",
-    help="A file with the same columns whose rows are known to be clean: the rows of FILE are "
-    "compared with these, and each gets a p-value.",
+    help=(
+        "A file of clean rows with the same columns: the rows of FILE are compared "
+        "with them, and each gets a p-value."
+    ),
 )
 @click.option(
     "--fdr",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="Q",
-    help="With --reference: flag as many rows as can be flagged if a share Q of them may be false "
-    "alarms, on average. [default: 0.1]",
+    help=(
+        "With --reference: flag as many rows as possible while, on average, at most a "
+        "share Q of them are false alarms. [default: 0.1]"
+    ),
 )
 @click.option(
     "--novelty",
     is_flag=True,
-    help="The rows are known to be clean; outliers are looked for in new rows, with `score`.",
+    help="The rows are known to be clean; use `score` to find outliers in new rows.",
 )
 @click.option(
     "--max-rows",
     type=click.IntRange(min=10),
     default=_MOST_FITTED,
     metavar="N",
-    help="If there are more rows, fit a random sample of N; all rows are scored.",
+    help="If there are more rows, fit a random sample of N rows; all rows are scored.",
 )
 @fit_options
 def outliers(
@@ -67,14 +73,17 @@ def outliers(
     """
     if fdr is not None and reference is None:
         raise WrongUseError(
-            "--fdr needs --reference, a file of clean rows. The ranks of the rows of FILE among "
-            "themselves are 1, 2, 3 and so on whatever the data are, so they say nothing about "
-            "false alarms. Without such a file, choose the share of rows to flag with --rate."
+            "--fdr needs --reference, a file of clean rows. Without clean rows, p-values "
+            "are only the ranks of the rows of FILE among themselves, and carry no "
+            "information about false alarms. If you have no such file, choose the share of "
+            "rows to flag with --rate."
         )
     if reference == "-" and options.file == "-":
         raise WrongUseError("FILE and --reference cannot both be standard input.")
     if fdr is not None and rate is not None:
-        raise WrongUseError("--fdr and --rate both say which rows are flagged; give one of them.")
+        raise WrongUseError(
+            "--fdr and --rate both set which rows are flagged; give only one of them."
+        )
     check_categories(options, parameters["kernel"], has_kernel=True)
     given = bool(param) or any(parameters.values())
     if reference is not None:

@@ -46,7 +46,8 @@ def configure(
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise WrongUseError(
-                f"--param {text!r} is not of the form NAME=VALUE; write, say, --param tol=1e-6."
+                f"--param {text!r} does not have the form NAME=VALUE; write, for example, "
+                "--param tol=1e-6."
             )
         if options.get(name) is not None or name in ("n_clusters", "random_state"):
             raise WrongUseError(f"The option {OPTIONS[name]} sets {name}; leave it out of --param.")
@@ -55,7 +56,9 @@ def configure(
                 "store_memberships cannot be changed: labels.csv needs memberships."
             )
         if name not in known:
-            raise WrongUseError(f"There is no parameter {name!r}; {near_name(name, sorted(known))}")
+            raise WrongUseError(
+                f"The parameter {name!r} does not exist; {near_name(name, sorted(known))}"
+            )
         values[name] = parse_value(value)
     for name in ("kernel", "metric"):
         if values.get(name) in ("precomputed", "dissimilarities"):
@@ -81,19 +84,20 @@ def check_categories(options: Options, kernel: str | None, *, has_kernel: bool) 
     given = options.categorical or options.ordered
     if not given and (options.mismatch is not None or options.max_categories is not None):
         raise WrongUseError(
-            "--mismatch and --max-categories are for categories; give --categorical, too."
+            "--mismatch and --max-categories apply to categories; add --categorical."
         )
     if not options.categorical:
         return
     if kernel not in (None, "gaussian", "linear"):
         raise WrongUseError(
-            f"--kernel {kernel} compares numbers only; leave it out with --categorical, or take "
-            "--kernel gaussian."
+            f"--kernel {kernel} compares only numbers; leave it out with --categorical, or "
+            "use --kernel gaussian."
         )
     if options.mismatch is not None and (kernel == "linear" or not (has_kernel or kernel)):
         raise WrongUseError(
-            "--mismatch is for methods with a kernel; in this method each column of categories "
-            "counts as much as a column of numbers. Leave it out, or give --kernel gaussian."
+            "--mismatch applies to methods with a kernel; in this method a column of "
+            "categories counts as much as a column of numbers. Leave it out, or add "
+            "--kernel gaussian."
         )
 
 
@@ -101,8 +105,8 @@ def refuse_categories(options: Options, command: str, instead: str) -> None:
     """Refuse categories where a command compares numbers only."""
     if options.categorical or options.ordered or options.mismatch or options.max_categories:
         raise WrongUseError(
-            f"typicality {command} compares columns of numbers only and takes no --categorical; "
-            f"{instead}"
+            f"typicality {command} compares only columns of numbers and takes no "
+            f"--categorical; {instead}"
         )
 
 

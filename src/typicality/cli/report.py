@@ -31,7 +31,7 @@ _LOGS = {
     "all": " Before that, columns were replaced by logarithms.",
 }
 _MISSING = {
-    "error": "There were none, and none are accepted.",
+    "error": "The run had no missing values, and the model accepts none.",
     "drop": "Rows with missing values were left out.",
     "median": "Missing values were replaced by the median of their column.",
 }
@@ -40,16 +40,16 @@ _SAMPLE = (
     "shows the rows of the sample."
 )
 _OF_SAMPLE = (
-    "This page is about a random sample, {:,} of the {:,} rows, on which the model was fitted. "
-    "{} has the labels of all rows."
+    "This page shows a random sample of {:,} of the {:,} rows, on which the model "
+    "was fitted. {} has the labels of all rows."
 )
 _IN_BLOCKS = (
     "The rows were not held in memory: they were read {:,} times, in blocks of up to {:,}. Numbers "
     "of rows of each cluster are those of all rows in clusters.csv and run.json."
 )
 _SHOWN = (
-    "This page shows {:,} of the {:,} rows: a random sample, and the least typical rows of all. "
-    "Its counts are those of these rows; {} has all rows."
+    "This page shows {:,} of the {:,} rows: a random sample, and the least typical "
+    "rows of all. Its counts refer to these rows; {} has all rows."
 )
 
 
@@ -63,7 +63,7 @@ _SHOWN = (
     metavar="OUT.html",
     help="The file to write. [default: report.html in the folder of the run]",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option("--force", is_flag=True, help="Replace a file that exists already.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
@@ -87,8 +87,8 @@ def report(options: Options, model: str) -> None:
         pipeline, record, folder = load_run(model)
     if record is None:
         raise UnusableError(
-            f"{shown_path(model)} has no run.json, which says what was run on what; give the "
-            "folder that `typicality cluster` or `typicality outliers` has written."
+            f"{shown_path(model)} has no run.json, the record of a run; give the folder "
+            "that `typicality cluster` or `typicality outliers` wrote."
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
@@ -166,8 +166,8 @@ def _reading(record: dict[str, Any], file: str) -> Options:
         )
     if not file and not Path(path).exists() and not has_magic(path):
         raise UnusableError(
-            f"{shown_path(path)}, the file of this run, is gone; say where it is now: typicality "
-            "report MODEL FILE."
+            f"{shown_path(path)}, the file of this run, does not exist any more; name its "
+            "new place: typicality report MODEL FILE."
         )
     return Options(
         file=file or path,
@@ -303,10 +303,13 @@ def _about_categories(data: Mapping[str, Any], step: Mapping[str, Any]) -> list[
         columns = [f"{name} ({len(values)})" for name, values in data["categories"].items()]
         how = "Each column counts as much as a column of numbers."
         if step.get("mismatch") != "balanced":
-            how = f"Rows that differ in one of them are {step.get('mismatch')} times as alike."
+            how = (
+                "The similarity of rows that differ in one of them is multiplied by "
+                f"{step.get('mismatch')}."
+            )
         notes.append(("Categories", f"{listed(columns, at_most=20)}. {how}"))
     for name, order in (data.get("ordered") or {}).items():
-        notes.append(("Ordered", f"{name}: {', '.join(order)}; it counts by rank."))
+        notes.append(("Ordered", f"{name}: {', '.join(order)}; it is used by rank."))
     return notes
 
 

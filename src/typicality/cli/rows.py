@@ -242,7 +242,10 @@ class FileRows:
         sentences += assumptions(self.table)
         if self.numeric.signs:
             marked = listed(map(shown, self.numeric.signs))
-            sentences.append(f"Signs and separators of thousands were taken off in {marked}.")
+            sentences.append(
+                "Currency signs, percent signs and separators of thousands were removed in "
+                f"{marked}."
+            )
         sentences += self._about_categories()
         if left_out:
             reasons = [
@@ -256,15 +259,15 @@ class FileRows:
             n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
             if n_values <= _MOST_CLASSES:
                 sentences.append(
-                    f"{shown(name)} takes part, with {n_values:.0f} values: if it is a class and "
-                    f"no measurement, leave it out with {_ignoring(name)}."
+                    f"{shown(name)} is used, with {n_values:.0f} values: if it is a class, not a "
+                    f"measurement, leave it out with {_ignoring(name)}."
                 )
         if not self.options.columns:
             sentences += _questions(names, self.X)
         n_missing = int(self.numeric.n_missing.sum())
         if self.n_dropped:
             rows = counted(self.n_dropped, "row")
-            sentences.append(f"{rows} with missing values took no part (--missing drop).")
+            sentences.append(f"Not used: {rows} with missing values (--missing drop).")
             if 2 * self.n_dropped > self.n_rows:
                 sentences.append(self._about_worst())
         elif self.options.missing == "median" and n_missing:
@@ -274,8 +277,8 @@ class FileRows:
             worst = int(np.argmax(self.numeric.n_missing))
             most = share(int(self.numeric.n_missing[worst]), n_rows)
             sentences.append(
-                f"{filled} became the median of the column; {shown(names[worst])} misses most, "
-                f"{most} of its values."
+                f"{filled} became the median of the column; {shown(names[worst])} has the most "
+                f"missing values, {most}."
             )
             n_empty = int(np.isnan(self.X).all(axis=1).sum())
             if n_empty and not self.categories:
@@ -291,9 +294,9 @@ class FileRows:
         counts |= {column.name: column.n_missing for column in numeric.categories}
         worst = max(counts, key=lambda name: counts[name])
         return (
-            f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone misses "
-            f"{share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing 0.3 keeps more "
-            "rows."
+            f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
+            f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing "
+            "0.3 keeps more rows."
         )
 
     def _about_categories(self) -> list[str]:
@@ -370,8 +373,7 @@ def _questions(names: Sequence[str], X: Doubles) -> list[str]:
         return []
     are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
     remedy = " ".join(map(_ignoring, found))
-    take = "takes" if len(found) == 1 else "take"
-    return [f"Perhaps no measurement, but {take} part: {are}. Leave out with {remedy}."]
+    return [f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}."]
 
 
 def _ignoring(name: str) -> str:
@@ -392,7 +394,7 @@ def _kind_of(name: str, column: Doubles) -> str:
     if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
         return f"whole numbers that count up from {low:.0f}"
     if _CODES & set(words[-1:]) and len(np.unique(present)) > _MOST_CLASSES:
-        return "whole numbers called a number or a code"
+        return "whole numbers in a column called number or code"
     return ""
 
 
@@ -479,8 +481,8 @@ def read_columns(table: TableFile, options: Options, **reading: Any) -> NumericT
     both = {*options.ignore} & {*options.categorical, *options.orders}
     if both:
         raise UnusableError(
-            f"{listed(map(repr, sorted(both)))}: --ignore leaves the column out, --categorical or "
-            "--ordered uses it; give one of them."
+            f"{listed(map(repr, sorted(both)))}: --ignore leaves this column out, but "
+            "--categorical or --ordered uses it; give only one of them."
         )
     numeric = read_rows(
         table,
@@ -495,7 +497,7 @@ def read_columns(table: TableFile, options: Options, **reading: Any) -> NumericT
     if not numeric.names and not numeric.categories:
         reasons = (f"{shown(c.name)}: {with_options(c.reason)}" for c in numeric.left_out)
         raise UnusableError(
-            f"{table.name} has no column to work with ({listed(reasons, separator='; ')}). Add "
+            f"{table.name} has no usable column ({listed(reasons, separator='; ')}). Add "
             "columns of numbers, or allow more categories with --max-categories."
         )
     return numeric
@@ -523,7 +525,7 @@ def require_enough(
             "or fill them in with --missing median"
         )
     raise UnusableError(
-        f"{table.name}: {n_kept} of {table.n_rows:,} rows can be used, and at least "
+        f"{table.name}: {n_kept} of {table.n_rows:,} rows can be used, but at least "
         f"{'two are' if at_least == 2 else 'one is'} needed{remedy}."
     )
 

@@ -193,8 +193,9 @@ def _open_checkpoint(options: Options, output: Path) -> "Checkpoint | None":
 
     if Path(options.checkpoint).resolve().is_relative_to(output.resolve()):
         raise WrongUseError(
-            f"--checkpoint {shown_path(options.checkpoint)} is in the folder of the results, which "
-            "appears at the end; choose a name outside of it."
+            f"--checkpoint {shown_path(options.checkpoint)} lies in the folder of the "
+            "results, which does not exist before the end; choose a name outside that "
+            "folder."
         )
     return Checkpoint(options.checkpoint)
 
@@ -359,7 +360,7 @@ def followed(
         parameters=json.dumps([parameters_of(estimator), options.memory]),
     )
     if checkpoint.resumes:
-        terminal.say_path("Going on from the checkpoint ", checkpoint.path)
+        terminal.say_path("Continuing from the checkpoint ", checkpoint.path)
     return checkpoint.following()
 
 

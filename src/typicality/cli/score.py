@@ -29,14 +29,16 @@ from typicality.cli.options import (
     metavar="OUT.csv",
     help="The file to write, csv or .parquet; - is standard output.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option("--force", is_flag=True, help="Replace a file that exists already.")
 @safe_csv_option
 @format_options
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "median"]),
-    help="Missing values: stop and say where, leave such rows unjudged, or fill in the median of "
-    "the rows the model was fitted on. [default: as in the run]",
+    help=(
+        "Missing values: stop and report where they are, skip such rows, or fill in "
+        "the median of the rows the model was fitted on. [default: as in the run]"
+    ),
 )
 @machine_options
 @print_options
@@ -58,7 +60,10 @@ def score(options: Options, model: str) -> None:
 
     output = str(options.output)
     if options.as_json and output == "-":
-        raise WrongUseError("--json and the rows cannot both go to standard output; give --output.")
+        raise WrongUseError(
+            "--json and the rows cannot both go to standard output; write the rows to a "
+            "file with --output."
+        )
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
     require_file(options)
     tally = {"n_rows": 0, "n_unassigned": 0, "n_left_out": 0}
@@ -123,5 +128,5 @@ def _summary(n_rows: int, n_unassigned: int, n_left_out: int, *, rate: float | s
         are += " at the nominal rate" + (f" of {rate:g}" if isinstance(rate, float) else "")
     words = f"{counted(n_rows, 'row')}; {n_unassigned:,} ({share(n_unassigned, n_rows)}) {are}."
     if n_left_out:
-        words += f" {counted(n_left_out, 'row')} with missing values were not judged."
+        words += f" Skipped: {counted(n_left_out, 'row')} with missing values."
     return words

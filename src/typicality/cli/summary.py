@@ -34,14 +34,14 @@ _ONE_MIXED_CLUSTER = (
     "The data form one connected cluster. --method fcm --clusters 2 splits it in any case."
 )
 _ONE_CLUSTER = (
-    "The data form one connected cluster. --at-least 2 gives the best split, and typicality "
-    "compare shows what other methods find."
+    "The data form one connected cluster. --at-least 2 gives the best split, and "
+    "typicality compare shows what other methods find."
 )
 _UNUSUAL = "unusual columns (robust z-score)"
 _TELLING = 0.5  # spreads: a smaller deviation explains nothing, here as on the page
 _MANY_COLUMNS = 10
 _FEW_COLUMNS = {
-    "alpha-cut": "gaps in a density are hard to see in more than about ten",
+    "alpha-cut": "gaps in a density are hard to find in more than about ten columns",
     **dict.fromkeys(
         ("adaptive", "sparse-adaptive", "sequential"),
         "distances grow with their number, and the box of the method does not",
@@ -110,12 +110,14 @@ def _hints(run: Run) -> list[str]:
                 "skewed columns, so that ratios count and not differences."
             )
     if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
-        remedy = "--method auto asks a Gaussian mixture first, which suits wide files."
+        remedy = (
+            "--method auto first tries a Gaussian mixture, which suits files with many columns."
+        )
         if run.rows.is_mixed:  # a mixture has no density for categories
             remedy = "Choose some with --columns, or take --method fcm --clusters N."
         hints.append(
-            f"{len(names)} columns are many for --method {run.method}: {_FEW_COLUMNS[run.method]}. "
-            f"{remedy}"
+            f"{len(names)} columns are too many for --method {run.method}: "
+            f"{_FEW_COLUMNS[run.method]}. {remedy}"
         )
     return hints
 
@@ -126,7 +128,8 @@ def _about_sample(run: Run) -> str:
     judged = "scored" if run.finds_outliers else "given labels"
     return (
         f"Fitted on a random sample of {run.n_fitted:,} of the {n_rows:,} {whose} (seed "
-        f"{run.rows.options.seed}; --max-rows N takes another number); all rows are {judged}."
+        f"{run.rows.options.seed}; --max-rows N sets another number); all rows are "
+        f"{judged}."
     )
 
 
@@ -141,8 +144,8 @@ def _about_passes(run: Run) -> str:
     if n_shown == run.n_rows:
         return words
     return (
-        f"{words} Counts are those of all rows. Medians, typical rows and the report are those of "
-        f"{n_shown:,} rows: a random sample, and the least typical rows of all."
+        f"{words} Counts refer to all rows. Medians, typical rows and the report refer "
+        f"to {n_shown:,} rows: a random sample, and the least typical rows of all."
     )
 
 
@@ -164,22 +167,22 @@ def _meaning_of_flags(run: Run) -> list[str]:
     """What the threshold says of false alarms, and whether some rows stand apart."""
     if run.fdr is not None:
         share_of = (
-            f"On average, a share of at most {run.fdr:.3g} of them is like the reference rows."
+            f"On average, at most a share of {run.fdr:.3g} of them is like the reference rows."
         )
         sentences = [share_of] if run.n_unassigned else []
     else:
         low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)
         expected = 1000 * run.model.contamination
-        alarms = "false alarm is" if f"{expected:.3g}" == "1" else "false alarms are"
+        alarms = "false alarm" if f"{expected:.3g}" == "1" else "false alarms"
         source = (
             ""
             if run.reference is not None
-            else (" Clean rows in a second file, --reference, allow a false discovery rate.")
+            else " Clean rows in a second file (--reference) allow a false discovery rate."
         )
         sentences = [
-            f"Rows with a score below {run.view.cut:.4g} are flagged: {expected:.3g} {alarms} "
-            f"expected in 1,000 ordinary rows, between {low} and {high} for this model (95 % "
-            f"sure).{source}"
+            f"Rows with a score below {run.view.cut:.4g} are flagged. Expect {expected:.3g} "
+            f"{alarms} in 1,000 ordinary rows, between {low} and {high} for this model "
+            f"(95 % confidence).{source}"
         ]
     if run.gap is not None:
         n_apart, last, following = run.gap
@@ -211,7 +214,7 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
     if any(cluster["apart"] or _categories(cluster) for cluster in described):
         rest = "the other clusters" if len(run.sizes) > 1 else "the unassigned rows"
         terminal.say()
-        terminal.say(f"What sets each cluster apart (medians, against those of {rest}):")
+        terminal.say(f"How each cluster differs (its medians against those of {rest}):")
         table = _table("cluster", "columns")
         for cluster in described:
             phrases = [
@@ -225,7 +228,7 @@ def _say_what_clusters_are(terminal: Terminal, run: Run) -> None:
     related = [each for each in run.tabulated if each.association >= _RELATED]
     if related and len(related[0].counts) > 1:
         terminal.say()
-        terminal.say(f"Columns that took no part (those with up to {MOST_VALUES} values):")
+        terminal.say(f"Columns that were not used (those with up to {MOST_VALUES} values):")
         for each in related[:_MOST_TABULATED]:
             terminal.say(tabulated_words(each, finds_outliers=run.finds_outliers))
 
@@ -239,7 +242,7 @@ def _value(value: float | str, name: str) -> str:
 
 
 def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
-    """The most frequent value in each cluster: "species: cluster 0 is Gentoo 119 of 123"."""
+    """The most frequent value in each cluster: "species: cluster 0 is Gentoo (119 of 123)"."""
     phrases = []
     labels = sorted(each.counts, key=lambda label: (label < 0, label))
     for label in labels[:_MOST_CLUSTERS]:
@@ -249,10 +252,10 @@ def tabulated_words(each: Tabulated, *, finds_outliers: bool) -> str:
             name = "outliers are" if label < 0 else "other rows are"
         n_rows = sum(values.values())
         value, n_most = next(iter(values.items()))
-        text = f"{name} {shown(value) or '(empty)'} {n_most:,} of {n_rows:,}"
+        text = f"{name} {shown(value) or '(empty)'} ({n_most:,} of {n_rows:,})"
         second = list(values.items())[1:2]
         if second and n_most < 0.9 * n_rows:
-            text += f", {shown(second[0][0]) or '(empty)'} {second[0][1]:,}"
+            text += f", {shown(second[0][0]) or '(empty)'} ({second[0][1]:,})"
         phrases.append(text)
     more = len(labels) - _MOST_CLUSTERS
     end = f"; and {more:,} more" if more > 0 else ""

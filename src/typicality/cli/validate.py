@@ -30,17 +30,20 @@ _PICTURE = "stability.png"
 _FILES = ("validation.json", "validation.csv", "scores.csv", _PICTURE)
 _ROWS_WORTH_PROCESSES = 1_000  # with fewer, to start processes takes longer than the fits
 _NO_PICTURE = (
-    f"{_PICTURE} was not drawn: that takes matplotlib, which is not installed. Install it by "
+    f"{_PICTURE} was not drawn, because matplotlib is not installed. Install it: "
     'pip install "typicality[plot]".'
 )
 _ABOUT = (
-    "Mean Jaccard index of the rows that two halves flag: 1 where both flag the same rows, 0 where "
-    "none is flagged by both."
+    "Mean Jaccard index of the rows that two halves flag: 1 if both flag the same "
+    "rows, 0 if no row is flagged by both."
 )
-_ABOUT_SVM = "On the same halves, with nu the rate; by its scores, never by its own predictions."
+_ABOUT_SVM = (
+    "Computed on the same halves, with nu equal to the rate; outliers are taken by "
+    "the scores of the SVM, not by its predictions."
+)
 _TRANSFERS = {
     "threshold": "score below its threshold",
-    "rank": "score lowest, as many of them",
+    "rank": "score lowest, the same number of them",
 }
 
 
@@ -52,8 +55,11 @@ _TRANSFERS = {
     metavar="A,B",
     default=("auto",),
     callback=comma_separated,
-    help="Widths of the kernel to compare, in units of scaled columns: numbers, names of rules, or "
-    "auto for seven around the rules. The one that `outliers` takes by itself is always added.",
+    help=(
+        "Widths of the kernel to compare, in units of scaled columns: numbers, names "
+        "of rules, or auto for seven widths around the rules. The default width of "
+        "`outliers` is always added."
+    ),
 )
 @click.option(
     "--rates",
@@ -74,16 +80,20 @@ _TRANSFERS = {
     "--transfer",
     type=click.Choice(["threshold", "rank"]),
     default="threshold",
-    help="How one half flags rows of the other: those below its own threshold, or as many as the "
-    "other half itself.",
+    help=(
+        "How the model of one half flags rows of the other half: those below its own "
+        "threshold, or as many as the model of the other half flags."
+    ),
 )
-@click.option("--compare", is_flag=True, help="Also judge a one-class SVM with the same kernels.")
+@click.option(
+    "--compare", is_flag=True, help="Also evaluate a one-class SVM with the same kernels."
+)
 @click.option(
     "--max-rows",
     type=click.IntRange(min=20),
     default=2_000,
     metavar="N",
-    help="Of more rows a random sample of this size is split.",
+    help="If there are more rows, a random sample of this size is split.",
 )
 @run_options_without_folder
 def validate(
@@ -108,7 +118,9 @@ def validate(
     from typicality.exceptions import RepetitionError
 
     refuse_categories(
-        options, "validate", "leave it out to see how stable the outliers are by their numbers."
+        options,
+        "validate",
+        "leave it out to see how stable the outliers in the numeric columns are.",
     )
     sigmas, shares = _parse_sigmas(sigma), _parse_rates(rates)
     terminal = Terminal(quiet=options.quiet, as_json=options.as_json)
@@ -178,9 +190,7 @@ def _parse_sigmas(texts: tuple[str, ...]) -> tuple[float | str, ...]:
             near = near_name(text, BANDWIDTH_RULES)
             raise WrongUseError(f"--sigma {text!r} is neither a number nor a rule; {near}")
         if value is not None and not (value > 0 and 0 < value * value < math.inf):
-            raise WrongUseError(
-                f"--sigma must be above 0 and finite, and so must be its square; got {text}."
-            )
+            raise WrongUseError(f"--sigma and its square must be above 0 and finite; got {text}.")
         sigmas.append(text if value is None else value)
     return tuple(sigmas)
 
@@ -188,7 +198,7 @@ def _parse_sigmas(texts: tuple[str, ...]) -> tuple[float | str, ...]:
 def _parse_rates(texts: Sequence[str]) -> tuple[float, ...]:
     """What `--rates` says: shares of rows."""
     if not texts:
-        raise WrongUseError("--rates is empty; leave it out, or give shares, say 0.05.")
+        raise WrongUseError("--rates is empty; leave it out, or give shares, e.g. 0.05.")
     rates = []
     for text in texts:
         value = _number(text)
@@ -252,18 +262,19 @@ def _table(study: "OutlierStudy", detector: str) -> Any:
 def _notes(study: "OutlierStudy") -> Iterator[str]:
     if study.n_split < study.n_rows:
         yield (
-            f"Split is a random sample of {study.n_split:,} of the {study.n_rows:,} rows (seed "
-            f"{study.seed}); --max-rows takes more."
+            f"A random sample of {study.n_split:,} of the {study.n_rows:,} rows was split "
+            f"(seed {study.seed}); use --max-rows for more."
         )
     yield (
-        f"{counted(study.n_repeats, 'time')} the rows were split in halves of "
-        f"{study.n_split // 2:,}, and a model was fitted on each. The rows of one half were judged "
-        "by both models: its own flags those that score lowest, the other, which has not seen "
-        f"them, those that {_TRANSFERS[study.transfer]} (--transfer)."
+        f"{counted(study.n_repeats, 'time')} the rows were split into halves of "
+        f"{study.n_split // 2:,}, and a model was fitted on each. Both models scored "
+        "the rows of one half: its own model flags those that score lowest; the other "
+        f"model, which has not seen them, flags those that {_TRANSFERS[study.transfer]} "
+        "(--transfer)."
     )
     yield (
-        "Sigma is in units of scaled columns; M is the median distance of rows, h the distance to "
-        f"the tenth neighbour. {study.seconds:.1f} s in all."
+        "Sigma is in units of scaled columns. M is the median distance between rows, h "
+        f"the distance to the tenth neighbour. {study.seconds:.1f} s in all."
     )
 
 

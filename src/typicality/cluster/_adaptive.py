@@ -43,8 +43,8 @@ _USUAL_ITERATIONS = 200  # from ten to some hundred
 WHY_DENSE = "it scales every feature to one range, and then hardly any value is zero"
 
 CYCLE_ADVICE = (
-    "The iteration may go in a cycle, which more iterations do not end: increase tol or "
-    "max_iter, or take the result as it is."
+    "The iteration may cycle, and more iterations do not end that: increase tol or "
+    "max_iter, or use the result as it is."
 )
 
 ADAPTIVE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -92,8 +92,8 @@ def open_adaptive(
     )
     if opened.space.total_variance <= 0:
         raise ValueError(
-            "All rows of positive weight are one point in the space of the kernel: there are no "
-            "clusters to find. Take another kernel."
+            "All rows of positive weight are one point in the space of the kernel: there "
+            "are no clusters to find. Use another kernel."
         )
     if given is not None:
         given = opened.space.at(opened.reader.read(given.astype(rows.dtype), None))
@@ -103,7 +103,7 @@ def open_adaptive(
 def _checked_points(estimator: Any, *, n_features: int) -> Floats:
     if not has_points(estimator.kernel):
         raise ValueError(
-            "init is an array, but with this kernel points have no coordinates. Use "
+            "init is an array, but with this kernel prototypes have no coordinates. Use "
             "init='max-min' or init='paper'."
         )
     points = np.asarray(
@@ -118,8 +118,8 @@ def _checked_points(estimator: Any, *, n_features: int) -> Floats:
     n_clusters = getattr(estimator, "n_clusters", len(points))
     if len(points) != n_clusters:
         raise ValueError(
-            f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one for each "
-            "cluster to start with."
+            f"init has {len(points)} prototype(s), but n_clusters={n_clusters}: pass one "
+            "prototype for each cluster."
         )
     return points
 

@@ -123,6 +123,6 @@ def check_has_rows(estimator: Any) -> None:
     """Whether the rows of the fit were those of the tree, and in memory."""
     if not hasattr(estimator, "weights_"):
         raise ValueError(
-            "labels_at has no labels of rows that were read block by block: the model keeps a "
-            "sample of them. Fit with alpha at the level you want, or predict."
+            "labels_at cannot label rows that were read block by block: the model keeps "
+            "only a sample of them. Fit with alpha at the level you want, or use predict."
         )

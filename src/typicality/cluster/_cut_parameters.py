@@ -29,8 +29,9 @@ def check_cut_parameters(estimator: Any) -> None:
     is_chosen = is_word(estimator.alpha, "auto") and estimator.rejection_rate is None
     if estimator.at_least > 1 and not (is_local and is_chosen):
         raise ValueError(
-            f"at_least={estimator.at_least} is for the automatic choice of clusters. Leave kernel, "
-            "sigma, alpha, rejection_rate, weights and labelling at their defaults."
+            f"at_least={estimator.at_least} works only with the automatic choice of "
+            "clusters. Leave kernel, sigma, alpha, rejection_rate, weights and labelling "
+            "at their defaults."
         )
     if is_local and estimator.labelling == "complete":
         raise ValueError("labelling='complete' needs a kernel of one width. Use kernel='gaussian'.")
@@ -51,16 +52,17 @@ def _check_kernel_of_distance(kernel: Any) -> None:
     named = isinstance(kernel, str) and kernel in BANDWIDTH_KERNELS
     if not (named or isinstance(kernel, Stationary)):
         raise ValueError(
-            f"kernel={kernel!r} is not a kernel of a distance, and only with those is the "
-            "typicality a density whose level sets are clusters. Use 'local', 'gaussian', "
-            "'laplacian' or 'cauchy', or OneClusterPCM, which takes all kernels."
+            f"kernel={kernel!r} is not a function of a distance. Only with such a kernel is "
+            "the typicality a density, whose level sets are clusters. Use 'local', "
+            "'gaussian', 'laplacian' or 'cauchy', or OneClusterPCM, which takes all "
+            "kernels."
         )
     known = named or (hasattr(kernel, "sigma") and kernel.metric in ("sqeuclidean", "cityblock"))
     if not known:
         raise ValueError(
-            f"kernel={kernel!r} must have a width sigma, which sets the steps along segments, and "
-            "be a function of a Euclidean or city-block distance (metric 'sqeuclidean' or "
-            "'cityblock')."
+            f"kernel={kernel!r} must have a width sigma, which sets the step size along "
+            "segments, and must be a function of a Euclidean or city-block distance "
+            "(metric 'sqeuclidean' or 'cityblock')."
         )
 
 
@@ -68,8 +70,8 @@ def _check_one_cut(alpha: Any, rejection_rate: Any) -> None:
     """Either a level or a rate."""
     if rejection_rate is not None and alpha != "auto":
         raise ValueError(
-            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both say where to cut. Give "
-            "one of them."
+            f"alpha={alpha!r} and rejection_rate={rejection_rate!r} both set the level of "
+            "the cut. Give only one of them."
         )
 
 

@@ -59,22 +59,23 @@ def warn_about_choice(model: Any) -> None:
         warn_about_constant_rows()
     if found < model.at_least:
         warn(
-            f"{found} clusters were found where at_least={model.at_least} were asked for: there "
-            "are too few distinct rows. Use a smaller at_least.",
+            f"{found} clusters were found, fewer than at_least={model.at_least}: there are "
+            "too few distinct rows. Use a smaller at_least.",
             ClusteringWarning,
         )
     elif model.at_least == 1 and found == 1 and evidence >= _NEARLY:
         warn(
-            f"The rows look like one cluster, but the evidence for more is near the bar "
-            f"(evidence_={evidence:.2f}, more than one from 1 on). Use at_least=2 to see the best "
-            "split.",
+            "The rows look like one cluster, but the evidence for more is close to the "
+            f"threshold (evidence_={evidence:.2f}; 1 or more means several clusters). Use "
+            "at_least=2 to see the best split.",
             ClusteringWarning,
         )
     elif model.at_least == 1 and found > 1 and evidence < _BARELY:
         warn(
-            f"{found} clusters were found, but the evidence for more than one is near the bar "
-            f"(evidence_={evidence:.2f}, one cluster below 1): a few single clusters in a hundred "
-            "look like this. Check the split, or fit again on other rows of the same source.",
+            f"{found} clusters were found, but the evidence for more than one is close to "
+            f"the threshold (evidence_={evidence:.2f}; below 1 means one cluster): a few in "
+            "a hundred data sets with a single cluster look like this. Check the split, or "
+            "fit again on other rows of the same source.",
             ClusteringWarning,
         )
 
@@ -106,9 +107,9 @@ def _warn_about_group_left_out(
     weight[group[node_labels >= 0]] = 0.0
     if weight.max() >= max(_LARGE_GROUP * total, min_cluster_size):
         warn(
-            f"A group of {weight.max():.0f} rows hangs together and belongs to no cluster: it is "
-            "apart from the others, but by gaps that chance could explain. Use a larger sigma, or "
-            "a level of your own (labels_at).",
+            f"A connected group of {weight.max():.0f} rows belongs to no cluster: chance "
+            "could explain the gaps between it and the other rows. Use a larger sigma, or "
+            "choose the level yourself (labels_at).",
             ClusteringWarning,
         )
 
@@ -119,9 +120,9 @@ def _warn_about_small_share(
     inside, total = float(weight[node_labels >= 0].sum()), float(weight.sum())
     if inside < below * total:
         warn(
-            f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. Use "
-            "assign='all' to give the others to the nearest cluster, another level (labels_at), or "
-            "a larger sigma if clusters were cut into pieces.",
+            f"Only {inside:.0f} of {total:.0f} rows are above the levels of the clusters. "
+            "Use assign='all' to assign the others to the nearest cluster, choose another "
+            "level (labels_at), or use a larger sigma if clusters were cut into pieces.",
             ClusteringWarning,
         )
 
@@ -133,9 +134,10 @@ def _warn_about_dense_rows_left_out(node_labels: NDArray[np.int32], tree: AlphaT
     weight = tree.weight[~core & (tree.heights > peaks.min())].sum()
     if weight >= _LARGE_GROUP * tree.weight.sum():
         warn(
-            f"{weight:.0f} rows are left out although they are denser than cluster "
-            f"{peaks.argmin()}: they lie below the levels where denser clusters meet, and are no "
-            "outliers. Use assign='all', a larger sigma, or a level of your own (labels_at).",
+            f"{weight:.0f} rows are unassigned although they are denser than cluster "
+            f"{peaks.argmin()}: they lie below the levels at which denser clusters "
+            "separate. They are not outliers. Use assign='all' or a larger sigma, or "
+            "choose the level yourself (labels_at).",
             ClusteringWarning,
         )
 
@@ -147,16 +149,18 @@ def _warn_about_copies(sample_weight: Floats | None, weight: Doubles) -> None:
     worth = float(given.sum() ** 2 / (given**2).sum())
     if (fractional and given.mean() > _ABOVE_ONE) or weight.min() >= 2:
         warn(
-            "A weight counts as copies of a row, and copies as evidence: here a row stands for "
-            f"{weight.mean():.3g} on average, {weight.min():.3g} at the least. Where weights say "
-            "how important rows are, divide them by their mean; where rows were repeated, drop "
-            "the copies; otherwise alpha='auto' mistakes random variation for clusters.",
+            "Weights count copies of a row, and alpha='auto' treats every copy as "
+            f"an observation of its own: here a row counts {weight.mean():.3g} times on "
+            f"average, and at least {weight.min():.3g} times. Random variation then looks "
+            "like clusters. Divide weights that express importance by their mean, and drop "
+            "copies of repeated rows.",
             ClusteringWarning,
         )
     elif fractional and worth < _EVEN_WEIGHTS * len(given):
         warn(
-            f"The weights are very uneven: {len(given)} rows are worth {worth:.0f} equal ones, and "
-            "alpha='auto' may take heavy rows for clusters. Leave sample_weight out, or trim it.",
+            f"The weights are very uneven: {len(given)} rows carry as much information as "
+            f"{worth:.0f} rows of equal weight, and alpha='auto' may mistake heavy rows for "
+            "clusters. Leave sample_weight out, or limit the largest weights.",
             ClusteringWarning,
         )
 
@@ -165,7 +169,8 @@ def _warn_about_low_level(model: Any) -> None:
     alpha, lowest = float(model.alpha), float(model._regions.landscape.typicality(np.zeros(1))[0])
     if 0 < alpha < lowest:
         warn(
-            f"alpha={alpha:.4g} is below the typicality of empty space, {lowest:.4g}: all rows are "
-            "one cluster. Use a larger alpha, rejection_rate, or alpha='auto'.",
+            f"alpha={alpha:.4g} is below {lowest:.4g}, the typicality of a point far from "
+            "all rows: all rows are one cluster. Use a larger alpha, rejection_rate, or "
+            "alpha='auto'.",
             ClusteringWarning,
         )

@@ -38,8 +38,8 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     """Set all fitted attributes of an OneClusterPCM but `weights_`, which has no place to be."""
     if estimator.calibration == "split":
         raise ValueError(
-            "calibration='split' draws half of the rows at random and needs all rows in memory. "
-            "Use calibration='leave-one-out'."
+            "calibration='split' draws half of the rows at random, so it needs all rows in "
+            "memory. Use calibration='leave-one-out'."
         )
     opened = open_density(estimator, rows, None)
     space: Any = opened.space

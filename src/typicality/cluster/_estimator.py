@@ -137,7 +137,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
     """Base of all estimators; not for direct use."""
 
     _fewest_rows: ClassVar[int] = 1
-    _why_dense: ClassVar[str | None] = "its method looks at every feature of a row"
+    _why_dense: ClassVar[str | None] = "its method uses every feature of a row"
 
     n_features_in_: Annotated[int, "d"]
     feature_names_in_: Annotated[NDArray[np.object_], "d"]
@@ -227,9 +227,9 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         reader: Reader | None = getattr(self, "_reader", None)
         if issparse(X) and not self._reads_sparse:
             raise TypeError(
-                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and with "
-                "this kernel it compares rows with the training rows. Pass X.toarray(), or fit the "
-                "model on a sparse matrix."
+                f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
+                "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
+                "the model on a sparse matrix."
             )
         return rows if reader is None else reader.read(rows, diag)
 

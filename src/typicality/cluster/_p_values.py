@@ -123,9 +123,9 @@ class WithPValues:
         if not self._reference().of_fit:
             return "calibration='split' compares rows with others that take no part in the sums"
         if isinstance(self._left_out, CompressedScores):
-            return "a compressed model has forgotten the training rows"
+            return "a compressed model does not keep the training rows"
         if not self._left_out.known.columns.on_sphere:
-            return f"it is for kernels of a distance, and the kernel is {self.kernel_}"
+            return f"it needs a kernel of a distance, and the kernel is {self.kernel_}"
         return None
 
     def _reference(self: Any) -> Calibration:

@@ -224,9 +224,9 @@ def check_kernel_matrix(matrix: Floats) -> None:
     _check_square(matrix, "kernel='precomputed'", "the kernel of each training row with each")
     if not np.diagonal(matrix).any() and matrix.max() > 0:
         raise ValueError(
-            "X has zeros on the diagonal and larger values beside it: these look like distances, "
-            "and a kernel is largest where a row meets itself. Use kernel='dissimilarities', or "
-            "pass similarities."
+            "X has zeros on the diagonal and larger values elsewhere, so it looks like a "
+            "matrix of distances; a kernel is largest on the diagonal. Use "
+            "kernel='dissimilarities', or pass similarities."
         )
 
 
@@ -235,8 +235,8 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
     if matrix.min() < 0:
         row, column = np.argwhere(matrix < 0)[0]
         raise ValueError(
-            f"X has a negative dissimilarity, {matrix[row, column]:.3g} in row {row}, column "
-            f"{column}. Pass distances; similarities are for an estimator with "
+            f"X has a negative dissimilarity, {matrix[row, column]:.3g} in row {row}, "
+            f"column {column}. Pass distances; for similarities, use an estimator with "
             "kernel='precomputed'."
         )
     limits = np.finfo(matrix.dtype)
@@ -252,9 +252,10 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
     own = np.diagonal(matrix)
     if own.any():
         raise ValueError(
-            f"X has a row that is dissimilar to itself: {own[np.flatnonzero(own)[0]]:.3g} on the "
-            f"diagonal in row {np.flatnonzero(own)[0]}. Set the diagonal to zero; similarities are "
-            "for an estimator with kernel='precomputed'."
+            f"X has a nonzero value on the diagonal, {own[np.flatnonzero(own)[0]]:.3g} in "
+            f"row {np.flatnonzero(own)[0]}, so a row is dissimilar to itself. Set the "
+            "diagonal to zero; for similarities, use an estimator with "
+            "kernel='precomputed'."
         )
 
 
@@ -269,9 +270,10 @@ def _check_square(matrix: Floats, parameter: str, meaning: str) -> None:
         if apart.max() > _ASYMMETRY * largest:
             row, column = np.unravel_index(apart.argmax(), apart.shape)
             raise ValueError(
-                f"X is not symmetric, as {parameter} needs it: entries ({row + block.start}, "
-                f"{column}) and ({column}, {row + block.start}) differ by {apart.max():.3g}. Pass "
-                "(X + X.T) / 2 if that is what is meant."
+                f"X is not symmetric, but {parameter} needs a symmetric matrix: entries "
+                f"({row + block.start}, {column}) and ({column}, {row + block.start}) differ by "
+                f"{apart.max():.3g}. Pass (X + X.T) / 2 if the difference is an error of "
+                "rounding."
             )
 
 
@@ -291,17 +293,17 @@ def check_known(known: NDArray[np.bool_]) -> None:
     """Rows of a precomputed kernel without `diag` must be training rows."""
     if not known.all():
         raise ValueError(
-            f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row with "
-            "itself is not the same for all training rows: pass diag, the kernel of each row of X "
-            "with itself, to predict, predict_memberships, score, predict_typicality, "
-            "score_samples or decision_function."
+            f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row "
+            "with itself differs among the training rows. Pass diag, the kernel of each "
+            "row of X with itself, to predict, predict_memberships, score, "
+            "predict_typicality, score_samples or decision_function."
         )
 
 
 def check_no_diagonal(diag: Any) -> None:
     """`diag` has a meaning for precomputed kernels only."""
     if diag is not None:
-        raise ValueError("diag is for kernel='precomputed' alone: leave it out.")
+        raise ValueError("diag is used only with kernel='precomputed': leave it out.")
 
 
 def check_extents(extent: Doubles, box: float, dtype: np.dtype[Any]) -> None:
@@ -310,8 +312,9 @@ def check_extents(extent: Doubles, box: float, dtype: np.dtype[Any]) -> None:
     if narrow.any():
         feature = int(narrow.argmax())
         raise ValueError(
-            f"Feature {feature} of X spans only {extent[feature]:.3g}, too little to be stretched "
-            f"to a box of {box:g} in {dtype}. Drop the feature, or pass X in other units."
+            f"Feature {feature} of X has a range of only {extent[feature]:.3g}, too small "
+            f"to be scaled to a box of {box:g} in {dtype}. Drop the feature, or pass X in "
+            "other units."
         )
 
 

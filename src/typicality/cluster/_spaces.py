@@ -359,34 +359,38 @@ def check_algorithm(algorithm: str, kernel: Any, *, explicit: bool) -> None:
         return
     if explicit and has_input_space(kernel):
         raise ValueError(
-            f"algorithm={algorithm!r} is a way to compute sums of kernel values, and with the "
-            "linear kernel there are none: the iteration runs in the input space. Leave algorithm "
-            "out, or take another kernel, e.g. kernel='gaussian'."
+            f"algorithm={algorithm!r} computes sums of kernel values, and the linear kernel "
+            "needs none: the iteration runs in the input space. Leave algorithm out, or "
+            "use another kernel, e.g. kernel='gaussian'."
         )
     given = isinstance(kernel, str) and kernel in SPECIAL_KERNELS
     if given and algorithm != "blocked":
         raise ValueError(
-            f"algorithm={algorithm!r} has no use with kernel={kernel!r}: the matrix is there "
-            "already, and products with it are computed block by block. Leave algorithm out."
+            f"algorithm={algorithm!r} has no effect with kernel={kernel!r}: the matrix "
+            "exists already, and products with it are computed block by block. Leave "
+            "algorithm out."
         )
 
 
 def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
     """A model that can be made small, and a promise."""
     if not (isinstance(rtol, Real) and 0 < float(rtol) < 1):
-        raise ValueError(f"rtol must be between 0 and 1, got {rtol!r}: it is the error allowed.")
+        raise ValueError(
+            f"rtol must be between 0 and 1, got {rtol!r}: it is the relative error that is allowed."
+        )
     if isinstance(kernel, Linear):
         raise ValueError(
-            "A model in the input space is small already: it keeps its prototypes, not the rows."
+            "A model in the input space is small already: it keeps prototypes, and no rows."
         )
     if isinstance(reader, SparseCoordinates):
         raise ValueError(
-            "This model was fitted on a sparse matrix, and only sums over arrays can be made "
-            "small with a promise. Fit it on fewer rows, or on features of "
+            "This model was fitted on a sparse matrix, and only models of arrays can be "
+            "compressed with an error bound. Fit it on fewer rows, or on features of "
             "sklearn.decomposition.TruncatedSVD."
         )
     if not isinstance(kernel, Stationary):
         raise ValueError(
-            f"kernel_={kernel!r} is not a kernel of a distance, and only sums of those can be "
-            "made small with a promise. Use 'gaussian', 'laplacian' or 'cauchy'."
+            f"kernel_={kernel!r} is not a function of a distance, and only sums of such "
+            "kernels can be compressed with an error bound. Use 'gaussian', 'laplacian' or "
+            "'cauchy'."
         )

@@ -84,7 +84,7 @@ class Starts:
         )
         remedy = f"Choose n_clusters <= {n_distinct}, or pass more data."
         if self.is_array:
-            raise ValueError(f"{found}, and init is an array for so many clusters. {remedy}")
+            raise ValueError(f"{found}, but init is an array with that many clusters. {remedy}")
         if n_rows < wanted:
             raise ValueError(f"{found}. {remedy}")
         warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
@@ -145,9 +145,9 @@ class Starts:
         counted = array if self._weight is None else array[self._weight > 0]
         if array.min() < 0 or not counted.any(axis=0).all():
             raise ValueError(
-                f"{source} as a membership matrix must not be negative, and every column needs a "
-                "membership above zero in a row of positive weight: otherwise that cluster has no "
-                "mean to start from."
+                f"{source} as a membership matrix must not be negative, and every column needs "
+                "a membership above zero in a row of positive weight: otherwise the initial "
+                "mean of that cluster is undefined."
             )
         return array
 
@@ -158,9 +158,9 @@ def check_prototypes_fit(n_clusters: int, n_features: int) -> None:
     if needed > memory:
         raise ValueError(
             f"n_clusters={n_clusters} prototypes of {n_features:,} features need "
-            f"{needed / 2**30:,.0f} GiB, and this machine has {memory / 2**30:,.0f} GiB: they are "
-            "dense where X is sparse. Use fewer clusters, fewer features (e.g. max_features of "
-            "TfidfVectorizer, n_features of HashingVectorizer), or "
+            f"{needed / 2**30:,.0f} GiB, and this machine has {memory / 2**30:,.0f} GiB: "
+            "prototypes are dense although X is sparse. Use fewer clusters, fewer features "
+            "(e.g. max_features of TfidfVectorizer, n_features of HashingVectorizer), or "
             "sklearn.decomposition.TruncatedSVD."
         )
 
@@ -169,8 +169,8 @@ def check_distinct_points(points: Floats, source: str) -> None:
     """Prototypes to start from must differ."""
     if len(np.unique(points, axis=0)) < len(points):
         raise ValueError(
-            f"{source} has identical prototypes: they would move together for ever. Give each "
-            "cluster a start of its own."
+            f"{source} has identical prototypes, which would stay identical in all "
+            "iterations. Give every cluster a different start."
         )
 
 

@@ -97,11 +97,12 @@ def _warn_about_scales(scales: Doubles, varying: Places, names: Sequence[str]) -
     if is_alone or scales[widest] > _LARGEST_SCALE_RATIO * scales[narrowest]:
         power = np.log10(scales[widest]) - np.log10(scales[narrowest])
         warn(
-            f"The scales of the features differ by a factor of "
+            "The scales of the features differ by a factor of "
             f"{f'{10**power:,.0f}' if power < 6 else f'1e{power:.0f}'} (standard deviation "
             f"{scales[widest]:.3g} of {names[widest]}, {scales[narrowest]:.3g} of "
-            f"{names[narrowest]}), so the widest one alone decides distances. Scale the features, "
-            "e.g. with sklearn.preprocessing.StandardScaler, unless they share a unit.",
+            f"{names[narrowest]}), so the feature with the largest scale dominates the "
+            "distances. Scale the features, e.g. with "
+            "sklearn.preprocessing.StandardScaler, unless they share a unit.",
             FeatureWarning,
         )
 
@@ -117,10 +118,10 @@ def warn_about_few_reference_rows(
         return
     alike = f"for {n_smallest} rows with the smallest p-value" if n_smallest > 1 else "for one row"
     warn(
-        f"No row can be called an outlier: {n_rows:,.0f} reference rows give no p-value below "
-        f"{smallest:.2g}, and among {m:,} rows it must be at most {level:.2g} {alike}. At least "
-        f"{int(np.ceil(1.0 / level)) - 1:,} reference rows would be needed; or test fewer rows at "
-        "once.",
+        f"No row can be called an outlier: with {n_rows:,.0f} reference rows no p-value "
+        f"is below {smallest:.2g}, but {m:,} tested rows need a p-value of at most "
+        f"{level:.2g} {alike}. Use at least {int(np.ceil(1.0 / level)) - 1:,} reference "
+        "rows, or test fewer rows at once.",
         CalibrationWarning,
     )
 
@@ -128,8 +129,9 @@ def warn_about_few_reference_rows(
 def warn_about_local_p_values(fewest: int) -> None:
     """The local kernel takes its widths from so few rows that p-values are not valid."""
     warn(
-        f"p-values of kernel='local' with fewer than {fewest} rows are too small, because its "
-        "widths follow all of the rows. Use kernel='gaussian', or calibration='split'.",
+        f"p-values of kernel='local' with fewer than {fewest} rows are too small, "
+        "because its widths depend on all rows. Use kernel='gaussian', or "
+        "calibration='split'.",
         CalibrationWarning,
     )
 
@@ -176,9 +178,9 @@ def warn_about_kernel(
         return False
     if space.lost_share > _LOST_SHARE:
         warn(
-            "Distances in the space of the kernel are differences of kernel values so large that "
-            f"{min(space.lost_share, 1.0):.0e} of the variance may be rounding. Centre the "
-            "features, e.g. with sklearn.preprocessing.StandardScaler.",
+            "The kernel values are so large that rounding may account for "
+            f"{min(space.lost_share, 1.0):.0e} of the variance in the space of the kernel. "
+            "Centre the features, e.g. with sklearn.preprocessing.StandardScaler.",
             FeatureWarning,
         )
     else:
@@ -189,15 +191,15 @@ def warn_about_kernel(
     too_narrow = narrow and space.neighbours < _TOO_FEW_NEIGHBOURS
     if space.share_of_sphere < _TOO_WIDE:
         warn(
-            "The kernel is too wide: all rows are alike for it (1 - K is "
-            f"{space.share_of_sphere:.1e} on average), and its space is the input space but for a "
-            f"factor. Use a narrower {remedy}{instead}.",
+            "The kernel is too wide: all rows look alike to it (1 - K is "
+            f"{space.share_of_sphere:.1e} on average), so the result is nearly that of the "
+            f"linear kernel. Use a narrower {remedy}{instead}.",
             BandwidthWarning,
         )
     elif too_narrow:
         warn(
-            "The kernel is too narrow: half of the rows or more are similar to practically no "
-            f"other row, so no row tells anything of another. Use a wider {remedy}.",
+            "The kernel is too narrow: half of the rows or more have practically no "
+            f"similar row, so typicalities mean little. Use a wider {remedy}.",
             BandwidthWarning,
         )
     return too_narrow
@@ -209,16 +211,23 @@ def warn_about_indefinite(space: Any, prototypes: Any, kernel: Any) -> None:
     n_clipped = space.n_clipped(prototypes)
     if share <= _INDEFINITE_SHARE and (n_clipped == 0 or space.columns.positive_semidefinite):
         return
-    what, remedy = "The kernel is", "use a kernel that is, or add a constant to its diagonal,"
+    what, remedy = (
+        "The kernel is",
+        "use a positive semidefinite kernel, or add a constant to its diagonal",
+    )
     if isinstance(kernel, str) and kernel == "dissimilarities":
-        what = "The dissimilarities are no distances between points: their double-centred kernel is"
+        what = (
+            "The dissimilarities are not distances between points: their double-centred kernel is"
+        )
         constant = f"{1.01 * space.missing_sqdist:.3g}"
-        remedy = f"pass sqrt(X**2 + {constant} * (1 - eye(n))), a constant more off the diagonal,"
+        remedy = (
+            f"pass sqrt(X**2 + {constant} * (1 - eye(n))), which adds a constant off the diagonal"
+        )
     warn(
-        f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of rows) is "
-        f"negative, and {n_clipped} squared distances to prototypes were negative and set to zero. "
-        f"Distances and the objective are approximate, the more the larger these numbers; {remedy} "
-        "to make them exact.",
+        f"{what} not positive semidefinite. {share:.1%} of its spectrum (on a sample of "
+        f"rows) is negative, and {n_clipped} squared distances to prototypes were "
+        "negative and set to zero. Distances and the objective are approximate; the "
+        f"error grows with these numbers. To make them exact, {remedy}.",
         IndefiniteKernelWarning,
     )
 
@@ -227,8 +236,9 @@ def require_finite(result: PicardResult[Any]) -> None:
     """An iteration that left the finite numbers has no result."""
     if result.status is Status.NONFINITE:
         raise ValueError(
-            f"The iteration left the finite numbers after {result.n_iter} step(s). Rescale the "
-            "features, e.g. with sklearn.preprocessing.StandardScaler, and check the parameters."
+            f"The iteration reached numbers that are not finite after {result.n_iter} "
+            "step(s). Rescale the features, e.g. with "
+            "sklearn.preprocessing.StandardScaler, and check the parameters."
         )
 
 
@@ -265,9 +275,9 @@ def warn_about_degenerate_spread(clusters: Places) -> None:
 def warn_about_constant_rows() -> None:
     """All rows are one point in the space of the kernel."""
     warn(
-        "The spread eta is degenerate: all rows of positive weight are one point in the space of "
-        "the kernel, and every typicality is 1. Check how the data were made, or take another "
-        "kernel.",
+        "The spread eta is degenerate: all rows of positive weight are one point in "
+        "the space of the kernel, and every typicality is 1. Check how the data were "
+        "made, or use another kernel.",
         DegenerateSpreadWarning,
     )
 
@@ -280,8 +290,9 @@ def warn_about_equal_typicalities(log_typicality: Doubles, gamma: float, neighbo
         return
     remedy = "a smaller gamma" if smooth else "a wider sigma"
     warn(
-        f"All typicalities are nearly equal (their logarithms differ by {spread:.1e} at the most): "
-        f"use {remedy}. Scores and predictions are not affected by the rounding, typicality_ is.",
+        "All typicalities are nearly equal (their logarithms differ by at most "
+        f"{spread:.1e}). Use {remedy}. Rounding affects typicality_, but neither scores "
+        "nor predictions.",
         BandwidthWarning,
     )
 
@@ -298,8 +309,8 @@ def warn_about_lonely_row(
         row = heaviest if row_of is None else row_of[heaviest]
         warn(
             f"The spread eta is degenerate: row {row} alone has {weight:.0%} of the weight, "
-            "and typicalities say how near a row is to that one. Increase gamma, or take a wider "
-            "kernel.",
+            "and typicalities only measure how close a row is to that one. Increase gamma, "
+            "or use a wider kernel.",
             DegenerateSpreadWarning,
         )
 
@@ -310,8 +321,8 @@ def warn_about_unreached(mass: Doubles, eta: Doubles) -> None:
     if len(unreached):
         warn(
             f"The spread eta of {len(unreached)} cluster(s) is degenerate (smallest: "
-            f"{eta[unreached].min():.1e}): no row is near enough to have a typicality above zero. "
-            "Increase eta or gamma.",
+            f"{eta[unreached].min():.1e}): no row is close enough to have a typicality "
+            "above zero. Increase eta or gamma.",
             DegenerateSpreadWarning,
         )
 
@@ -321,9 +332,9 @@ def warn_about_vanished_spread(eta: Doubles, smallest: float) -> None:
     vanished = int(np.sum(eta <= smallest))
     if vanished:
         warn(
-            f"The spread eta of {vanished} cluster(s) is degenerate: each step estimated it again "
-            "and it shrank to zero, so the cluster is a point. Use eta_update='never', or a larger "
-            "gamma.",
+            f"The spread eta of {vanished} cluster(s) is degenerate: it is estimated in "
+            "each step and shrank to zero, so the cluster is a single point. Use "
+            "eta_update='never', or a larger gamma.",
             DegenerateSpreadWarning,
         )
 
@@ -346,8 +357,8 @@ def warn_about_prototype_labels(
     n_empty = n_groups - labels.n_clusters
     if n_empty:
         warn(
-            f"{n_empty} of {n_prototypes} prototypes are preferred by no row of positive weight; "
-            f"they come last and are not counted in n_clusters_. {about_empty}",
+            f"No row of positive weight prefers {n_empty} of the {n_prototypes} prototypes; "
+            f"these come last and are not counted in n_clusters_. {about_empty}",
             EmptyClustersWarning,
         )
 
@@ -369,9 +380,9 @@ def warn_about_far_clusters(
         rows = np.flatnonzero(np.isin(np.append(of_prototype, -1)[outcome.labels], far))
         shown = f" (row {', '.join(map(str, rows[:5]))}{', ...' if len(rows) > 5 else ''})"
     warn(
-        f"{len(far)} of {np.count_nonzero(everyone)} clusters hold nothing but rows that lie far "
-        f"from all others{shown}; clusters that differ may share a label because of that. Remove "
-        "these rows, or use PossibilisticCMeans or SequentialPCM.",
+        f"{len(far)} of {np.count_nonzero(everyone)} clusters contain only rows that "
+        f"lie far from all others{shown}. Distinct clusters may therefore share a "
+        "label. Remove these rows, or use PossibilisticCMeans or SequentialPCM.",
         ClusteringWarning,
     )
 
@@ -395,7 +406,7 @@ def warn_about_rows_nowhere(tally: Tally, *, remedy: str) -> None:
 
 def warn_about_vanished_clusters(remedy: str) -> None:
     """Every cluster was dropped on the way."""
-    warn(f"There is no cluster, all labels are -1: {remedy}", EmptyClustersWarning)
+    warn(f"There is no cluster, and all labels are -1: {remedy}", EmptyClustersWarning)
 
 
 def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> bool:
@@ -408,8 +419,8 @@ def memberships_collapsed(space: Geometry[Any], state: ClusterState[Any]) -> boo
 def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> None:
     """All memberships are 1 / c: the prototypes have met at the centre of the data."""
     warn(
-        f"{stage}All memberships are about 1/{n_clusters}: the prototypes have collapsed onto the "
-        f"centre of the data, and the labels say little. {advice}",
+        f"{stage}All memberships are about 1/{n_clusters}: the prototypes have "
+        f"collapsed onto the centre of the data, and the labels mean little. {advice}",
         CollapsedMembershipsWarning,
     )
 
@@ -457,10 +468,12 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
     better = 1 + (largest - 1) / 2
     if not isinstance(space, KERNEL_SPACES):
         return (
-            f"m={m:g} is too fuzzy for so many dimensions: at every m above {largest:.2f} "
-            f"prototypes near the centre of these data fall onto it. Try m={better:.3g}."
+            f"m={m:g} is too fuzzy for so many dimensions: for every m above {largest:.2f} "
+            f"prototypes near the centre of these data collapse onto it. Try m={better:.3g}."
         )
-    found = f"at every m above {largest:.3g} prototypes near the centre of the space fall onto it"
+    found = (
+        f"for every m above {largest:.3g} prototypes near the centre of the space collapse onto it"
+    )
     if largest < _NARROW_FUZZIFIER:
         return f"The kernel is narrow for m={m:g}: {found}. Try a wider sigma."
     return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.3g}, or a wider sigma."
@@ -473,6 +486,7 @@ def entropic_collapse_advice(lam: float, space: Geometry[Any]) -> str:
         return "Use fewer clusters, init='annealing', more starts (n_init), or a larger lam."
     smallest = 1 / (2 * moment) if moment > 0 else np.inf
     return (
-        f"lam={lam:.3g} is too small: at every lam below {smallest:.3g} prototypes near the centre "
-        f"of these data fall onto it. Try lam={4 * smallest:.3g}, or lam='auto'."
+        f"lam={lam:.3g} is too small: for every lam below {smallest:.3g} prototypes "
+        f"near the centre of these data collapse onto it. Try lam={4 * smallest:.3g}, "
+        "or lam='auto'."
     )

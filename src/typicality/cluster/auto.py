@@ -235,7 +235,7 @@ class AutoClustering(ClusterMixin, Estimator):
                 else f"neither {' nor '.join(first)} sees a"
             )
             return (
-                f"{found}: {seeing} gap between groups, so any split is a convention and "
+                f"{found}: {seeing} gap between groups, so any split is arbitrary, and "
                 f"at_least=2 gives the best one; {others_give}."
             )
         columns = "fewer than four columns" if len(first) == 1 else "four columns or more"

@@ -372,10 +372,10 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         rows = check_rows(self, X, training=False)
         if not self._knows_its_rows:
             raise ValueError(
-                "explain compares rows with training rows, feature by feature, and this model has "
-                "none at hand: it was compressed or fitted block by block, or its kernel does not "
-                "take rows of features. Explain rows by a model of an array: the one before it was "
-                "compressed, or one fitted to a sample of the rows."
+                "explain compares rows with training rows, feature by feature, and this model "
+                "has no training rows: it was compressed or fitted block by block, or its "
+                "kernel does not take rows of features. Use a model of an array: the model "
+                "before it was compressed, or one fitted on a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 
@@ -464,14 +464,14 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         """The copies of rows for the fit, and those for thresholds and p-values."""
         if weight is not None and (weight != np.floor(weight)).any():
             raise ValueError(
-                "calibration='split' draws half of the copies of rows at random: sample weights "
-                "must be whole numbers of copies. Use calibration='leave-one-out'."
+                "calibration='split' draws half of the copies of rows at random, so sample "
+                "weights must be whole numbers. Use calibration='leave-one-out'."
             )
         n_rows = len(rows) if weight is None else float(weight.sum(dtype=np.float64))
         if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
             raise ValueError(
-                f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
-                f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
+                f"calibration='split' fits half of the rows and needs {_FEWEST_TO_SPLIT} to "
+                f"{_MOST_TO_SPLIT:,} rows (copies counted); there are {n_rows:,.0f}. Use "
                 "calibration='leave-one-out'."
             )
         random = check_random_state(self.random_state)

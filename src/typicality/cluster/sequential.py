@@ -312,8 +312,8 @@ class SequentialPCM(PrototypeClusterer):
     ) -> None:
         if isinstance(self.lam, str):
             if_none = (
-                "every lam tried left none. Use a smaller box, or AdaptivePCM, which also keeps "
-                "clusters of equal rows, which have no spread."
+                "no lam that was tried leaves a cluster. Use a smaller box, or AdaptivePCM, "
+                "which also keeps clusters of equal rows, which have no spread."
             )
         else:
             if_none = vanished_remedy(self.lam)

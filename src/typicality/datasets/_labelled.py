@@ -23,7 +23,7 @@ def check_counts(**counts: Any) -> None:
         if type(count) is bool or not isinstance(count, Integral) or int(count) < 0:
             raise ValueError(f"{name} must be a whole number, 0 or more, got {count!r}.")
     if not any(counts.values()):
-        raise ValueError(f"No rows are asked for: make {' or '.join(counts)} more than 0.")
+        raise ValueError(f"No rows were requested: set {' or '.join(counts)} to more than 0.")
 
 
 def check_sizes(**sizes: Any) -> None:

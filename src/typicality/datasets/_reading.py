@@ -91,9 +91,10 @@ def _fetch(known: KnownSet, source: OnOpenML, *, data_home: PathOrNone) -> Label
     X: Doubles = found.data[complete]
     if not _fits(X, labels, known):
         raise ValueError(
-            f"What OpenML has as data_id {source.data_id} is not {known.name} as {known.loader} "
-            f"reads it: {known.n_rows} complete rows of {len(known.columns)} features, and the "
-            f"classes {' and '.join(source.classes)}. Pass folder to read the file {known.file}."
+            f"Data set {source.data_id} of OpenML is not {known.name} as {known.loader} "
+            f"reads it: {known.n_rows} complete rows of {len(known.columns)} features, and "
+            f"the classes {' and '.join(source.classes)}. Pass folder to read the file "
+            f"{known.file}."
         )
     return X, labels.astype(np.int_) - known.labels.start
 
@@ -107,9 +108,9 @@ def _fits(X: Doubles, labels: Doubles, known: KnownSet) -> bool:
 def _not_that_file(path: Path, known: KnownSet) -> ValueError:
     first, last = known.labels[0], known.labels[-1]
     return ValueError(
-        f"{path} is not {known.name} as {known.loader} reads it: a line {known.header!r}, then "
-        f"{known.n_rows} lines of {len(known.columns)} numbers and a label from {first} to {last}. "
-        "Get the file anew."
+        f"{path} is not {known.name} as {known.loader} reads it: a line "
+        f"{known.header!r}, then {known.n_rows} lines of {len(known.columns)} numbers "
+        f"and a label from {first} to {last}. Get the file again."
     )
 
 

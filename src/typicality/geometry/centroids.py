@@ -364,8 +364,8 @@ class Centroids:
         """Compiled code does not look where it reads."""
         if X.ndim != 2 or X.shape[1] != len(self.origin):
             raise ValueError(
-                f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: pass "
-                "rows with the features they were made from."
+                f"X has shape {X.shape}, but the prototypes have {len(self.origin)} features: "
+                "pass rows with the same features."
             )
         if sample_weight is not None and sample_weight.shape != X.shape[:1]:
             raise ValueError(

@@ -65,8 +65,8 @@ def check_rows(
     except (TypeError, ValueError) as error:
         if "Complex data not supported" in str(error):
             raise ValueError(
-                "Complex data not supported: X has complex values. Pass real and imaginary parts "
-                "as columns of their own."
+                "Complex data not supported: X has complex values. Pass the real and imaginary "
+                "parts as separate columns."
             ) from error
         culprit = _not_a_number(X)
         if culprit is None:
@@ -138,8 +138,8 @@ def refuse_dates(X: Any) -> None:
         dates = ["the whole array"]
     if dates:
         raise ValueError(
-            f"X contains dates or times in {dates[0]}, which are not numbers. Convert them to a "
-            "number with a meaning, e.g. days since the first, or drop them."
+            f"X contains dates or times in {dates[0]}, which are not numbers. Convert them "
+            "to numbers, e.g. days since the first date, or drop them."
         )
 
 
@@ -245,17 +245,16 @@ def check_sample_weight(sample_weight: Any, X: Floats) -> Floats | None:
     largest = np.finfo(X.dtype).max ** (1 / 3)
     if weight.max() > largest:
         raise ValueError(
-            f"sample_weight is too large: {weight.max():.1e} in row {weight.argmax()}, and sums of "
-            f"such weights overflow {X.dtype}. Divide all weights by the largest."
+            f"sample_weight is too large: {weight.max():.1e} in row {weight.argmax()}. Sums "
+            f"of such weights overflow {X.dtype}. Divide all weights by the largest."
         )
     if not weight.any():
         raise ValueError(
-            "All values of sample_weight are zero: no row takes part. Give some rows a weight "
-            "above zero."
+            "All values of sample_weight are zero. Give some rows a weight above zero."
         )
     if weight.max() < np.finfo(X.dtype).tiny ** (1 / 3):
         raise ValueError(
-            f"sample_weight is too small: {weight.max():.1e} at the most, and sums of such weights "
+            f"sample_weight is too small: at most {weight.max():.1e}. Sums of such weights "
             f"vanish in {X.dtype}. Divide all weights by the largest."
         )
     return None if (weight == 1).all() else np.asarray(weight)
@@ -277,8 +276,8 @@ def check_varying_rows(X: Floats, sample_weight: Floats | None) -> None:
     if count_distinct_rows(X, sample_weight, 2) < 2:
         weighted = "" if sample_weight is None else " of positive weight"
         raise ValueError(
-            f"All rows{weighted} of X are the same (n_samples={len(X)}): there are no clusters to "
-            "find, and no scale to find them at. Check how the data were made."
+            f"All rows{weighted} of X are the same (n_samples={len(X)}): there are no clusters "
+            "to find, and no distance to set a scale by. Check how the data were made."
         )
 
 

@@ -57,8 +57,8 @@ class ExpandedPrototypes:
             return replace(self, sums=compressed(*self.source, rtol=rtol), source=None)
         if rtol < self.sums.rtol:
             raise ValueError(
-                f"This model is compressed already and knows its sums to {self.sums.rtol:.1e} "
-                f"only, not to rtol={rtol:g}. Compress the full model."
+                "This model is already compressed: its sums are accurate to "
+                f"{self.sums.rtol:.1e}, not to rtol={rtol:g}. Compress the full model."
             )
         return self
 

@@ -275,11 +275,13 @@ class NearestRows:
     def of(self, asking: Floats, k: int) -> Places:
         """The k nearest rows of each asking row, the nearest first, shape (len(asking), k)."""
         k = min(k, len(self.rows))
+        found = np.empty((len(asking), k), np.intp)
+        if not len(asking):  # scikit-learn's search refuses to look for nothing
+            return found
         search = self._search
         if not isinstance(search, cKDTree):
             near = search.kneighbors(asking - self._middle, k, return_distance=False)
             return np.asarray(near, dtype=np.intp)
-        found = np.empty((len(asking), k), np.intp)
         every = np.arange(1, k + 1)
 
         def look(first: int, last: int) -> None:

@@ -137,8 +137,8 @@ class Mixed:
     def __post_init__(self) -> None:
         if not isinstance(self.n_numeric, int) or self.n_numeric < 0:
             raise ValueError(
-                f"n_numeric must be a whole number, 0 or more, got {self.n_numeric!r}: it counts "
-                "the columns of numbers, which come first."
+                f"n_numeric must be a whole number, 0 or more, got {self.n_numeric!r}: it is "
+                "the number of numeric columns, which come first."
             )
         if self.sigma is not None:
             Gaussian(self.sigma)  # checks it
@@ -157,14 +157,17 @@ class Mixed:
         """What columns are multiplied by to make the kernel a Gaussian of width `sigma`."""
         if self.n_numeric > n_features:
             raise ValueError(
-                f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} columns of "
-                "numbers of kernels.Mixed. Pass rows as preprocessing.MixedColumns makes them."
+                f"X has {n_features} columns, fewer than the n_numeric={self.n_numeric} numeric "
+                "columns of kernels.Mixed. Pass rows made by preprocessing.MixedColumns."
             )
         return np.where(np.arange(n_features) < self.n_numeric, 1.0, sigma)
 
     def _in_widths(self, X: Floats) -> Floats:
         if self.sigma is None:
-            raise ValueError("kernels.Mixed has no sigma: give one, or pass it to an estimator.")
+            raise ValueError(
+                "kernels.Mixed has no sigma: set one, or pass the kernel to an estimator, "
+                "which chooses it."
+            )
         return np.asarray(X * (self.factors(X.shape[1], self.sigma) / self.sigma))
 
 

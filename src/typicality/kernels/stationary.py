@@ -125,9 +125,9 @@ class Stationary(ABC):
         number = isinstance(self.sigma, Real)
         if not (number and SMALLEST_WIDTH <= self.sigma <= 1 / SMALLEST_WIDTH):
             raise ValueError(
-                f"sigma must be positive and finite (its square must be, too), got {self.sigma!r}: "
-                "it is the width of the kernel, in the unit of the features. (Rules for it, like "
-                "'auto', are for the parameter sigma of an estimator.)"
+                f"sigma must be positive and finite, and so must its square; got {self.sigma!r}. "
+                "It is the width of the kernel, in the unit of the features. (Rules such as "
+                "'auto' work only for the parameter sigma of an estimator.)"
             )
 
     def profile(self, distance: Floats) -> Floats:

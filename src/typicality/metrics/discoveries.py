@@ -51,8 +51,8 @@ def select_discoveries(
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise ValueError(
-            f"p_values must be numbers from 0 to 1, one for each row; they have shape {p.shape}"
-            + ("." if p.ndim != 1 else " and some lie outside, or are not numbers.")
+            "p_values must be numbers from 0 to 1, one for each row; their shape is "
+            f"{p.shape}" + ("." if p.ndim != 1 else ", and some are NaN or outside this range.")
         )
     if not 0 < fdr < 1:
         raise ValueError(f"fdr must be above 0 and below 1, got {fdr!r}.")

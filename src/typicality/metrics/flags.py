@@ -46,7 +46,7 @@ def check_flags(flags: Any, name: str) -> NDArray[np.bool_]:
     array = np.asarray(flags)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(
-            f"{name} has shape {array.shape}, expected one flag for each of one or more rows."
+            f"{name} has shape {array.shape}, expected one flag for each row, and at least one row."
         )
     if array.dtype.kind == "b":
         return array
@@ -55,7 +55,7 @@ def check_flags(flags: Any, name: str) -> NDArray[np.bool_]:
         return outlier
     sample = ", ".join(map(repr, array[:3].tolist())) + ", ..." * (len(array) > 3)
     raise ValueError(
-        f"{name} must be truth values, True for an outlier, or +1 and -1 as predict gives them, "
-        f"-1 for an outlier; it holds {sample}. Where 1 is an outlier and 0 is none, pass "
-        f"{name} == 1."
+        f"{name} must be boolean, True for an outlier, or +1 and -1 as predict returns, "
+        f"-1 for an outlier; it holds {sample}. If 1 marks an outlier and 0 an inlier, "
+        f"pass {name} == 1."
     )

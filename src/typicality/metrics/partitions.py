@@ -116,7 +116,7 @@ def check_labels(labels: Any, name: str) -> NDArray[Any]:
             f"memberships.argmax(axis=1)."
         )
     if len(array) == 0:
-        raise ValueError(f"{name} is empty. Pass a label for each of one or more rows.")
+        raise ValueError(f"{name} is empty. Pass one label for each row, and at least one row.")
     if array.dtype.kind == "f":
         return _whole_numbers(array, name)
     if array.dtype.kind in "biuUS":
@@ -143,9 +143,10 @@ def _whole_numbers(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     fractions = np.flatnonzero(array != np.floor(array))
     if len(fractions):
         raise ValueError(
-            f"{name} has one dimension, so it is read as labels, and {array[fractions[0]]:g} in "
-            f"row {fractions[0]} is not a whole number. Memberships have a column for each "
-            "cluster: pass memberships.reshape(-1, 1) if there is only one."
+            f"{name} has one dimension, so it is treated as labels, but "
+            f"{array[fractions[0]]:g} in row {fractions[0]} is not a whole number. "
+            "Memberships have a column for each cluster: pass memberships.reshape(-1, 1) "
+            "if there is only one."
         )
     return array.astype(np.int64)
 
@@ -166,7 +167,9 @@ def check_memberships(memberships: Any, name: str = "memberships") -> Doubles:
         )
     except (TypeError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise ValueError(f"{name}: {reason}. Pass numbers, rows x clusters.") from error
+        raise ValueError(
+            f"{name}: {reason}. Pass an array of numbers of shape (n_samples, n_clusters)."
+        ) from error
     if matrix.ndim != 2:
         raise ValueError(
             f"{name} has shape {matrix.shape}, expected (n_samples, n_clusters): a row for each "

@@ -219,8 +219,9 @@ def _check_silhouette_labels(labels: Places) -> None:
     n_clusters, n_rows = len(np.unique(labels)), len(labels)
     if not 2 <= n_clusters < n_rows:
         raise ValueError(
-            f"memberships put {n_rows} rows into {n_clusters} cluster(s), and silhouettes need at "
-            "least two clusters, and more rows than clusters. Ask for other clusters."
+            f"memberships put {n_rows} rows into {n_clusters} cluster(s), but silhouettes "
+            "need at least two clusters, and more rows than clusters. Use another number "
+            "of clusters."
         )
 
 
@@ -236,13 +237,13 @@ def _check_centers(centers: Any, n_clusters: int, n_features: int) -> Doubles:
     if points.shape != (n_clusters, n_features):
         raise ValueError(
             f"centers has shape {points.shape}, expected (n_clusters, n_features) = "
-            f"{(n_clusters, n_features)}: a centre for each column of memberships, in the space "
-            "of X."
+            f"{(n_clusters, n_features)}: one centre for each column of memberships, with "
+            "the features of X."
         )
     if n_clusters < 2:
         raise ValueError(
-            "One cluster has no separation from others: pass two centers or more, with a column "
-            "of memberships for each."
+            "Separation is not defined for one cluster: pass two or more centers, with a "
+            "column of memberships for each."
         )
     return points
 

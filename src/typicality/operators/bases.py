@@ -114,7 +114,7 @@ class FourierBasis:
         if why is None and needed > allowed:
             why = (
                 f"{grid.n_modes:,} Fourier modes for each of {n_columns} prototypes need "
-                f"{needed // 2**20:,} MiB, more than the {allowed // 2**20:,} MiB allowed"
+                f"{needed // 2**20:,} MiB, and {allowed // 2**20:,} MiB are allowed"
             )
         return cls(kernel, grid) if why is None else why
 
@@ -159,8 +159,9 @@ class FourierBasis:
         return Plan(
             self.method,
             _memory_of_waves(self.grid, n_columns),
-            f"each iteration is one pass over {n_rows:,} rows, block by block; a prototype is a "
-            f"Fourier series of {self.grid.n_modes:,} terms, off by at most {self.rtol:.0e}.",
+            f"each iteration is one pass over {n_rows:,} rows, block by block; a prototype "
+            f"is a Fourier series of {self.grid.n_modes:,} terms, with an error of at most "
+            f"{self.rtol:.0e}.",
             rtol=self.rtol,
         )
 
@@ -227,8 +228,8 @@ class LandmarkBasis:
             candidates = KernelColumns(kernel, np.concatenate([found.rows, worst.rows]))
             found = nystroem.pivoted(candidates, rtol)
         return (
-            f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than {most:,} "
-            "landmarks, or nearly every row"
+            f"the kernel is not smooth enough: an error bound of {rtol:.0e} takes more than "
+            f"{most:,} landmarks, or nearly every row"
         )
 
     @property
@@ -265,8 +266,9 @@ class LandmarkBasis:
         return Plan(
             self.method,
             self.triangle.nbytes + 32 * m * n_columns,
-            f"each iteration is one pass over {n_rows:,} rows, block by block; rows are compared "
-            f"with {m:,} landmarks, which stand for all rows but for {self.rtol:.0e}.",
+            f"each iteration is one pass over {n_rows:,} rows, block by block; rows are "
+            f"compared with {m:,} landmarks, which represent all rows with an error of at "
+            f"most {self.rtol:.0e}.",
             rtol=self.rtol,
         )
 
@@ -345,7 +347,8 @@ def choose_basis(
             return landmarks
         why.append(f"landmarks: {landmarks}")
     raise ValueError(
-        f"These rows are read block by block, and there is no way to do that with the kernel "
-        f"{kernel!r} and a promise of {rtol:.0e} ({'; '.join(why)}). Use a larger rtol (and tol) "
-        "or sigma, or a sample of the rows that fits into memory."
+        f"These rows are read block by block, and sums of the kernel {kernel!r} cannot "
+        f"be computed that way with an error bound of {rtol:.0e} ({'; '.join(why)}). "
+        "Use a larger rtol (and tol) or sigma, or a sample of the rows that fits into "
+        "memory."
     )

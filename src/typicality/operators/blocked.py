@@ -61,8 +61,8 @@ class Blocked(Operator):
             n_rows = len(problem.rows)
             enough = -(-MATRIX_SPARE * 8 * n_rows**2 // 2**20)
             reason = (
-                f"{problem.matrix} is computed anew in each iteration, a few rows at a time; to "
-                f"keep it instead takes {8 * n_rows**2 / 2**30:.1f} GiB and "
+                f"{problem.matrix} is computed again in each iteration, a few rows at a time; "
+                f"keeping it takes {8 * n_rows**2 / 2**30:.1f} GiB and "
                 f"sklearn.set_config(working_memory={enough})."
             )
         n_bytes = operator.working_memory

@@ -296,9 +296,8 @@ class PrecomputedKernel:
     def log_kernel(self, rows: Floats) -> Floats:
         if not is_constant(np.append(rows[:, -1], self.diagonal[0])):
             raise ValueError(
-                "diag differs from the kernel of the training rows with themselves, which is "
-                f"{self.diagonal[0]:.6g} for all of them: scores are those of a kernel for which "
-                "that holds for new rows too."
+                f"diag differs from {self.diagonal[0]:.6g}, the kernel of every training row "
+                "with itself. Scores of new rows are defined only if it is the same for them."
             )
         relative = self.kernel(rows) / self.diagonal
         logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)

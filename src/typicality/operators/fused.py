@@ -351,7 +351,7 @@ class Fused(Operator):
             return "the rows are not a tensor on a GPU"
         columns, rtol = problem.columns, problem.tolerance.absolute
         if not isinstance(columns, KernelColumns) or type(columns.kernel_function) is not Gaussian:
-            return "there are fused sums for the Gaussian kernel only"
+            return "fused sums exist only for the Gaussian kernel"
         if find_spec("triton") is None:
             return "Triton is not installed"
         if rtol < _FINEST:
@@ -362,8 +362,8 @@ class Fused(Operator):
         seconds = each[0] * work["pairs"] + each[1] * work["coordinates"]
         precision = "double precision" if double else "single precision, checked row by row"
         reason = (
-            f"{problem.matrix} is computed anew in each iteration on {problem.device}, by a fused "
-            f"kernel in {precision}."
+            f"{problem.matrix} is computed again in each iteration on {problem.device}, by "
+            f"a fused kernel in {precision}."
         )
         n_bytes = 8 * len(problem.rows) * (4 * columns.given.shape[1] + 4 * problem.n_columns)
         build = partial(cls, columns, problem.device, rtol)

@@ -95,8 +95,9 @@ class Nufft(Operator):
             return why
         operator = cls(columns, rtol=rtol, memory=memory)
         reason = (
-            f"sums over {n_rows:,} rows go through a Fourier series of {operator.grid.n_modes:,} "
-            f"terms, off by at most {rtol:.0e} of the total weight; an iteration is two transforms."
+            f"sums over {n_rows:,} rows use a Fourier series of {operator.grid.n_modes:,} "
+            f"terms, with an error of at most {rtol:.0e} of the total weight; an iteration "
+            "is two transforms."
         )
         n_pairs = -(-problem.n_columns // 2)
         product = n_pairs * seconds_for("nufft", **operator.cost_units())
@@ -327,6 +328,6 @@ def refusal(kernel: Any, rows: Floats, rtol: float, memory: int | None = None) -
     if needed > allowed:
         return (
             f"{grid.n_modes:,} Fourier modes and {len(rows):,} rows need "
-            f"{math.ceil(needed / 2**20):,} MiB, more than the {allowed // 2**20:,} MiB allowed"
+            f"{math.ceil(needed / 2**20):,} MiB, and {allowed // 2**20:,} MiB are allowed"
         )
     return None

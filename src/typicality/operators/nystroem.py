@@ -169,8 +169,8 @@ class Nystroem(Operator):
         last = seconds_for("tiles, double", **problem.pairs()) if problem.compiled else 0.0
         return Candidate(
             cls.method,
-            f"{problem.matrix} is that of about {rank:,} landmarks, but for {rtol:.0e}; an "
-            "iteration is one product with their columns.",
+            f"{problem.matrix} is approximated by about {rank:,} landmarks, with an error "
+            f"of at most {rtol:.0e}; an iteration is one product with their columns.",
             seconds_for("nystroem", product=units["product"] * problem.n_columns),
             memory_for(n_rows, rank),
             lambda: cls(columns, rtol=rtol, memory=memory),
@@ -375,28 +375,28 @@ def rounding_of(rank: int) -> float:
 def plain_refusal(columns: Columns, rtol: float) -> str | None:
     """What is known without looking at the rows."""
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
-        return f"landmarks are for kernels of a distance ({', '.join(DISTANCE_KERNELS)})"
+        return f"landmarks need a kernel of a distance ({', '.join(DISTANCE_KERNELS)})"
     if not columns.positive_semidefinite:
-        return "landmarks are for kernels that are scalar products"
+        return "landmarks need a kernel that is a scalar product"
     if rtol < SMALLEST_PROMISE:
-        return f"rounding does not let landmarks promise less than {SMALLEST_PROMISE:g}"
+        return f"with rounding, landmarks cannot guarantee less than {SMALLEST_PROMISE:g}"
     return None
 
 
 def _too_many(n_rows: int, rtol: float, room: _Room) -> str:
     if room.rank < min(n_rows, LARGEST_RANK):
         return (
-            f"a promise of {rtol:.0e} takes more than the {room.rank:,} landmarks that fit into "
-            f"{room.memory / 2**20:,.0f} MiB with {n_rows:,} rows"
+            f"an error bound of {rtol:.0e} takes more than the {room.rank:,} landmarks that "
+            f"fit into {room.memory / 2**20:,.0f} MiB with {n_rows:,} rows"
         )
     return (
-        f"the kernel is not smooth enough: a promise of {rtol:.0e} takes more than "
+        f"the kernel is not smooth enough: an error bound of {rtol:.0e} takes more than "
         f"{room.rank:,} landmarks"
     )
 
 
 def _cannot(rtol: float, why: str) -> str:
     return (
-        f"algorithm='nystroem' cannot promise {rtol:g}: {why}. Use algorithm='auto', or a larger "
-        "rtol or sigma."
+        f"algorithm='nystroem' cannot guarantee an error of {rtol:g}: {why}. Use "
+        "algorithm='auto', or a larger rtol or sigma."
     )

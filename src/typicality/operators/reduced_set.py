@@ -150,16 +150,16 @@ def reduced_set(
     """
     if not (isinstance(columns, KernelColumns) and isinstance(columns.kernel_function, Stationary)):
         raise ValueError(
-            "A model can be reduced for kernels of a distance only "
+            "Only models with a kernel of a distance can be compressed "
             f"({', '.join(DISTANCE_KERNELS)})."
         )
     smallest = 2.0 * float(np.sqrt(_ROUNDING if operator is None else operator.rtol + _ROUNDING))
     if not rtol > smallest:
         raise ValueError(
-            f"A reduced model cannot promise rtol={rtol:g}, only more than {smallest:.1e}: the "
-            "error is the root of a difference of sums of products, and rounding of these (or the "
-            "promise of the operator that computed them) hides what is smaller. Keep all rows, or "
-            "ask for a larger rtol."
+            f"A compressed model cannot guarantee rtol={rtol:g}, only more than "
+            f"{smallest:.1e}: the error is computed from differences of sums, and rounding (or the "
+            "error bound of the operator that computed them) hides smaller errors. Keep all rows, "
+            "or use a larger rtol."
         )
     sums = _sums_to_reduce(columns, weights, operator)
     n_rows = columns.n_training
@@ -172,8 +172,8 @@ def reduced_set(
     if len(sums.rows) <= limit:  # without copies and rows of no weight nothing is lost
         return ReducedSet(KernelColumns(sums.kernel, sums.rows), sums.weights, total, 0.0)
     raise ValueError(
-        f"A promise of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: the model cannot "
-        "be made as small as that. Ask for a larger rtol."
+        f"An error bound of {rtol:g} takes more than {limit:,} of the {n_rows:,} rows: "
+        "the model cannot be made that small. Use a larger rtol."
     )
 
 

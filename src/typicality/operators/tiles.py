@@ -87,7 +87,7 @@ class Tiles(Operator):
             return Blocked.offer(problem)
         operator = cls(problem.columns, single=_single_is_enough(problem))
         reason = (
-            f"{problem.matrix} is computed anew in each iteration, tile by tile, by compiled code."
+            f"{problem.matrix} is computed again in each iteration, tile by tile, by compiled code."
         )
         return operator._candidate(problem, 1.0, reason)
 
@@ -194,7 +194,7 @@ class Truncated(Tiles):
     @classmethod
     def offer(cls, problem: Problem) -> Candidate | str:
         if not problem.compiled:
-            return f"it is for the kernels {enumerated(DISTANCE_KERNELS)}"
+            return f"it works only with the kernels {enumerated(DISTANCE_KERNELS)}"
         if problem.no_approximation is not None:
             return problem.no_approximation
         single = _single_is_enough(problem)
@@ -202,8 +202,9 @@ class Truncated(Tiles):
         operator = cls(problem.columns, rtol=rtol, single=single)
         share = operator.share_of_work()
         reason = (
-            f"{1 - share:.0%} of {problem.matrix} is left out, pairs of rows so far apart that the "
-            f"kernel adds less than {rtol:.0e} to a mean; the rest is computed anew each time."
+            f"{1 - share:.0%} of {problem.matrix} is left out: pairs of rows so far apart "
+            f"that the kernel adds less than {rtol:.0e} to a mean. The rest is computed "
+            "again each time."
         )
         return operator._candidate(problem, share, reason)
 

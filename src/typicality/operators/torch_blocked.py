@@ -73,8 +73,8 @@ class TorchBlocked(Operator):
         work = problem.pairs()
         seconds = _SECONDS_OF_A_TERM * (2.0 * work["coordinates"] + 2.0 * work["terms"])
         reason = (
-            f"{problem.matrix} is computed anew in each iteration on {problem.device}, a few rows "
-            "at a time, in double precision."
+            f"{problem.matrix} is computed again in each iteration on {problem.device}, a "
+            "few rows at a time, in double precision."
         )
         return Candidate(cls.method, reason, seconds, operator.working_memory, lambda: operator)
 

@@ -132,7 +132,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     try:
         if not path.is_dir():
-            raise ModelFileError("there is no such folder")
+            raise ModelFileError("the folder does not exist")
         is_run = (path / RECORD).is_file() and (path / "model").is_dir()
         folder = path / "model" if is_run else path
         document = _document(folder / "model.json")
@@ -144,7 +144,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except Exception as error:
         foreseen = isinstance(error, ModelFileError)
         why = error if foreseen else f"reading it failed with {type(error).__name__}"
-        raise ModelFileError(f"{path} holds no model that can be used: {why}.") from error
+        raise ModelFileError(f"{path} holds no usable model: {why}.") from error
     _warn_about_versions(document)
     return model
 
@@ -179,7 +179,8 @@ def _files_of(model: Any) -> tuple[bytes, bytes]:
     """The two files of a model."""
     if type(model).__name__ not in SAVED_ESTIMATORS:
         raise ModelFileError(
-            f"{type(model).__name__} is no estimator of typicality, ColumnScaler or Pipeline"
+            f"{type(model).__name__} is not an estimator of typicality, a ColumnScaler or a "
+            "Pipeline"
         )
     writer = Writer()
     writer.add(model, type(model).__name__)
@@ -199,7 +200,9 @@ def _files_of(model: Any) -> tuple[bytes, bytes]:
     }
     text = json.dumps(document, indent=1, allow_nan=False).encode("ascii") + b"\n"
     if len(text) > _LARGEST_DOCUMENT:
-        raise ModelFileError(f"its description has {len(text):,} bytes, more than files may have")
+        raise ModelFileError(
+            f"its description has {len(text):,} bytes, which is more than a model file may have"
+        )
     return text, arrays
 
 
@@ -236,7 +239,7 @@ def _document(path: Path) -> dict[str, Any]:
 def _description(path: Path) -> dict[str, Any]:
     """What model.json holds, if it says that it describes a model of typicality."""
     if _plain_file(path) > _LARGEST_DOCUMENT:
-        raise ModelFileError("model.json is larger than that of any model")
+        raise ModelFileError("model.json is larger than the limit for models")
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -265,7 +268,7 @@ def _plain_file(path: Path) -> int:
     except OSError as error:
         raise ModelFileError(f"{path.name} is missing") from error
     if not stat.S_ISREG(status.st_mode):
-        raise ModelFileError(f"{path.name} is a link or otherwise no plain file")
+        raise ModelFileError(f"{path.name} is a link, or not a regular file")
     return status.st_size
 
 

@@ -35,7 +35,9 @@ class ArrayWriter:
     def put(self, value: NDArray[Any], where: str) -> dict[str, Any]:
         """What stands for an array in the document."""
         if value.dtype.name not in DTYPES or not value.dtype.isnative:
-            raise ModelFileError(f"{where} is an array of {value.dtype}: files hold plain numbers")
+            raise ModelFileError(
+                f"{where} is an array of type {value.dtype}; a file can hold only plain numbers"
+            )
         self._alive.append(value)
         if value.size > 1 and not any(value.strides):  # one number, over and over
             one = value[(slice(1),) * value.ndim].copy()
@@ -70,7 +72,9 @@ class ArrayReader:
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         odd = next((name for name in arrays if arrays[name].dtype.name not in DTYPES), None)
         if odd is not None:
-            raise ModelFileError(f"the array {odd!r} is of {arrays[odd].dtype}, as none of a model")
+            raise ModelFileError(
+                f"the array {odd!r} has the type {arrays[odd].dtype}, which no model uses"
+            )
         self._arrays = arrays
         # What is repeated takes no memory, but who looks at it does: a number that stands for
         # each row is repeated no more often than there are numbers of rows.
@@ -111,7 +115,7 @@ class ArrayReader:
         """Refuse arrays nobody asked for."""
         extra = self._arrays.keys() - {key[0] for key in self._given}
         if extra:
-            raise ModelFileError(f"the array {min(extra)!r} belongs to nothing")
+            raise ModelFileError(f"nothing refers to the array {min(extra)!r}")
 
 
 def _as_stored(flat: NDArray[Any]) -> NDArray[Any]:
@@ -128,7 +132,7 @@ def _as_it_was(flat: NDArray[Any], dtype: str) -> NDArray[Any]:
         return flat.view(np.complex128)
     if (flat.dtype.name, dtype) == ("int32", "int64"):
         return flat.astype(np.int64)
-    raise ModelFileError(f"an array of {flat.dtype} cannot stand for one of {dtype!r}")
+    raise ModelFileError(f"an array of type {flat.dtype} cannot be read as one of type {dtype!r}")
 
 
 def _is_reference(node: dict[str, Any]) -> bool:

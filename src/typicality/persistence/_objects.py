@@ -55,15 +55,15 @@ _TYPES |= {name: kind.type for name, kind in _DTYPES.items() if name != "bool"}
 _NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _WORDS_OF_MERSENNE_TWISTER = 624
 _NO_CODE = (
-    "is code, which a model file does not hold; {}, or keep the model with pickle, whose files run "
-    "code when they are read: open only those you trust"
+    "is code, and a model file holds no code; {}, or keep the model with pickle. "
+    "Files of pickle run code when they are read: open only those you trust"
 )
 _OTHER_KERNEL = "use a kernel by name or an object of typicality.kernels"
 _OTHER_FUNCTION = "name the columns in a list, or leave the function out"
 _UNKNOWN = (
-    "which a model file does not hold; it holds estimators of typicality, ColumnScaler, pipelines, "
-    f"and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. Use one of these, or skops with "
-    "typicality.trusted_types"
+    "which a model file cannot hold; it can hold estimators of typicality, "
+    f"ColumnScaler, pipelines, and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. "
+    "Use one of these, or skops with typicality.trusted_types"
 )
 # Of the state of an estimator: what a later fit needs and prediction does not.
 _LEFT_OUT = ("_skl_callbacks", "_metadata_request")
@@ -116,7 +116,8 @@ class Writer:
         unknown = next((key for key in attributes if key not in known), None)
         if unknown is not None:
             raise ModelFileError(
-                f"{name} has the attribute {unknown!r}, which is none of its own; delete it first"
+                f"{name} has the attribute {unknown!r}, which typicality does not know; delete "
+                "it first"
             )
         kept = {key: value for key, value in parameters.items() if key not in NOT_SAVED}
         in_order = {key: attributes[key] for key in known if key in attributes}
@@ -131,7 +132,7 @@ class Writer:
     def _value(self, value: Any, where: str, depth: int = 0) -> Any:
         """What stands for a value in the document; `where` is its name in messages."""
         if depth > _DEEPEST:
-            raise ModelFileError(f"{where} is a list in lists, too deep for a file")
+            raise ModelFileError(f"{where} holds lists that are nested too deeply for a file")
         value = array_of(value)
         if value is None or type(value) in (bool, int, str):
             return value
@@ -161,7 +162,9 @@ class Writer:
         """Names, or the categories of a column: text, numbers, None."""
         plain = (str, bool, int, float, NoneType, np.number, np.bool_)
         if array.ndim != 1 or not all(isinstance(entry, plain) for entry in array):
-            raise ModelFileError(f"{where} is an array of objects, of which files hold only names")
+            raise ModelFileError(
+                f"{where} is an array of objects; a file can hold only arrays of names and numbers"
+            )
         entries = array.tolist()
         if all(type(entry) is str for entry in entries):
             return {"strings": entries}
@@ -195,7 +198,7 @@ def _known_name(value: Any, where: str) -> str:
         return name
     if callable(value):
         why = _NO_CODE.format(_OTHER_KERNEL if "kernel" in where else _OTHER_FUNCTION)
-        raise ModelFileError(f"{where} is {getattr(value, '__name__', name)!r}, and that {why}")
+        raise ModelFileError(f"{where} is {getattr(value, '__name__', name)!r}, which {why}")
     raise ModelFileError(f"{where} is an object of {type(value).__module__}.{name}, {_UNKNOWN}")
 
 
@@ -218,10 +221,12 @@ def read_model(objects: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     reader.arrays.require_all_used()
     model = reader.made[-1]
     if model.name not in SAVED_ESTIMATORS:
-        raise ModelFileError(f"it ends with {model.name}, which is no model")
+        raise ModelFileError(f"its last object is of the class {model.name}, which is not a model")
     unused = sorted(set(range(len(objects) - 1)) - reader.used)
     if unused:
-        raise ModelFileError(f"an object of {reader.made[unused[0]].name} belongs to nothing")
+        raise ModelFileError(
+            f"nothing refers to an object of the class {reader.made[unused[0]].name}"
+        )
     return model.value
 
 
@@ -252,7 +257,7 @@ class _Reader:
         else:
             raise ModelFileError(f"it names the class {name!r}, which typicality does not know")
         if name in IS_SOUND and not IS_SOUND[name](value):
-            raise ModelFileError(f"the fields of {name} do not fit each other")
+            raise ModelFileError(f"the fields of {name} contradict each other")
         self.made.append(Made(value, name, sizes, self._depth, self._n_parts))
         self._by_address[id(value)] = self.made[-1]
 
@@ -301,11 +306,11 @@ class _Reader:
 
     def _value(self, node: Any, depth: int = 0) -> Any:
         if depth > _DEEPEST:
-            raise ModelFileError("it holds lists in lists, too deep for a model")
+            raise ModelFileError("its lists are nested too deeply for a model")
         if node is None or type(node) in (bool, int, float, str):
             return node
         if not isinstance(node, dict) or not node:
-            raise ModelFileError("a value is neither plain nor of a kind")
+            raise ModelFileError("a value has an unknown type")
         if "array" in node:
             return self.arrays.get(node)
         kind, content = next(iter(node.items()))
@@ -340,13 +345,13 @@ class _Reader:
 
     def _object(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self.made):
-            raise ModelFileError(f"it refers to object {number!r}, which does not come before")
+            raise ModelFileError(f"it refers to object {number!r} before that object is defined")
         self.used.add(number)
         part = self.made[number]
         self._depth = max(self._depth, part.depth + 1)
         self._n_parts += part.n_parts
         if self._depth > _DEEPEST_MODEL or self._n_parts > _MOST_PARTS:
-            raise ModelFileError("it holds objects in objects, too deep or too many for a model")
+            raise ModelFileError("its objects are nested too deeply, or there are too many of them")
         return part.value
 
 
@@ -359,7 +364,7 @@ def _attempt(what: str, make: Callable[..., Any], /, **arguments: Any) -> Any:
         return make(**arguments)
     except (TypeError, ValueError, OverflowError) as error:
         reason, _, _ = str(error).partition(". Got ")  # scikit-learn goes on with the value
-        raise ModelFileError(f"{what} cannot be made: {reason}") from error
+        raise ModelFileError(f"{what} cannot be created: {reason}") from error
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:
@@ -370,14 +375,16 @@ def _checked(value: Any, kind: type, what: str) -> Any:
 
 def _look_up(known: Mapping[str, Any], word: Any, what: str) -> Any:
     if not isinstance(word, str) or word not in known:
-        raise ModelFileError(f"{what} {word!r} is not known")
+        raise ModelFileError(f"{what} {word!r} is unknown")
     return known[word]
 
 
 def _require_same(found: Any, wanted: Any, name: str, what: str) -> None:
     if set(found) != set(wanted):
         odd = min(set(found) ^ set(wanted))
-        raise ModelFileError(f"{name} has not the {what} it must have: see {odd!r}")
+        raise ModelFileError(
+            f"{name} does not have the {what} it must have; one difference is {odd!r}"
+        )
 
 
 def _scalar_of(word: Any, value: Any) -> Any:

@@ -140,9 +140,9 @@ class LoadedRun:
         if self.missing == "error" and missing.any():
             row, column = np.argwhere(missing)[0]
             raise ValueError(
-                f"X misses the value of column {rows.every_name[column]!r} in row {first + row} "
-                "(counted from 0), and the run had no missing values. Drop or fill in such rows, "
-                "or make the run with --missing drop or --missing median."
+                f"Column {rows.every_name[column]!r} of X misses the value in row {first + row} "
+                "(counted from 0), and the run that made the model had no missing values. Drop "
+                "or fill in such rows, or make the run with --missing drop or --missing median."
             )
         kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
         if not kept.any():
@@ -154,14 +154,15 @@ class LoadedRun:
         names = ", ".join(self.columns)
         if hasattr(self._scaler, "kinds_"):
             raise ValueError(
-                f"X is no frame, and the model uses categories. Pass a frame with the columns "
-                f"{names}."
+                "X is not a data frame, but the model uses categories. Pass a frame with the "
+                f"columns {names}."
             )
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):
             raise ValueError(
-                f"X has shape {rows.shape}, and the model needs {len(self.columns)} columns, "
-                f"{names}. Pass a frame with these columns, or an array of them in this order."
+                f"X has shape {rows.shape}, but the model needs {len(self.columns)} columns, "
+                f"{names}. Pass a frame with these columns, or an array with these columns in "
+                "this order."
             )
         return rows
 
@@ -170,7 +171,7 @@ def run_of(pipeline: Any, folder: Path) -> LoadedRun:
     """The run in a folder, whose model was read."""
     steps = getattr(pipeline, "named_steps", {})
     if list(steps) != ["columns", "model"] or not hasattr(steps["columns"], "feature_names_in_"):
-        raise ModelFileError("the model does not know the columns of a file")
+        raise ModelFileError("the model was not made from a file, so it has no names of columns")
     path = folder / RECORD
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_RECORD:
@@ -181,8 +182,8 @@ def run_of(pipeline: Any, folder: Path) -> LoadedRun:
         data = record["data"]
         missing, signs = data["missing"], data.get("signs") or {}
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
-        raise ModelFileError(f"{RECORD} is no record of a run") from error
+        raise ModelFileError(f"{RECORD} is not the record of a run") from error
     texts = isinstance(signs, dict) and all(isinstance(sign, str) for sign in signs.values())
     if missing not in _MISSING or not texts:
-        raise ModelFileError(f"{RECORD} is no record of a run")
+        raise ModelFileError(f"{RECORD} is not the record of a run")
     return LoadedRun(pipeline, missing, signs)

@@ -43,10 +43,10 @@ from typicality.solve.step import ClusterState, Step, WatchedState
 _FORMAT = b"typicality checkpoint 1 "  # how the file begins; the hash of what follows comes next
 _EVERY = 5.0  # seconds from one writing to the next, at the least
 _SHARE = 20  # and so many times as long as the last writing took
-_DAMAGED = "it is damaged. Delete the file to begin from the start"
+_DAMAGED = "it is damaged. Delete the file to start again"
 _OTHER = {
-    "versions": "other versions of typicality or its libraries have written it",
-    "rows": "it was made for other rows: those of another file, or by other options",
+    "versions": "another version of typicality or of its libraries wrote it",
+    "rows": "it was made for other rows: from another file, or with other options",
     "parameters": "it was made with other parameters",
 }
 # Warnings that a fit gives, by name; a fit with others is done again.
@@ -185,7 +185,7 @@ class Checkpoint:
             with suppress(OSError):
                 self._write()
             if isinstance(error, KeyboardInterrupt) and self.path.exists():
-                words = f"Interrupted; the same command goes on from {shown_path(self.path)}."
+                words = f"Interrupted; the same command continues from {shown_path(self.path)}."
                 raise KeyboardInterrupt(words) from error
             raise
         finally:
@@ -287,7 +287,8 @@ class Checkpoint:
         except OSError as error:
             warn(
                 f"The checkpoint {shown_path(self.path)} could not be written "
-                f"({error.strerror or error}); the fit goes on, and cannot be resumed from here.",
+                f"({error.strerror or error}). The fit continues, but cannot be resumed from "
+                "this point.",
                 ClusteringWarning,
             )
         self._written = time.monotonic()
@@ -321,8 +322,8 @@ class Checkpoint:
         under_way = isinstance(known, _Run) and known.status is None
         if not isinstance(known, _Run) or known.start != digest or (under_way and self._ahead):
             raise self._refusal(
-                "this fit takes another course than the one that was killed, as it may on another "
-                "machine. Delete the file to begin from the start"
+                "this fit differs from the one that was killed, which may happen on another "
+                "machine. Delete the file to start again"
             )
         if known.n_iter > max_iter or not _fits_start(known.state, start):
             raise self._refusal(_DAMAGED)
@@ -335,10 +336,12 @@ class Checkpoint:
 def _read(path: Path) -> tuple[dict[str, str], list[_Run | _Fit]]:
     """What a checkpoint belongs to, and its entries; states are judged when they are used."""
     if not path.is_file():
-        raise ModelFileError("it is no plain file")
+        raise ModelFileError("it is not a regular file")
     with open(path, "rb") as stream:
         if stream.read(len(_FORMAT)) != _FORMAT:
-            raise ModelFileError("it was not written by typicality, or by another version")
+            raise ModelFileError(
+                "it was not written by typicality, or was written by another version"
+            )
         digest, _, content = stream.read().partition(b"\n")
     if digest != hashlib.sha256(content).hexdigest().encode("ascii"):
         raise ModelFileError("it is damaged")

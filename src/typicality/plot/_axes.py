@@ -21,8 +21,8 @@ def require_matplotlib(display: Any) -> None:
     except ImportError as error:
         name = getattr(display, "__name__", type(display).__name__)
         raise ImportError(
-            f"{name} draws with matplotlib, which is not installed. Install it by "
-            'pip install "typicality[plot]".'
+            f"{name} needs matplotlib, which is not installed. Install it: pip install "
+            '"typicality[plot]".'
         ) from error
 
 
@@ -69,8 +69,8 @@ def check_values(values: Any, *, name: str) -> Doubles:
         raise ValueError(f"{name} must be numbers; got {values!r}.") from error
     if numbers.ndim != 1 or len(numbers) == 0 or not np.isfinite(numbers).all():
         raise ValueError(
-            f"{name} must be one finite number or more, in a list; got shape {numbers.shape}"
-            f"{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
+            f"{name} must be a list of one or more finite numbers; got shape "
+            f"{numbers.shape}{'' if np.isfinite(numbers).all() else ' with NaN or infinity in it'}."
         )
     return numbers
 

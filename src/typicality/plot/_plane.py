@@ -83,7 +83,7 @@ def _membership(view: FittedView, cluster: Any) -> tuple[Doubles, str]:
         name = "largest membership" if view.shares else "typicality"
         return np.asarray(surfaces.max(axis=1, initial=0.0), dtype=np.float64), name
     if not isinstance(cluster, Integral) or int(cluster) not in range(n_surfaces):
-        known = f"they go from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
+        known = f"they are numbered from 0 to {n_surfaces - 1}" if n_surfaces else "there is none"
         raise ValueError(f"cluster must be the number of a cluster ({known}); got {cluster!r}.")
     name = view.word if n_surfaces == 1 else f"{view.word} of cluster {cluster}"
     return np.asarray(surfaces[:, cluster], dtype=np.float64), name
@@ -121,7 +121,7 @@ def _place(feature: Any, n_features: int, names: Sequence[str] | None) -> int:
         return list(names).index(feature)
     if not isinstance(feature, Integral) or int(feature) not in range(n_features):
         raise ValueError(
-            f"features: {feature!r} is not a feature of X, which has {n_features}: take numbers "
-            f"from 0 to {n_features - 1}, or names of columns."
+            f"features: {feature!r} is not a feature of X, which has {n_features}: pass "
+            f"numbers from 0 to {n_features - 1}, or names of columns."
         )
     return int(feature)

@@ -101,7 +101,7 @@ class ClusterTreeDisplay:
         model = last_step(estimator)
         tree: Any = getattr(model, "tree_", None)
         if not hasattr(tree, "branches"):
-            raise ValueError(f"{model!r} has no tree of alpha-cuts. Fit an AlphaCutClustering.")
+            raise ValueError(f"{model!r} has no tree of clusters. Fit an AlphaCutClustering.")
         found = view(model, training=True)
         display = cls(
             tree,

@@ -95,8 +95,8 @@ class ConvergenceDisplay:
         path = getattr(model, "objective_path_", None)
         if path is None:
             raise ValueError(
-                f"{model!r} keeps no objective of its iterations (objective_path_). Fit an "
-                "estimator of typicality."
+                f"{model!r} does not keep the objective of its iterations (objective_path_). "
+                "Fit an estimator of typicality."
             )
         return cls(path, status=getattr(model, "status_", None)).plot(ax=ax)
 

@@ -311,12 +311,16 @@ def _check_results(results: Any) -> tuple[Any, tuple[Any, ...] | None]:
         )
     for name, result in results.items():
         if not (hasattr(result, "scores") and hasattr(result, "settings")):
-            raise ValueError(f"results[{name!r}] is no result of typicality.stability: {result!r}")
+            raise ValueError(
+                f"results[{name!r}] is not a result of typicality.stability: {result!r}"
+            )
     kinds = {(result.setting_name, tuple(result.settings)) for result in results.values()}
     found = all(getattr(result, "setting_is_found", False) for result in results.values())
     if len(kinds) > 1 and not found:
         told = " and ".join(sorted(f"{name} {settings}" for name, settings in kinds))
-        raise ValueError(f"results differ in their settings: {told}. Compute all for the same.")
+        raise ValueError(
+            f"results have different settings: {told}. Compute all of them with the same settings."
+        )
     one = next(iter(results.values()))
     return one, tuple(one.settings) if len({settings for _, settings in kinds}) == 1 else None
 

@@ -331,8 +331,8 @@ class MixedColumns(TransformerMixin, BaseEstimator):
             worth = worth.get(column.name, _MISMATCH)
         if not (isinstance(worth, Real) and 0 < float(worth) < 1):
             raise ValueError(
-                f"mismatch of column {column.name!r} must be between 0 and 1, got {worth!r}: rows "
-                "that differ in the column are so much less alike."
+                f"mismatch of column {column.name!r} must be between 0 and 1, got {worth!r}: it "
+                "is the similarity of rows that differ in this column."
             )
         return float(np.sqrt(-np.log(float(worth))))
 
@@ -402,7 +402,8 @@ class _Column(NamedTuple):
             return np.array([np.nan if v is None else v for v in self.values], dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"Column {self.name!r} of X held numbers in fit and holds others now: {error}."
+                f"Column {self.name!r} of X held numbers in fit, but now holds something else: "
+                f"{error}."
             ) from error
 
 
@@ -424,8 +425,8 @@ def _ranks(column: _Column, known: NDArray[np.object_]) -> Doubles:
     for row, text in enumerate(texts):
         if text and text not in rank:
             raise ValueError(
-                f"Column {column.name!r} of X has {text!r} in row {row} (counted from 0), which is "
-                f"none of its ordered categories {', '.join(known)}. Remove the row."
+                f"Column {column.name!r} of X has {text!r} in row {row} (counted from 0), which "
+                f"is not one of its ordered categories {', '.join(known)}. Remove the row."
             )
     return np.array([rank.get(text, np.nan) for text in texts])
 
@@ -443,8 +444,9 @@ def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: flo
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise ValueError(
-            f"X misses {int(missing.sum()):,} value(s) (NaN) in column {name!r}, first in row "
-            f"{int(missing.argmax())} (counted from 0). Remove such rows, or set missing='median'."
+            f"Column {name!r} of X misses {int(missing.sum()):,} value(s) (NaN), first in "
+            f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
+            "missing='median'."
         )
 
 

@@ -172,9 +172,9 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(overflown):
             row, j = overflown[0]
             raise ValueError(
-                f"X has a value in row {row} (counted from 0) that is too large for {scaled.dtype} "
-                f"on the scale of {self._label(j)}, {self.scale_[j]:.1e}. Remove the row, or drop "
-                "the column."
+                f"X has a value in row {row} (counted from 0) that is too large for "
+                f"{scaled.dtype} after division by the scale of {self._label(j)}, "
+                f"{self.scale_[j]:.1e}. Remove the row, or drop the column."
             )
         return scaled
 
@@ -266,13 +266,13 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _all_missing(self, j: int) -> ValueError:
         return ValueError(
-            f"{self._label(j)} of X misses all its values: there is no median to fill in. Drop "
-            "the column."
+            f"{self._label(j)} of X has only missing values, so it has no median to fill "
+            "in. Drop the column."
         )
 
     def _too_far_apart(self, j: int, low: float, high: float) -> ValueError:
         return ValueError(
-            f"{self._label(j)} of X has values too far apart for float64: from {low:.1e} to "
+            f"{self._label(j)} of X has too large a range for float64: from {low:.1e} to "
             f"{high:.1e}. Divide the column by a large number."
         )
 

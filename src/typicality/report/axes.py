@@ -31,8 +31,8 @@ _CROWD = 20_000  # rows are enough to see where the crowd is
 _CELLS = 64  # of a plane, along each side
 _STAND_OUT = "The plot opens with the two columns in which the outliers stand out most."
 _BY_SCORE = (
-    "The worst outlier does not stand apart in any two columns: it is unusual by a combination of "
-    "columns. So the plot opens with the score as the vertical axis."
+    "The worst outlier is not isolated in any two columns: it is unusual in a "
+    "combination of columns. So the plot opens with the score as the vertical axis."
 )
 _LONGITUDES = frozenset(["lon", "long", "lng", "longitude", "longitud", "längengrad"])
 _LATITUDES = frozenset(["lat", "latitude", "latitud", "breitengrad"])
@@ -77,8 +77,8 @@ def choose_axes(
     left_out = None
     if len(kept) < n_features:
         left_out = (
-            f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: those "
-            "that tell most about clusters and outliers."
+            f"This page shows {len(kept):,} of {n_features:,} columns, to keep it small: "
+            "those that explain most about clusters and outliers."
         )
     axes = [(features.names[j], features.shown[shown, j]) for j in kept] + made
     start, words = _opening_axes(view, features, kept, outliers, n_made=len(made))

@@ -41,11 +41,11 @@ def _of_detector(model: Any, found: FittedView) -> str:
             "provided that the reference rows are."
         )
     if found.fdr is not None:
-        return "Chance explains even the most unusual row among so many rows."
+        return "With this many rows, chance explains even the most unusual one."
     low, high = (max(1, round(1000 * rate)) for rate in model.false_alarm_interval_)
     return (
-        f"Between {low} and {high} of 1,000 ordinary rows are flagged too (95 % sure); the surest "
-        "outliers are those far below the threshold."
+        f"Between {low} and {high} of 1,000 ordinary rows are flagged too (95 % "
+        "confidence); the most certain outliers are those far below the threshold."
     )
 
 
@@ -53,17 +53,20 @@ def _of_evidence(model: Any) -> str:
     evidence, several = model.evidence_, model.n_clusters_ > 1
     gap = f"the clearest gap is {_digits(evidence)} times as deep as chance makes gaps"
     if not several:
-        return f"One cluster, because {gap} in a single cluster, and 1 is needed for a second one."
+        return (
+            f"One cluster, because {gap} in a single cluster, and a second cluster needs at "
+            "least 1."
+        )
     scales = (
         f"coarse and fine views of the data agree {_agree(model.agreement_)} on the clusters "
         f"({model.agreement_:.2f} of 1)"
     )
     if evidence < 1:
         return (
-            f"A split was asked for and is not sure: {gap} in a single cluster, and 1 is needed; "
-            f"{scales}."
+            f"A split was requested, but the evidence for it is weak: {gap} in a single "
+            f"cluster, and 1 is needed; {scales}."
         )
-    return f"More than one cluster is beyond chance: {gap} in a single cluster; {scales}."
+    return f"There is more than one cluster: {gap} in a single cluster; {scales}."
 
 
 def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
@@ -82,13 +85,14 @@ def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     known = clusters.separation[np.isfinite(clusters.separation)]
     if len(known) and found.tree is not None:
         parts.append(
-            f"the least separated cluster is {_digits(known.min())} times as dense at its densest "
-            "place as on the way to the next (near 1 there is hardly a gap)"
+            f"the least separated cluster is {_digits(known.min())} times as dense at its "
+            "densest place as on the path to the next cluster (near 1 there is hardly a "
+            "gap)"
         )
     elif len(known):
         parts.append(
-            f"the two closest clusters are {_digits(known.min())} times as far apart as a row "
-            "usually is from the middle of its own (below 2 they overlap)"
+            f"the distance of the two closest clusters is {_digits(known.min())} times the "
+            "usual distance of a row from the middle of its cluster (below 2 they overlap)"
         )
     if not found.shares and found.n_unassigned and found.tree is None:
         parts.append(f"{share(found.n_unassigned, found.n_rows)} of the rows fit no cluster")

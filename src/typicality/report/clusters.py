@@ -27,12 +27,14 @@ _MOST_BRANCHES = 300
 _FEWEST_ROWS = 5  # that a branch must have: single rows are the most persistent branches of all
 
 _TREE_WORDS = (
-    "How many times denser the densest place of a cluster is than the best way from there to "
-    "another cluster: near 1 there is hardly a gap, at 1000 there is nothing between."
+    "How many times denser the densest place of a cluster is than the densest path "
+    "from there to another cluster: near 1 there is hardly a gap, at 1000 the "
+    "space between is empty."
 )
 _PROTOTYPE_WORDS = (
-    "The distance to the nearest other prototype, where 1 is the usual distance of the rows of the "
-    "cluster from their own, each column in units of its spread; below 2 clusters overlap."
+    "The distance to the nearest other prototype. Each column is in units of its "
+    "spread, and 1 is the usual distance of the rows of the cluster from their own "
+    "prototype; below 2 clusters overlap."
 )
 
 

@@ -98,6 +98,6 @@ def _read_display(display: Any, n_rows: int) -> tuple[Doubles, list[str] | None]
     )
     if len(values) != n_rows:
         raise ValueError(
-            f"display has {len(values)} rows, X has {n_rows}: they must be the same rows."
+            f"display has {len(values)} rows, but X has {n_rows}: pass the same rows in both."
         )
     return values, None if names is None else [str(name) for name in names]

@@ -5,38 +5,35 @@ from collections.abc import Sequence
 
 # What was observed, as far as it is told by names of parameters, and the same for readers.
 _IN_WORDS = [
-    (r"alpha=\S+ is below the typicality of empty space, \S+: all rows are one cluster\.",
+    (r"alpha=\S+ is below \S+, the typicality of a point far from all rows: .*?\.",
      "The level is so low that all rows are one cluster."),
     (r"rtol=\S+ is too coarse to detect outliers: .*",
-     "Scores were computed too coarsely to tell the least typical rows apart."),
+     "Scores were computed too coarsely to distinguish the least typical rows."),
     (r"sigma=\S+ has no effect with kernel=.*", ""),
     (r"p-values of kernel=\S+ with fewer than (\S+) rows are too small.*?\.",
-     r"With fewer than \1 rows p-values come out too small: rows look rarer than they are."),
-    (r"(\S+) clusters were found where at_least=(\S+) were asked for: .*?\.",
-     r"\1 clusters were found where \2 were asked for: there are too few distinct rows."),
+     "With fewer than \\1 rows p-values are too small: rows look rarer than they are."),
+    (r"(\S+) clusters were found, fewer than at_least=(\S+): .*?\.",
+     r"\1 clusters were found, fewer than \2: there are too few distinct rows."),
     (r", so alpha='valley' is unreliable\.",
      ": the level between typical and other rows is arbitrary."),
-    (r"otherwise alpha='auto' mistakes random variation for clusters",
-     "otherwise random variation looks like clusters"),
-    (r"alpha='auto' may take heavy rows", "the method may take heavy rows"),
+    (r"alpha='auto' (treats|may mistake)", r"the method \1"),
     (r"(.*)Not converged after max_iter=(\S+) iterations: .*?, more than tol=\S+\.",
      r"The computation was stopped after \2 steps, before the result had settled."),
-    (r"(?:All typicalities are nearly equal) \(.*?\): use .*?\. .*",
+    (r"All typicalities are nearly equal \(.*?\)\. Use .*",
      "All typicalities are nearly equal: only their order means something."),
     (r"The kernel is too narrow: half", "Half"),
-    (r", so no row tells anything of another", ": typicalities mean little"),
-    (r"The kernel is too wide: all rows are alike for it.*?\.",
+    (r"The kernel is too wide: all rows look alike to it.*?linear kernel\.",
      "All rows look alike to the method: clusters and outliers mean little."),
-    (r"they come last and are not counted in n_clusters_", "they are not counted"),
+    (r"these come last and are not counted in n_clusters_", "these are not counted"),
     (r"no typicality is above alpha=\S+, the highest is \S+\.",
      "no row is typical enough for the level."),
     (r"no component has min_cluster_size=(\S+) rows\.", r"no group has \1 rows."),
-    (r"(?:lam=\S+ is too large for their spreads|every lam tried left none)\.",
+    (r"(?:lam=\S+ is too large for their spreads|no lam that was tried leaves a cluster)\.",
      "the method found no group that is dense enough."),
     (r"(?:lam|m)=\S+ is too (?:small|fuzzy)[^.]*\.", ""),
     (r"The kernel is narrow for m=[^.]*\.", ""),
     (r"Each prototype settles on a dense region as wide as its spread: [^.]*\.", ""),
-    (r"The iteration may go in a cycle[^.]*\.", ""),
+    (r"The iteration may cycle[^.]*\.", ""),
     (r"The spread eta (of \S+ cluster\(s\) )?is degenerate(?: \(.*?\))?:",
      r"The width \1has no meaning:"),
     (r" in the space of the kernel", ""),
@@ -46,7 +43,7 @@ _COMMAND_LINE = re.compile(r" \(On the command line: [^)]*\)")
 # Advice is for whoever makes the run; a semicolon or full stop ends it.
 _ADVICE = re.compile(
     r"(?:^|(?<=[.;:] ))(?:Use|Try|Give|Leave|Choose|Take|Set|Drop|Scale|Centre|Check|Remove|"
-    r"Increase|Ask|Let|Where weights say|or test)\b.*?(?:\.(?= [A-Z(]|$)|$)"
+    r"Increase|Ask|Let|Divide|To make)\b.*?(?:\.(?= [A-Z(]|$)|$)"
 )
 _CODE = re.compile(r" ?\([^()]*(?:\w=|\w_\b)[^()]*\)|\([^()]*\w+PCM[^()]*\)")
 

@@ -122,8 +122,8 @@ def _from_centers(
     away = np.asarray((values - centers.points[label]) / spread, dtype=np.float64)
     point = "prototype" if centers.are_prototypes else "mean of the nearest cluster"
     words = (
-        f"Distance from the nearest {point}, in units of the spread of its cluster in that "
-        "column: beyond 3 or so a value is unusual there."
+        f"Distance from the nearest {point}, in units of the spread of its cluster in "
+        "that column; values beyond about 3 are unusual there."
     )
     found = Deviations(away, spread, words)
     if features.categories is None:

@@ -40,7 +40,7 @@ _REASONS = 3  # features named for an outlier
 _MOST_EXPLAINED = 400_000  # values of rows with reasons: a second or two to find their neighbours
 _ROWS_COMPARED = 1000
 _ROW_WORDS = "Rows are counted from 0, as in the data."
-_NUMBER_WORDS = "Rows are called by their {} in the data."
+_NUMBER_WORDS = "Rows are named by their {} in the data."
 _LONGEST_VALUE = 60  # characters of a parameter
 _ENDINGS = {
     "converged": "It converged after {n}.",
@@ -318,9 +318,9 @@ def _result(found: FittedView, n_clusters: int) -> str:
     if found.kind == "detector":
         be = "is" if n_unassigned == 1 else "are"
         return (
-            f"{rows} {be} flagged as outliers: the least typical ones. How many are flagged was "
-            "chosen beforehand (contamination), not found in the data; look at how far below the "
-            "others they are."
+            f"{rows} {be} flagged as outliers: the least typical ones. Their number was "
+            "chosen beforehand (contamination), not found in the data; look at how far "
+            "below the others they are."
         )
     clusters = counted(n_clusters, "cluster")
     if n_unassigned == 0:
@@ -329,9 +329,9 @@ def _result(found: FittedView, n_clusters: int) -> str:
     if found.kind == "prototypes":
         return f"{clusters}; {rows} {be} unassigned: typical of no cluster."
     return (
-        f"{clusters}; {rows} {be} unassigned: in the core of no cluster. That alone makes no "
-        "outlier: rows at the edge of a cluster, or between two, are among them; outliers are the "
-        "rarest of them."
+        f"{clusters}; {rows} {be} unassigned, because they are in the core of no "
+        "cluster. They are not necessarily outliers: many lie at the edge of a cluster "
+        "or between two; outliers are the rarest of them."
     )
 
 
@@ -352,14 +352,15 @@ def _check_training_rows(model: Any, X: Any, *, n_rows: int) -> None:
     """The rows that a tree was grown from; some of them are looked at."""
     if not hasattr(model, "weights_"):
         raise ValueError(
-            "The model was fitted on rows that are read block by block, and its tree knows a "
-            "sample of them. For a report, fit the model to an array of rows, e.g. to a sample."
+            "The model was fitted on rows that were read block by block, and its tree "
+            "holds only a sample of them. For a report, fit the model on an array, e.g. on "
+            "a sample."
         )
     if not _are_training_rows(model, X):
         raise ValueError(
-            f"X has {n_rows} rows and is not what the model was fitted on "
-            f"({len(model.typicality_)} rows): the tree of clusters knows those rows only, in "
-            "their order. Pass the X of fit, or fit the model to these rows."
+            f"X ({n_rows} rows) is not the X that the model was fitted on "
+            f"({len(model.typicality_)} rows): its tree of clusters belongs to those rows, in "
+            "their order. Pass the X of fit, or fit the model on these rows."
         )
 
 

@@ -82,9 +82,9 @@ def _note_on_rows(view: FittedView, max_rows: int, n_kept: int, random_state: An
     often = f"; in the plots rows {unassigned} look more frequent than they are" if n_kept else ""
     moved = "they are estimates" if view.kind == "tree" else "of the rows shown only"
     return (
-        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at random{seed}"
-        f"{several}{often}. Numbers of rows are those of all rows; once the level is moved, "
-        f"{moved}."
+        f"The page shows {max_rows:,} of {view.n_rows:,} rows: {outliers} drawn at "
+        f"random{seed}{several}{often}. Numbers of rows refer to all rows; after you "
+        f"move the level, {moved}."
     )
 
 
@@ -111,7 +111,7 @@ def choose_cells(cells: Mapping[str, Sequence[Any]], shown: Places) -> dict[str,
     notes = []
     if left_out:
         names = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
-        notes.append(f"Left out, to keep the page small: {names}.")
+        notes.append(f"Not shown, to keep the page small: {names}.")
     if any_cut:
-        notes.append(f"Of long cells the first {_LONGEST} characters are shown.")
+        notes.append(f"Only the first {_LONGEST} characters of long cells are shown.")
     return {"cells": columns, "cells_note": " ".join(notes) or None}

@@ -238,7 +238,7 @@ def workers(n_workers: int | None, scheduler: str | None) -> Iterator[None]:
             raise ConnectionError(
                 f"The scheduler {scheduler} cannot be reached within {_PATIENCE} s: "
                 f"{str(error).splitlines()[0]}. Check the address (tcp://HOST:PORT, as `dask "
-                "scheduler` prints it), and that it runs."
+                "scheduler` prints it), and check that the scheduler runs."
             ) from error
         with client:
             if not client.scheduler_info()["workers"]:
@@ -278,7 +278,7 @@ def rows_of_pieces(pieces: Sequence[Piece]) -> DaskRows:
         if piece.stop is None and piece.path.stat().st_size > _LARGEST_TEXT:
             raise TableError(
                 f"{shown_path(piece.path)} has {piece.path.stat().st_size / 1e9:.2g} GB, and a "
-                f"worker reads a whole file of {piece.format} at once. Split it into files below "
+                f"worker reads a whole {piece.format} file at once. Split it into files below "
                 f"{_LARGEST_TEXT / 1e9:.2g} GB, or write parquet."
             )
     count = _dask.delayed(_count, pure=False)
@@ -303,8 +303,9 @@ def _count(piece: Piece) -> tuple[int, str]:
     path = shown_path(piece.path)
     if not piece.path.exists():
         return 0, (
-            f"A worker on {socket.gethostname()} cannot read {path}: there is no such file on that "
-            "machine. Put the files where all workers find them under the same path."
+            f"A worker on {socket.gethostname()} cannot read {path}: the file does not "
+            "exist on that machine. Put the files where all workers find them under the "
+            "same path."
         )
     try:
         return len(piece.read()), ""
@@ -333,8 +334,8 @@ def _as_table(X: Any) -> tuple[Any, list[str] | None, str]:
         kinds = [X.dtype]
     else:
         raise ValueError(
-            f"X is a Dask collection of type {type(X).__name__} that is no table: pass a "
-            "dask.array of two dimensions or a dask.dataframe, with one row per sample."
+            f"X is a Dask collection of type {type(X).__name__}, which is not a table: pass "
+            "a dask.array of two dimensions or a dask.dataframe, with one row per sample."
         )
     is_single = all(str(kind).lower() == "float32" for kind in kinds)
     return X, names, np.dtype(np.float32 if is_single else np.float64).str
@@ -353,10 +354,10 @@ def _warn_about_scattered(X: Any) -> None:
     n_lost = futures[0].client.run_on_scheduler(_count_data, keys=keys)
     if n_lost:
         warn(
-            f"{n_lost} blocks of X were sent to the workers as data (scatter). If a worker is lost "
-            "during the fit, its blocks cannot be made again, and the fit fails. Let tasks read "
-            "the blocks, e.g. dask.dataframe.read_parquet or dask.array.from_zarr; persist() is "
-            "safe.",
+            f"{n_lost} blocks of X were sent to the workers as data (scatter). If a worker "
+            "is lost during the fit, its blocks cannot be computed again, and the fit "
+            "fails. Let tasks read the blocks, e.g. dask.dataframe.read_parquet or "
+            "dask.array.from_zarr; persist() is safe.",
             ClusteringWarning,
         )
 

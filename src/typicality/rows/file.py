@@ -73,7 +73,7 @@ class FileRows(Rows):
         lengths = [len(block.X) for block in self._blocks()]  # also checks all cells
         self.n_rows, self.block_rows = sum(lengths), max(lengths, default=0)
         if self.n_rows == 0:
-            raise TableError(f"{table.name} has no rows. Add the rows, or choose another file.")
+            raise TableError(f"{table.name} has no rows. Add rows, or choose another file.")
 
     def fold(self, function: Callable[[Block], Sum]) -> Sum:
         sums = TreeSum[Sum]()
@@ -202,14 +202,14 @@ def open_rows(path: str | os.PathLike[str], columns: Sequence[str] | None = None
     >>> model = FuzzyCMeans(10).fit(rows)  # doctest: +SKIP
     """
     if os.fspath(path) == "-":
-        raise TableError("Standard input can be read once only. Name a file instead of -.")
+        raise TableError("Standard input can be read only once. Name a file instead of -.")
     table = open_table(path)
     names = list(table.names if columns is None else columns)
     missing = [name for name in names if name not in table.names]
     if missing:
         raise TableError(
-            f"{table.name} has no column {missing[0]!r}; it has {', '.join(table.names)}. All "
-            "files need the columns that are used."
+            f"{table.name} has no column {missing[0]!r}; it has {', '.join(table.names)}. "
+            "Every file must have all columns that are used."
         )
     return FileRows(table, names)
 
@@ -250,8 +250,8 @@ def _of_arrow(batch: Any, path: Path, names: Sequence[str]) -> Floats:
         parsed = parse_typed(batch.column(name))
         if len(parsed.strangers):
             raise TableError(
-                f"{shown_path(path)}, column {name!r} holds something that is not a number. Leave "
-                "it out (columns=...), or convert it.",
+                f"{shown_path(path)}, column {name!r} holds something that is not a number. "
+                "Leave the column out (columns=...), or convert it.",
                 column=name,
             )
         block[:, j] = parsed.numbers
@@ -290,7 +290,7 @@ def _read_npy(
 def _values(file: Any, dtype: Any, count: int, path: Path) -> NDArray[Any]:
     values = np.fromfile(file, dtype, count)
     if len(values) < count:
-        raise TableError(f"{path} ends early: it is cut off. Copy or write it again.")
+        raise TableError(f"{path} is cut off: it ends too early. Copy or write it again.")
     return values
 
 
@@ -343,8 +343,8 @@ def _usable(X: Floats, missing: str, names: Sequence[str], path: Path, first: in
         if np.isnan(X[row, column]):
             raise _missing(where, names[column])
         raise TableError(
-            f"{where}, column {names[column]!r}: the number is infinite. Replace it by a finite "
-            "one, or leave the column out (columns=...).",
+            f"{where}, column {names[column]!r}: the number is infinite. Replace it with a "
+            "finite number, or leave the column out (columns=...).",
             column=names[column],
         )
     return X[~np.isnan(X).any(axis=1)] if missing == "drop" else X

@@ -152,7 +152,7 @@ def start_rows(name: str, space: Any, n_clusters: int, rng: Any = None) -> Place
     """
     if name == "k-means||" and not isinstance(space, InputSpace):
         raise ValueError(
-            "init='k-means||' makes passes over the coordinates of the rows, and prototypes of a "
+            "init='k-means||' needs coordinates of the prototypes, and prototypes of a "
             "kernel have none. Use init='k-means++', or kernel='linear'."
         )
     data: Any = space.candidates(n_clusters)

@@ -164,8 +164,9 @@ def clustering_stability(
     n_single = int(np.isnan(random_distances).sum())
     if n_single:
         warn(
-            f"Neither half has two clusters in {n_single:,} of {n_repeats:,} repetitions, which "
-            "says nothing about stability. Ask for more clusters, or for a finer resolution.",
+            f"In {n_single:,} of {n_repeats:,} repetitions neither half has two clusters; "
+            "such repetitions do not measure stability. Ask for more clusters, or for a "
+            "finer resolution.",
             ClusteringWarning,
         )
     return ClusteringStability(
@@ -202,7 +203,7 @@ def check_clusterer(clusterer: Any) -> None:
     resample.check_estimator(clusterer, "clusterer")
     if is_outlier_detector(clusterer):
         raise ValueError(
-            f"{clusterer!r} tells outliers, and no clusters: outlier_stability is for it."
+            f"{clusterer!r} flags outliers and finds no clusters: use outlier_stability for it."
         )
     if not hasattr(clusterer, "predict"):
         raise ValueError(

@@ -99,7 +99,7 @@ class Comparison:
         return agreement_matrix(
             self.labels,
             agree=adjusted_rand_score,
-            measure="adjusted Rand index, rows left out as a cluster of their own",
+            measure="adjusted Rand index, with unassigned rows as a cluster of their own",
         )
 
     @cached_property

@@ -119,7 +119,9 @@ def cross_conformal_p_values(
         )
     n_splits = check_whole(n_splits, "n_splits", least=2)
     if n_splits > n_rows:
-        raise ValueError(f"n_splits must be at most {n_rows}, the rows of X; got {n_splits}.")
+        raise ValueError(
+            f"n_splits must be at most {n_rows}, the number of rows of X; got {n_splits}."
+        )
     rng = check_random_state(random_state)
     folds = np.array_split(rng.permutation(n_rows), n_splits)
     works = [

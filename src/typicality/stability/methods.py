@@ -140,7 +140,7 @@ def chosen_methods(methods: Sequence[Any] | None) -> tuple[Method, ...]:
     for given in methods:
         method = _named(given) if isinstance(given, str) else _own(given)
         if method.name in chosen:
-            raise ValueError(f"methods has {method.name!r} twice: leave one of them out.")
+            raise ValueError(f"methods lists {method.name!r} twice: leave one of them out.")
         chosen[method.name] = method
     return tuple(chosen.values())
 
@@ -152,8 +152,8 @@ def _named(name: str) -> Method:
     spelled = {plain(known): method for known, method in METHODS.items()} | {"lof": METHODS[_LOF]}
     if plain(name) not in spelled:
         raise ValueError(
-            f"methods has {name!r}, which is not known. Choose from {', '.join(METHODS)}, or pass "
-            "an estimator."
+            f"methods lists {name!r}, which is unknown. Choose from {', '.join(METHODS)}, "
+            "or pass an estimator."
         )
     return spelled[plain(name)]
 
@@ -162,14 +162,14 @@ def _own(estimator: Any) -> Method:
     """A method of the user's, with all its parameters as they are."""
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
         raise ValueError(
-            f"methods has {estimator!r}, which is neither a name nor an estimator. Pass an object, "
-            "e.g. KMeans(3)."
+            f"methods lists {estimator!r}, which is neither a name nor an estimator. Pass "
+            "an object, e.g. KMeans(3)."
         )
     name = words_of(estimator)
     makes_clusters = is_clusterer(estimator) or hasattr(estimator, "fit_predict")
     if not (makes_clusters or is_outlier_detector(estimator)):
         raise ValueError(
-            f"methods has {name}, which neither makes clusters nor flags outliers. Leave it out."
+            f"methods lists {name}, which neither finds clusters nor flags outliers. Leave it out."
         )
     return Method(name, estimator)
 

@@ -120,8 +120,8 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         labels = np.asarray(getattr(self.clusterer_, "labels_", None))
         if labels.shape != (rows.shape[0],):
             raise ValueError(
-                f"{self.clusterer_!r} has no labels_ of the {rows.shape[0]} rows it was fitted on. "
-                "Wrap a clusterer of rows; of a Pipeline its last step alone: "
+                f"{self.clusterer_!r} has no labels_ for the {rows.shape[0]} rows it was fitted "
+                "on. Wrap a clusterer of rows; in a Pipeline wrap only the last step: "
                 "make_pipeline(StandardScaler(), PredictByNearest(HDBSCAN()))."
             )
         nowhere = labels < 0
@@ -175,16 +175,16 @@ def _check_distances_or_rows(clusterer: Any, metric: Any) -> None:
     takes_matrix = is_pairwise or parameters.get("metric") == "precomputed"
     if any(parameters.get(name) in _SIMILARITIES for name in ("affinity", "kernel")):
         raise ValueError(
-            f"{clusterer!r} takes a matrix of similarities, in which the nearest rows of a new row "
-            "cannot be sought. Pass rows, or a clusterer that takes distances."
+            f"{clusterer!r} takes a matrix of similarities, which does not give the nearest "
+            "neighbours of a new row. Pass rows, or a clusterer that takes distances."
         )
     if takes_matrix and metric != "precomputed":
         raise ValueError(
-            f"{clusterer!r} takes a square matrix of distances, and neighbours are sought among "
-            f"rows (metric={metric!r}). Pass metric='precomputed'."
+            f"{clusterer!r} takes a square matrix of distances, but neighbours are searched "
+            f"among rows (metric={metric!r}). Pass metric='precomputed'."
         )
     if metric == "precomputed" and not takes_matrix:
         raise ValueError(
-            "metric='precomputed' takes X for a square matrix of distances, and the clusterer "
-            "takes it for rows. Set both, or neither."
+            "metric='precomputed' treats X as a square matrix of distances, but the "
+            "clusterer treats it as rows. Set both to distances, or neither."
         )

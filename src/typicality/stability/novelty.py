@@ -145,7 +145,7 @@ def novelty_accuracy(
     truth = check_flags(is_outlier, "is_outlier")
     check_same_length(n_rows, "X", len(truth), "is_outlier")
     if not truth.any():
-        raise ValueError("is_outlier is False for all rows: there is no outlier to be found.")
+        raise ValueError("is_outlier is False for all rows. At least one row must be an outlier.")
     n_normal = int(np.count_nonzero(~truth))
     sizes = resample.one_or_several(sizes)
     for size in sizes:
@@ -153,7 +153,7 @@ def novelty_accuracy(
         if not whole or not 2 <= size < n_normal:
             raise ValueError(
                 f"sizes must be whole numbers from 2 to {n_normal - 1}: there are {n_normal} "
-                f"normal rows, and one at least must be left to judge; got {size!r}."
+                f"normal rows, and at least one must be left for scoring; got {size!r}."
             )
     if not sizes:
         raise ValueError("sizes is empty. Pass at least one number of training rows.")
@@ -211,8 +211,8 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
     """A rate, or a detector to take it from, or a detector that decides itself; not two of them."""
     if rate is not None and matched_to is not None:
         raise ValueError(
-            f"rate={rate!r} and matched_to={matched_to!r} both say how many rows to reject. Give "
-            "one of them."
+            f"rate={rate!r} and matched_to={matched_to!r} both set how many rows to reject. "
+            "Give only one of them."
         )
     if rate is not None:
         check_rates([rate], name="rate")
@@ -220,6 +220,4 @@ def _check_judge(detector: Any, rate: Any, matched_to: Any) -> None:
     judge, name = (detector, "detector") if matched_to is None else (matched_to, "matched_to")
     resample.check_estimator(judge, name)
     if not (hasattr(judge, "predict") and is_outlier_detector(judge)):
-        raise ValueError(
-            f"{judge!r} has no predict that says which rows to reject (-1). Pass rate=."
-        )
+        raise ValueError(f"{judge!r} has no predict to flag outliers with. Pass rate=.")

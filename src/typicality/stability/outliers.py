@@ -210,14 +210,14 @@ def plain_scores(model: Any, rows: Any, score: Score) -> Doubles:
     n_rows = n_rows_of(rows)
     if scores.shape not in ((n_rows,), (n_rows, 1)):
         raise ValueError(
-            f"The scores of {n_rows} rows have shape {scores.shape}, expected ({n_rows},): one "
-            "number for each row, larger for rows that are more normal. Take another score=."
+            f"The scores of {n_rows} rows have shape {scores.shape}, expected ({n_rows},): "
+            "one number for each row, larger for more normal rows. Use another score=."
         )
     scores = scores.ravel()
     if np.isnan(scores).any():
         raise ValueError(
-            f"The detector gives NaN for {np.isnan(scores).sum()} of {len(scores)} rows, and rows "
-            "without a score have no rank."
+            f"The detector gives NaN as the score of {np.isnan(scores).sum()} of "
+            f"{len(scores)} rows, and such rows cannot be ranked."
         )
     return scores
 
@@ -243,11 +243,12 @@ def check_detector(detector: Any, score: Any) -> None:
     names = ["score_samples", "decision_function"] if score is None else [score]
     if not any(hasattr(detector, name) for name in names):
         remedy = (
-            "Take a detector that has, or pass score=, a function of the fitted detector and rows."
+            "Use a detector that has one, or pass score=, a function of the fitted "
+            "detector and rows."
         )
         for name, value in detector.get_params(deep=True).items():
             if name.split("__")[-1] == "novelty" and value is False:
-                remedy = f"Set {name}=True: it scores new rows then."
+                remedy = f"Set {name}=True, so that it can score new rows."
         raise ValueError(
             f"{detector!r} has no {' and no '.join(names)} to score new rows with. {remedy}"
         )
@@ -259,7 +260,8 @@ def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     for rate in given:
         if not is_share(rate):
             raise ValueError(
-                f"{name}: a share of rows to reject must be above 0 and at most 0.5; got {rate!r}."
+                f"{name}: every share of rows to reject must be above 0 and at most 0.5; got "
+                f"{rate!r}."
             )
     if not given:
         raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")

@@ -19,26 +19,28 @@ _MATTERS = 0.05  # a smaller difference is of no use to anybody
 _LOW, _HIGH = 0.3, 0.7
 
 _NONE_STABLE = (
-    "Nothing that was tried is stable: which rows are flagged depends on which rows were seen. Do "
-    "not rely on single flagged rows; more rows, other columns or another scale may help."
+    "No setting that was tried is stable: the flagged rows depend on which rows "
+    "were sampled. Do not rely on single flagged rows; more rows, other columns or "
+    "another scale may help."
 )
 _UNSTABLE = (
-    f"A stability below {_LOW:g} is low: which rows are flagged depends on which rows were seen. "
-    "Do not rely on single flagged rows."
+    f"A stability below {_LOW:g} is low: the flagged rows depend on which rows were "
+    "sampled. Do not rely on single flagged rows."
 )
 _IN_BETWEEN = (
-    "With other rows from the same source some of the rows flagged would be others; the surest are "
-    "those with the lowest scores."
+    "With other rows from the same source, some other rows would be flagged; the "
+    "most certain outliers are those with the lowest scores."
 )
-_STABLE = "Most of the rows flagged do not depend on which rows were seen."
+_STABLE = "Most of the flagged rows do not depend on which rows were sampled."
 _WIDER = (
-    "But stable does not mean right: a wide kernel is stable because it sees little but how far a "
-    "row is from the middle of all rows. Compare what the two flag before you leave the default."
+    "But stable does not mean right: a wide kernel is stable because it mainly "
+    "measures the distance from the middle of all rows. Compare the rows that both "
+    "flag before you leave the default."
 )
 _NOT_BETTER = (
-    "Stable does not mean right: wide kernels are often more stable without finding outliers "
-    "better, so among settings that are equal within noise the nearest to the default is "
-    "recommended."
+    "Stable does not mean right: wide kernels are often more stable, but do not "
+    "find outliers better. Therefore, among settings that are equal within noise, "
+    "the one closest to the default is recommended."
 )
 
 
@@ -113,8 +115,8 @@ class Recommendation:
         numbers = enumerated([f"{n_flagged}" for n_flagged in told_once])
         rows = "1 row of a half is" if numbers == "1" else f"{numbers} rows of a half are"
         return (
-            f"At a rate of {rates} only {rows} flagged, so single rows decide the figures there. "
-            "Take larger rates, or more rows.",
+            f"At a rate of {rates} only {rows} flagged, so single rows decide the result. "
+            "Use larger rates, or more rows.",
         )
 
 
@@ -209,13 +211,14 @@ def recommend(
 
 def _advice(found: Recommendation) -> str:
     chosen, default = found.chosen, found.default
-    share = f"of the rows flagged by either of two halves, both flag {_percent(chosen)}"
+    share = f"of the rows that at least one of two halves flags, both flag {_percent(chosen)}"
     if found.keeps_default:
         kept = f"Keep the default, sigma {chosen.sigma:.4g}, at a rate of {chosen.rate:g}"
         return f"{kept}: {share} ({_figure(chosen.stability, chosen.standard_error)})."
     return (
-        f"Take {_change(chosen, default)}: {share}, and with the default {_percent(default)} (a "
-        f"difference of {_figure(*found.gain)} on the same halves)."
+        f"Use {_change(chosen, default)}: {share}, and with the default "
+        f"{_percent(default)} (a difference of {_figure(*found.gain)} on the same "
+        "halves)."
     )
 
 
@@ -236,7 +239,7 @@ def _place_among_all(found: Recommendation) -> str:
     if best.rate > chosen.rate:
         but = "but larger rates are more stable by themselves"
     elif best.n_flagged < FEWEST_FLAGGED:
-        but = "but too few rows are flagged to go by that"
+        but = "but too few rows are flagged to decide by that"
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
         f"({_figure(best.stability, best.standard_error)}), {but}."

@@ -132,7 +132,8 @@ def check_estimator(estimator: Any, name: str) -> None:
     """An object, not a class, that can be fitted and cloned."""
     if isinstance(estimator, type):
         raise ValueError(
-            f"{name} is the class {estimator.__name__}: pass an object, {estimator.__name__}()."
+            f"{name} is the class {estimator.__name__}: pass an object, e.g. "
+            f"{estimator.__name__}()."
         )
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(
@@ -152,8 +153,9 @@ def check_rows_to_split(X: Any, estimator: Any) -> tuple[Any, int]:
     n_rows = int(n_rows_of(X))
     if takes_matrix and np.shape(X) != (n_rows, n_rows):
         raise ValueError(
-            f"X has shape {np.shape(X)}, and {estimator!r} takes a square matrix, with a row and a "
-            "column for each sample. Pass that, or change its parameter (kernel=, metric=)."
+            f"X has shape {np.shape(X)}, but {estimator!r} takes a square matrix, with a "
+            "row and a column for each sample. Pass such a matrix, or change the parameter "
+            "(kernel=, metric=)."
         )
     if n_rows < _FEWEST_ROWS:
         raise ValueError(

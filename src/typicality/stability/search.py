@@ -474,9 +474,9 @@ def _kind_of(estimator: Any) -> str:
     """What an estimator is judged as: "clusters" or "outliers"."""
     if is_classifier(estimator) or is_regressor(estimator):
         raise ValueError(
-            f"estimator is {estimator!r}, which learns from known answers: take "
-            "sklearn.model_selection.GridSearchCV for it. Stability is for clusterers and for "
-            "detectors of outliers."
+            f"estimator is {estimator!r}, which is supervised: use "
+            "sklearn.model_selection.GridSearchCV for it. Stability is defined for "
+            "clusterers and outlier detectors."
         )
     scores = hasattr(estimator, "score_samples") or hasattr(estimator, "decision_function")
     is_density = scores and not hasattr(estimator, "predict")

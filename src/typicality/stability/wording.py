@@ -65,24 +65,21 @@ def _agreement_of_clusterers(worked: Sequence[ClustererResult], placed: Agreemen
         share = f"{_capital(_word(len(group)))} of {_word(len(worked))} clusterers"
         on = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
         sentence = (
-            f"{share} agree on {on} clusters ({names}): the adjusted Rand index of every two is "
-            f"above {_SAME}, on the rows that both put in a cluster."
+            f"{share} agree on {on} clusters ({names}): the adjusted Rand index of any two "
+            f"is above {_SAME}, on the rows that both put in a cluster."
         )
         if numbers == [1]:
-            sentence = (
-                f"{share} find a single cluster ({names}): separate clusters are not visible to "
-                "them."
-            )
+            sentence = f"{share} find a single cluster ({names}): they see no separate clusters."
     elif len(placed.of_pairs) == 0:
-        sentence = "There are no rows that two clusterers both put in clusters: nothing to compare."
+        sentence = "No row was put in a cluster by two clusterers: there is nothing to compare."
     else:
         median = float(np.median(placed.of_pairs))
         measured = f"the median adjusted Rand index of two of them is {median:.2f}"
-        sentence = f"The clusterers agree in part: {measured}."
+        sentence = f"The clusterers partly agree: {measured}."
         if median < _ALIKE:
             sentence = (
-                f"The clusterers disagree: {measured}. The clusters are not pronounced, or the "
-                "methods mean different things by a cluster."
+                f"The clusterers disagree: {measured}. The clusters are not clearly separated, "
+                "or the methods define a cluster differently."
             )
     if others:
         sentence += f" {_capital(enumerated(others))} left out over half of the rows."
@@ -111,13 +108,13 @@ def _single_clusters(worked: Sequence[ClustererResult]) -> Iterator[str]:
         return
     verb = "does" if len(single) == 1 else "do"
     yield (
-        f"Of the {_word(len(free))} methods that may find one cluster or none, "
+        f"Among the {_word(len(free))} methods that may find one cluster or none, "
         f"{_word(len(single))} {verb} ({enumerated(single)})."
     )
     dividers = [r.name for r in worked if r.number_from == "silhouette"]
     if len(single) == len(free) and dividers:
         always = "it always does" if len(dividers) == 1 else "they always do"
-        yield f"Only {enumerated(dividers)} divided the rows, which {always}."
+        yield f"Only {enumerated(dividers)} divided the rows into clusters, which {always}."
 
 
 def findings_on_outliers(
@@ -144,8 +141,8 @@ def findings_on_outliers(
     if told and told[0].rate is not None:
         shares = ", ".join(f"{r.name} {100 * r.held_out.mean:.1f} %" for r in told)
         sentences.append(
-            f"Asked to flag {100 * told[0].rate:g} %, the detectors flagged of rows they had not "
-            f"seen: {shares}."
+            f"The detectors were set to flag {100 * told[0].rate:g} % of the rows. Of rows "
+            f"they had not seen, they flagged: {shares}."
         )
     if len(worked) > 1:
         flags = np.array([r.flagged for r in worked if r.flagged is not None])
@@ -168,7 +165,7 @@ def _shaky(
     measured = [(r.name, r.reproducibility.mean) for r in worked]
     shaky = [f"{name} ({mean:.2f})" for name, mean in measured if mean < _SHAKY]
     if shaky:
-        yield f"These {what} depend on which rows were drawn (reproducibility): {', '.join(shaky)}."
+        yield f"These {what} depend on the subsample (reproducibility): {', '.join(shaky)}."
 
 
 def _word(number: int) -> str:
@@ -233,24 +230,27 @@ def notes_on_run(found: "Comparison") -> tuple[str, ...]:
     ]
     if n_compared < found.n_rows:
         notes.append(
-            f"Compared is a random sample of {n_compared:,} of the {found.n_rows:,} rows (seed "
-            f"{found.seed})."
+            f"The comparison uses a random sample of {n_compared:,} of the {found.n_rows:,} "
+            f"rows (seed {found.seed})."
         )
     notes += [
-        f"Fitted on {result.n_fitted:,} rows only: {result.name}, whose cost grows with their "
-        "square."
+        f"Only {result.n_fitted:,} rows were used to fit {result.name}: its cost grows with the "
+        "square of the number of rows."
         for result in found.detectors
         if 0 < result.n_fitted < n_compared
     ]
     notes += [
-        "Clusters: their number, in brackets the smallest and the largest in refits, and who chose "
-        "it: the method found it, it was given, or it has the best silhouette or the smallest BIC.",
-        f"Reproducibility: every method was fitted again on {found.n_repeats} subsamples of 80 % "
-        "of the rows; the number is the mean agreement of every two of these fits on the rows they "
-        "share, 1 at best, with its standard deviation. Numbers of clusters that were chosen are "
-        "kept there; a result with one cluster is trivially reproducible.",
-        "Seconds: one fit with the labels or flags of all rows compared, code compiled before; "
-        "what follows a + is the choice of the number of clusters, on one thread.",
+        "Clusters: their number; in brackets the smallest and the largest number in "
+        "refits; and who chose the number: the method found it, it was given, or it "
+        "has the best silhouette or the smallest BIC.",
+        f"Reproducibility: every method was fitted again on {found.n_repeats} "
+        "subsamples of 80 % of the rows. The number is the mean agreement of two of "
+        "these fits on the rows they share (1 is best), with its standard deviation. "
+        "Numbers of clusters that were chosen stay the same in these fits. A result "
+        "with one cluster is trivially reproducible.",
+        "Seconds: one fit, with the labels or flags of all rows compared, after "
+        "compilation, on one thread. The time after a + is the choice of the number of "
+        "clusters.",
     ]
     return tuple(notes)
 

@@ -48,8 +48,8 @@ def open_array(path: Path, *, format: str, name: str) -> Iterator[Opened]:
         by_columns = header.by_columns and n_columns > 1
         if format == "npz" and by_columns and n_bytes > _MOST_BY_COLUMNS:
             raise TableError(
-                f"{name} holds an array of {n_bytes:,} bytes column by column (in the order of "
-                "Fortran), which cannot be unpacked row by row. Save numpy.ascontiguousarray(X)."
+                f"{name} holds a compressed array of {n_bytes:,} bytes in Fortran order, which "
+                "cannot be read row by row. Save numpy.ascontiguousarray(X)."
             )
         if format == "npy" and first + n_bytes > path.stat().st_size:
             raise _not_an_array(format, name)
@@ -102,8 +102,8 @@ def _not_an_array(format: str, name: str, error: Exception | None = None) -> Tab
         else "it is cut off, or of another kind"
     )
     return TableError(
-        f"{name} is no {format} file of numbers: {reason}. Save an array of numbers with "
-        "numpy.save or numpy.savez, or name the format with format=."
+        f"{name} is not a file of numbers in {format} format: {reason}. Save an array of numbers "
+        "with numpy.save or numpy.savez, or name the format with format=."
     )
 
 
@@ -111,12 +111,12 @@ def _size(header: _Header, name: str) -> tuple[int, int]:
     """The number of rows and of columns, where the array is a table of numbers."""
     if header.dtype.kind not in "biuf":
         raise TableError(
-            f"{name} holds an array of type {header.dtype}, not of numbers. Save an array of "
-            "numbers with numpy.save."
+            f"{name} holds an array of type {header.dtype}, which is not numeric. Save an "
+            "array of numbers with numpy.save."
         )
     if len(header.shape) not in (1, 2) or 0 in header.shape[1:]:
         raise TableError(
-            f"{name} holds an array of shape {header.shape}. Save one with rows and columns."
+            f"{name} holds an array of shape {header.shape}. Save an array with rows and columns."
         )
     return header.shape[0], int(math.prod(header.shape[1:]))
 
@@ -136,8 +136,9 @@ def _key_of_table(archive: zipfile.ZipFile, name: str) -> str:
     phrases = (f"{shown(key)} of shape {shape}" for key, shape in shapes.items())
     kinds = listed(phrases, separator="; ")
     raise TableError(
-        f"{name} does not say which of its arrays is the table ({kinds or 'it has none'})."
-        " Save the table under the name X: numpy.savez(file, X=array)."
+        f"{name} has no array named X, and no single array that could be the table "
+        f"({kinds or 'it has none'}). Save the table under the name X: "
+        "numpy.savez(file, X=array)."
     )
 
 

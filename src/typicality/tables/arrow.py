@@ -103,8 +103,8 @@ class ArrowTable(TableFile):
                 raise
             reason = str(error).splitlines()[0].rstrip(".")
             raise TableError(
-                f"{self.name} is no whole {self.format} file ({reason}). It is cut off, or of "
-                "another kind: get it again, or name its format with format=."
+                f"{self.name} is not a complete {self.format} file ({reason}). It is cut off, "
+                "or has another format: get it again, or name its format with format=."
             ) from error
 
 
@@ -242,15 +242,15 @@ def _refuse_other_lines(text: TextBlock, name: str) -> None:
     for line, content in _json_lines(text):
         if not (content.startswith(b"{") and content.endswith(b"}")):
             raise TableError(
-                f"{name}, line {line}: {shown(content.decode())} is not a whole JSON object. "
-                "Write one JSON object a line; if this is the last line, the file may be cut "
+                f"{name}, line {line}: {shown(content.decode())} is not a complete JSON object. "
+                "Write one JSON object per line; if this is the last line, the file may be cut "
                 "off.",
                 line=line,
             )
         if len(content) > _DEEPEST and _depth(content) > _DEEPEST:
             raise TableError(
-                f"{name}, line {line}: values are nested more than {_DEEPEST} levels "
-                "deep. Write the columns that are wanted as fields of the object itself.",
+                f"{name}, line {line}: values are nested more than {_DEEPEST} levels deep. "
+                "Write the columns that you need as fields of the object itself.",
                 line=line,
             )
 
@@ -304,8 +304,9 @@ def frame_opener(frame: Any, name: str) -> Callable[[], AbstractContextManager[O
     except Exception as error:  # of many kinds: from Arrow, and from the library of the frame
         reason = "; ".join(map(str, error.args)).rstrip(".")
         raise TableError(
-            f"{name} is no table that Arrow can hold ({reason}). Pass a data frame whose columns "
-            "have names of their own, and one common type each: numbers, text or dates."
+            f"{name} cannot be converted to an Arrow table ({reason}). Pass a data frame "
+            "whose columns have different names and hold one type each: numbers, text or "
+            "dates."
         ) from error
 
     @contextmanager

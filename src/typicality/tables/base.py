@@ -150,9 +150,11 @@ class Block:
         remedies = {
             "numbers with commas between thousands": "Save the file without commas between "
             "thousands, and with decimal points.",
-            "numbers with a decimal comma": "For decimal commas, say decimal=','.",
-            "numbers with a decimal point": "The file is read with decimal commas, because others "
-            "have some; for decimal points, say decimal='.'.",
+            "numbers with a decimal comma": "For decimal commas, set decimal=','.",
+            "numbers with a decimal point": (
+                "The file is read with decimal commas, because other columns have them; for "
+                "decimal points, set decimal='.'."
+            ),
         }
         remedy = "Correct it, leave the cell empty, or choose other columns."
         remedy = remedies.get(look_of([self.cells(name)[row]], self.decimal), remedy)
@@ -166,7 +168,7 @@ class Block:
     def not_in_order(self, row: int, name: str, order: Sequence[str]) -> TableError:
         """An error about a category that has no rank."""
         known = listed(map(shown, order))
-        what = f"is none of its ordered categories ({known}). Add it to them, or correct it."
+        what = f"is not one of its ordered categories ({known}). Add it to them, or correct it."
         return self._bad_cell(row, name, what)
 
     def too_large(self, row: int, name: str) -> TableError:
@@ -266,7 +268,7 @@ class TableFile(AbstractContextManager["TableFile"]):
         if n_rows == 0:
             raise TableError(
                 f"{self.name} has columns ({listed(map(shown, self.names))}), but no rows. Add "
-                "the rows, or choose another file."
+                "rows, or choose another file."
             )
         if self.fingerprint not in (None, fingerprint):
             raise self.changed()

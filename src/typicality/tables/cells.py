@@ -35,6 +35,9 @@ _MARKED = {
     for decimal, mark, between in ((".", r"\.", ",' \u00a0\u202f"), (",", ",", ".' \u00a0\u202f"))
 }
 _NEARLY_ALL = 0.9  # of the cells: a typing error does not hide what the others are
+# Arrow raises these for dates beyond Python's years and for unknown time zones (KeyError: of pytz).
+# Such cells are the numbers of the file.
+_NO_SUCH_DATE = (KeyError, ValueError, OverflowError)
 _TRUTH = frozenset(["true", "false"])
 _LONGEST = 40  # characters of a cell in a message
 
@@ -200,10 +203,9 @@ def texts_of(column: Any) -> Any:
     if is_clock and kind.unit == "ns":  # Python's dates and times have no nanoseconds
         texts = column.cast("string")
         return pc.replace_substring(texts, " ", "T", max_replacements=1).fill_null("")
-    # Dates beyond Python's years, or of a zone it does not know, are the numbers of the file.
     try:
         values = column.to_pylist()
-    except (ValueError, OverflowError):
+    except _NO_SUCH_DATE:
         if types.is_temporal(kind):
             numbers = column.view("int64" if kind.bit_width == 64 else "int32")
             return numbers.cast("string").fill_null("")
@@ -215,7 +217,7 @@ def _value_of(cell: Any) -> Any:
     """The value of a cell of Arrow; a number where Python has no such date."""
     try:
         return cell.as_py()
-    except (ValueError, OverflowError):
+    except _NO_SUCH_DATE:
         if isinstance(cell, pa.StructScalar):
             return {name: _value_of(value) for name, value in cell.items()}
         if isinstance(cell, pa.ListScalar):

@@ -17,11 +17,10 @@ _AT_ONCE = 2**16  # whole numbers that are hashed
 _REMEDIES = {
     "text": "",
     "true or false": ": write 1 and 0 to use them",
-    "dates or times": ": write a number with a meaning to use them, e.g. days since the first",
+    "dates or times": ": write them as numbers to use them, e.g. as days since the first date",
     "numbers with commas between thousands": ": choose it by name to use the numbers",
-    "numbers with a decimal comma": ": say decimal=',' to use them",
-    "numbers with a decimal point": ", where others have decimal commas: say decimal='.' to use "
-    "them",
+    "numbers with a decimal comma": ": set decimal=',' to use them",
+    "numbers with a decimal point": ", and others have commas: set decimal='.' to use them",
     "numbers with signs": ": choose it by name to use the numbers",
 }
 _CATEGORIES = ("text", "true or false")  # looks of columns that may be categories
@@ -139,7 +138,7 @@ class Column:
         if self._numbers_the_rows():
             return f"an identifier: it numbers the rows from {self._low:.0f} to {self._high:.0f}"
         if self._are_whole and _is_called_id(self.name):
-            return "whole numbers that are called an id: choose it by name to use it"
+            return "whole numbers in a column called id: choose it by name to use it"
         return None
 
     def _numbers_the_rows(self) -> bool:

@@ -282,9 +282,9 @@ class DelimitedFile(TableFile):
             return
         row = wrong[0]
         remedy = (
-            "It is the last one: is the file cut off? Get it again, or remove the line."
+            "This is the last line, so the file may be cut off. Get it again, or remove the line."
             if is_last and row == len(widths) - 1
-            else "Correct the line: cells with a delimiter in them belong in quotation marks."
+            else "Correct the line: put cells that contain a delimiter in quotation marks."
         )
         raise TableError(
             f"{self.name}, line {numbers[row]}: {counted(int(widths[row]), 'cell')}, where the "

@@ -130,8 +130,8 @@ def _pieces(stream: Any, name: str, encoding: str) -> Iterator[bytes]:
         reason = getattr(error, "reason", str(error))
         if is_utf16(start):
             raise TableError(
-                f"{name} is not UTF-16 text, though it begins so: {reason}. Save it "
-                "with the encoding UTF-8."
+                f"{name} begins like UTF-16 text, but is not: {reason}. Save it with the "
+                "encoding UTF-8."
             ) from error
         raise TableError(
             f"{name} is not text in the encoding {encoding}: {reason}. Name another encoding, e.g. "
@@ -160,7 +160,8 @@ def normal_encoding(name: str) -> str:
         "a".encode(normal)  # some are no encodings of text
     except (LookupError, ValueError):
         raise TableError(
-            f"encoding is {name!r}: pass the name of one, e.g. 'utf-8', 'cp1252' or 'utf-16'."
+            f"encoding is {name!r}, which is unknown: pass the name of an encoding, e.g. "
+            "'utf-8', 'cp1252' or 'utf-16'."
         ) from None
     return "utf-8" if normal in ("utf-8-sig", "ascii") else normal
 
@@ -180,6 +181,6 @@ def _not_utf8(error: UnicodeDecodeError, n_before: int, name: str) -> TableError
 def line_too_long(name: str) -> TableError:
     """An error about a line that no table has."""
     return TableError(
-        f"{name} is not a table: it has a line longer than {LONGEST_LINE // 2**20} megabytes. "
-        "Choose a file with one row a line."
+        f"{name} is not a table: it has a line longer than {LONGEST_LINE // 2**20} "
+        "megabytes. Choose a file with one row per line."
     )

@@ -126,8 +126,8 @@ def open_table(
         return ArrowTable(frame_opener(source, name), name=name, format="frame")
     if not isinstance(source, str | bytes | os.PathLike):
         raise TypeError(
-            f"source is of type {type(source).__name__}: pass a path or a data frame, such as "
-            "pandas.DataFrame(array), or the collect() of a lazy frame."
+            f"source is of type {type(source).__name__}: pass a path, or a data frame such "
+            "as pandas.DataFrame(array); call collect() on a lazy frame."
         )
     source = os.fsdecode(source)
     if source == "-":
@@ -147,13 +147,13 @@ def open_table(
         # Only the system numbers its errors; the others are about the bytes of a compressed file.
         remedy = "Check the path and your permissions."
         if error.errno is None:
-            remedy = "It is damaged: get it again."
+            remedy = "It is damaged: get the file again."
         raise TableError(f"{name} cannot be read: {reason_of(error)}. {remedy}") from error
 
 
 def _copy_of_standard_input() -> Path:
     if sys.stdin is None:
-        raise TableError("There is no standard input: it is closed. Name a file instead of -.")
+        raise TableError("Standard input is closed. Name a file instead of -.")
     with tempfile.NamedTemporaryFile(prefix="typicality-", delete=False) as copy:
         try:
             shutil.copyfileobj(sys.stdin.buffer, copy)
@@ -189,7 +189,7 @@ def _files_of(path: Path, name: str) -> list[Path]:
         raise TableError(f"{name} cannot be read: {reason}. Check the path.") from error
     if not stat.S_ISREG(mode):  # opening a pipe without a writer would wait for ever
         raise TableError(
-            f"{name} is a pipe or a device, which can be read only once. Hand its contents to "
+            f"{name} is a pipe or a device, which can be read only once. Redirect it to "
             "standard input, and name - as the file."
         )
     return [path]
@@ -212,14 +212,17 @@ def _by_suffix(path: Path) -> str:
     if suffix in _PACKED:
         inner = _SUFFIXES.get(Path(path.stem).suffix.lower(), "csv")
         if inner not in ("csv", "tsv", "ndjson"):
-            raise TableError(f"{name} is compressed, and not text. Unpack it first.")
+            raise TableError(
+                f"{name} is compressed, and only text files are unpacked while reading. Unpack "
+                "it first."
+            )
         return inner
     if suffix not in _SUFFIXES:
         known = ", ".join(sorted(_SUFFIXES))
         what = f"has the suffix {suffix!r}" if suffix else "has no suffix"
         raise TableError(
-            f"{name} {what}, and that does not say what kind of file it is (known are {known}). "
-            "Name the format, e.g. format='csv'."
+            f"{name} {what}, so its format is unknown (known are {known}). Name the format, "
+            "e.g. format='csv'."
         )
     return _SUFFIXES[suffix]
 
@@ -241,9 +244,9 @@ def _open_all(
     """The table of one file, or of several of one format; `text` is about text files."""
     if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
         raise TableError(
-            f"{options['name']} stands for {counted(len(paths), 'file')} of "
-            f"{listed(sorted(formats))}, and only files of one format are read as one table, which "
-            f"may be {', '.join(JOINED_FORMATS)}. Name fewer files, or write all in one format."
+            f"{options['name']} matches {counted(len(paths), 'file')} of the formats "
+            f"{listed(sorted(formats))}, but one table needs files of one format "
+            f"({', '.join(JOINED_FORMATS)}). Name fewer files, or write all in one format."
         )
     options["format"] = formats.pop()
     if len(paths) > 1:

@@ -116,7 +116,7 @@ def join_tables(
     if n_empty:
         empty = next(path for path in paths if path not in filled)
         more = f" and {n_empty - 1:,} more" if n_empty > 1 else ""
-        joined.assumed.append(f"{shown_path(empty)}{more} without any byte, so without rows")
+        joined.assumed.append(f"empty files skipped: {shown_path(empty)}{more}")
     return joined
 
 
@@ -130,8 +130,8 @@ def _require_alike(first: TableFile, part: TableFile) -> None:
     if part.decimal != first.decimal:
         commas, points = (part, first) if part.decimal == "," else (first, part)
         raise TableError(
-            f"{commas.name} seems to have decimal commas, and {points.name} does not. If all files "
-            "have decimal commas, say decimal=','; if none has, say decimal='.'."
+            f"{commas.name} seems to have decimal commas, and {points.name} does not. If "
+            "all files have decimal commas, set decimal=','; if none has, set decimal='.'."
         )
 
 
@@ -170,7 +170,7 @@ def _common_type(one: Any, other: Any) -> Any:
 
 def _unlike(source: str, column: str, what: str) -> TableError:
     return TableError(
-        f"{source} is not like the other files: column {shown(column)} {what}. Write all files "
-        "with the same columns and types.",
+        f"{source} differs from the other files: column {shown(column)} {what}. Write "
+        "all files with the same columns and types.",
         column=column,
     )

@@ -20,8 +20,9 @@ from typicality.tables.sniffing import AS_COMMAS, common_mark
 
 _CERTAINTY = ["", "unsure", "."]  # what blocks of a column of numbers say of its decimal mark
 _UNSURE = (
-    "all its points may be decimal or between thousands, and other columns have decimal commas: "
-    "say decimal='.' if these are decimal, or write numbers without points between thousands"
+    "its points may be decimal points or separators of thousands, and other "
+    "columns have decimal commas: set decimal='.' if they are decimal points, or "
+    "remove the separators of thousands"
 )
 
 
@@ -162,8 +163,8 @@ def _refuse_mixed_signs(name: str, signs: set[str], source: str) -> None:
     if len(signs - {""}) > 1 or signs >= {"%", ""}:
         found = listed(shown(sign) if sign else "none" for sign in sorted(signs))
         raise TableError(
-            f"{source}, column {shown(name)}: numbers have different signs ({found}). Write all "
-            "of them with the same sign.",
+            f"{source}, column {shown(name)}: numbers have different currency or percent "
+            f"signs ({found}). Write all of them with the same sign.",
             column=name,
         )
 
@@ -310,10 +311,14 @@ def _wanted(
     candidates = table.names if columns is None else columns
     wanted = [name for name in candidates if name not in {*ignore, *as_text}]
     if not wanted and not as_text:
-        raise TableError(f"{table.name}: no column was chosen. Choose some, or ignore fewer.")
+        raise TableError(
+            f"{table.name}: no column was chosen. Choose some columns, or ignore fewer."
+        )
     if len(set(wanted)) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
-        raise TableError(f"{table.name}: column {shown(twice)} was chosen twice. Name it once.")
+        raise TableError(
+            f"{table.name}: column {shown(twice)} was chosen twice. Name it only once."
+        )
     return wanted, [name for name in named if name not in set(ignore)]
 
 
@@ -458,10 +463,10 @@ def _refuse_beyond(
     if n_bytes > memory:
         enough = math.ceil(1.02 * n_bytes / 1e7) / 100  # the number of rows was estimated
         raise TooLargeError(
-            f"{name} is too large to be held in memory: about {n_rows:,} rows of {n_columns:,} "
-            f"columns of numbers and what is kept of them take {enough:,.2f} GB, and "
-            f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow as much "
-            "with memory=."
+            f"{name} is too large for memory: about {n_rows:,} rows of {n_columns:,} "
+            f"columns of numbers, and what is kept of them, take {enough:,.2f} GB, and "
+            f"{memory / 1e9:,.3g} GB are allowed. Choose columns with columns=, or allow "
+            "more with memory=."
         )
 
 
@@ -470,10 +475,10 @@ def _nothing_left(table: TableFile, left_out: list[LeftOut]) -> TableError:
     reasons = listed(phrases, separator="; ")
     if table.n_rows == 1:
         return TableError(
-            f"{table.name} has one row, and nothing to compare it with ({reasons}). Add rows."
+            f"{table.name} has only one row, so no column can be used ({reasons}). Add rows."
         )
     return TableError(
-        f"{table.name} has no column of numbers to work with ({reasons}). Add columns of numbers, "
-        "or correct the cells that should be some.",
+        f"{table.name} has no column of numbers ({reasons}). Add columns of numbers, or "
+        "correct cells that should be numbers.",
         column=left_out[0].name if len(left_out) == 1 else None,
     )

@@ -52,9 +52,9 @@ def _cells_of(path: Path, name: str) -> tuple[list[Any], int]:
         import fastexcel
     except ImportError as error:
         raise TableError(
-            f"{name} is a spreadsheet, and the package fastexcel, which reads it, is not "
-            "installed. Install it (pip install 'typicality[xlsx]'), or save the sheet as csv (in "
-            "a spreadsheet program: 'CSV UTF-8') and name that file."
+            f"{name} is a spreadsheet, and the package fastexcel that reads it is not "
+            "installed. Install it (pip install 'typicality[xlsx]'), or save the sheet as "
+            "csv ('CSV UTF-8' in a spreadsheet program) and name that file."
         ) from error
     try:
         book = fastexcel.read_excel(path)
@@ -68,8 +68,8 @@ def _cells_of(path: Path, name: str) -> tuple[list[Any], int]:
     except fastexcel.FastExcelError as error:
         reason = shown(str(error).splitlines()[0].rstrip("."))
         raise TableError(
-            f"{name} is no whole spreadsheet ({reason}). Get it again, or save the sheet as csv "
-            "and name that file."
+            f"{name} is not a complete spreadsheet ({reason}). Get it again, or save the "
+            "sheet as csv and name that file."
         ) from error
 
 

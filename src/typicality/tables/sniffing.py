@@ -37,11 +37,11 @@ _N_ROWS = 100
 PARQUET, ARROW, NUMPY, ZIP = b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04"
 ARROW_STREAM = b"\xff\xff\xff\xff"
 _BEGINNINGS = {
-    PARQUET: ("a parquet file", "Name it .parquet, or say format='parquet'."),
-    ARROW: ("an arrow file", "Name it .arrow, or say format='arrow'."),
-    NUMPY: ("a NumPy array", "Name it .npy, or say format='npy'."),
-    ZIP: ("a zip file, e.g. an Excel workbook", "Name it .xlsx, or say format='xlsx'."),
-    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Name it .xls, or say format='xlsx'."),
+    PARQUET: ("a parquet file", "Name it .parquet, or set format='parquet'."),
+    ARROW: ("an arrow file", "Name it .arrow, or set format='arrow'."),
+    NUMPY: ("a NumPy array", "Name it .npy, or set format='npy'."),
+    ZIP: ("a zip file, e.g. an Excel workbook", "Name it .xlsx, or set format='xlsx'."),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "Name it .xls, or set format='xlsx'."),
     b"%PDF": ("a PDF document", "Save the table as csv."),
     b"\x89PNG": ("a PNG picture", "Choose a file of rows."),
     b"\xff\xd8\xff": ("a JPEG picture", "Choose a file of rows."),
@@ -114,7 +114,7 @@ def sniff(
         # The last line of comment holds the names where the next line is a row of as many cells.
         if names and 1 < len(names[0]) == len(first) and any(map(is_number, first)):
             first, n_comments = names[0], n_comments - 1
-            assumed.append(f"names of columns in the line of {COMMENT}")
+            assumed.append(f"column names taken from the line of {COMMENT}")
     if n_comments:
         n_told = sum(line.startswith(COMMENT) for line in whole[:n_comments])
         assumed.append(f"{counted(n_told, 'line')} of comment ({COMMENT}) at the top")
@@ -200,21 +200,24 @@ def bad_quotation(name: str, reason: str, line: int) -> TableError:
     """An error about quotation marks; the reason is that of the module csv."""
     if "unexpected end" in reason:
         what = "the file ends inside a quotation that begins here"
-        remedy = "It is cut off, or a quotation mark is missing: get it again, or correct the line."
+        remedy = (
+            "It is cut off, or a quotation mark is missing: get the file again, or correct "
+            "the line."
+        )
     elif "field limit" in reason:
         what = f"a cell of more than {csv.field_size_limit():,} characters"
-        remedy = "A quotation may never be closed: correct the quotation marks."
+        remedy = "A closing quotation mark may be missing: correct the quotation marks."
     else:
-        what = f"a quotation mark where none may stand ({reason})"
-        remedy = "Write quotation marks inside a quoted cell twice."
+        what = f"a quotation mark in a wrong place ({reason})"
+        remedy = "Double the quotation marks inside a quoted cell."
     return TableError(f"{name}, line {line}: {what}. {remedy}", line=line)
 
 
 def holds_zeros(name: str, line: int) -> TableError:
     """An error about bytes that no text has."""
     return TableError(
-        f"{name} is not text: there are bytes of value zero in line {line}. Choose a csv file, or "
-        "name the format with format=.",
+        f"{name} is not text: line {line} has bytes of value zero. Choose a csv file, "
+        "or name the format with format=.",
         line=line,
     )
 
@@ -279,8 +282,8 @@ def refuse_duplicates(names: Iterable[str], source: str) -> None:
     for j, name in enumerate(names, 1):
         if name in first:
             raise TableError(
-                f"{source} has two columns of the name {shown(name)}: column {first[name]} and "
-                f"column {j}. Give each column a name of its own.",
+                f"{source} has two columns named {shown(name)}: column {first[name]} and column "
+                f"{j}. Give every column a different name.",
                 column=name,
             )
         first[name] = j

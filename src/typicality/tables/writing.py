@@ -89,7 +89,7 @@ def write_table(
         if len(values) != n_rows:
             raise TableError(
                 f"{table.name} has {n_rows:,} rows, but column {shown(name)} has "
-                f"{len(values):,} entries. Read the file anew."
+                f"{len(values):,} entries. Read the file again."
             )
 
 

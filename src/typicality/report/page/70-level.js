@@ -167,8 +167,8 @@ function drawCut(context, frame) {
 // ---- words and controls --------------------------------------------------------------------------
 
 const LEVEL_WORDS = {
-  tree: "Rows above the level that hang together form a cluster; the others are unassigned.",
-  memberships: "Rows at the level or below it are unassigned. At 0 the clusters are those of the fit.",
+  tree: "Connected rows above the level form a cluster; the other rows are unassigned.",
+  memberships: "Rows at or below the level are unassigned. Level 0 shows the clusters of the fit.",
   typicality: "Rows below the threshold are outliers.",
 };
 

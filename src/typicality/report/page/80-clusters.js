@@ -14,7 +14,7 @@ const COLUMNS = [
   { key: "level", name: detects ? "Threshold" : "Level", first: true, known: () => known("level") },
   { key: "separation", name: "Separation", first: true, known: () => known("separation") },
   { key: "texts", name: "Other columns", sorts: false, known: () => counted.length > 0 },
-  { key: "profile", name: detects ? "How they differ from the others" : "What sets it apart", sorts: false },
+  { key: "profile", name: detects ? "How they differ from the others" : "How it differs", sorts: false },
 ];
 
 // Columns of text that took no part, where they have few values.
@@ -69,15 +69,15 @@ function noneWords() {
 
 // What a page that shows some of the rows cannot know exactly.
 function sampleWords() {
-  const values = detects || data.clusters.length === 0 ? "" : `Values that set a cluster apart are ${state.level === null ? "medians" : "means"}.`;
+  const values = detects || data.clusters.length === 0 ? "" : `Values in the last column are ${state.level === null ? "medians" : "means"}.`;
   return [values, countWords()].filter(Boolean).join(" ");
 }
 
 function countWords() {
   if (!isSample) return "";
-  if (!state.sizesOfAll) return "Counts and means are of the rows shown.";
+  if (!state.sizesOfAll) return "Counts and means refer to the rows shown.";
   if (state.sizesExact) return "Means are of the rows shown.";
-  return "At this level counts are estimates from the rows shown; clusters without a row among them are not seen.";
+  return "At this level counts are estimates from the rows shown; clusters without any of these rows are missing.";
 }
 
 function sorted(list) {
@@ -141,7 +141,7 @@ function textWords(label) {
     for (let i = 0; i < n; i++) if (state.labels[i] === label) times[codes[i]]++;
     const all = times.reduce((sum, one) => sum + one, 0);
     const most = times.indexOf(Math.max(...times));
-    return all ? `${name}: ${values[most] || "(empty)"} ${grouped.format(times[most])} of ${grouped.format(all)}` : "";
+    return all ? `${name}: ${values[most] || "(empty)"} (${grouped.format(times[most])} of ${grouped.format(all)})` : "";
   }).filter(Boolean).join("; ");
 }
 

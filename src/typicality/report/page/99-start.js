@@ -31,19 +31,19 @@ const chip = (label, size) => legendChip(swatch(label), nameOf(label), size, () 
 
 const HOW = {
   tree: [
-    "Every row has a typicality between 0 and 1: how much it is like the rows around it. Rows of one cluster hang together through typical rows.",
-    "Even empty space has a typicality above 0, and all rows may lie in a narrow range: what counts is their order. So each row is also called \u201crarer than\u201d a share of the rows.",
-    "Unassigned rows are in no cluster. They are not errors: rows at the edge of a cluster, or between two, are among them.",
-    "A high level keeps the dense cores of clusters; a low one lets them grow until they meet. The histogram shows how many rows a level costs.",
+    "Every row has a typicality between 0 and 1: how dense the data are around it. Typical rows connect the rows of a cluster.",
+    "Only the order of typicalities matters: they may all lie in a narrow range, and even empty space has a typicality above 0. So the page also shows \u201crarer than\u201d, the share of rows that are more typical.",
+    "Unassigned rows are in no cluster. They are not errors: many of them lie at the edge of a cluster or between two.",
+    "A high level keeps only the dense cores of clusters; at a low level clusters grow until they meet. The histogram shows how many rows lie below a level.",
   ],
   memberships: [
-    `A number between 0 and 1 says how much a row belongs to each cluster. The histogram shows the ${data.strength_name} of each row.`,
+    `Every row has a membership between 0 and 1 in each cluster. The histogram shows the ${data.strength_name} of each row.`,
     "Raise the level to keep only the rows that clearly belong to their cluster. The others are then unassigned.",
   ],
   typicality: [
-    "Each row has a score: how typical it is of the data as a whole. The lowest scores are the strangest rows; \u201crarer than 99 % of the rows\u201d says the same of a row in words.",
-    "A p-value says how often an ordinary row is as untypical as this one: 0.01 means one row in a hundred.",
-    "Move the threshold to see how many outliers there would be with another one.",
+    "Each row has a score: how typical it is of the data as a whole. Rows with the lowest scores are the most unusual. \u201cRarer than 99 %\u201d means that 99 % of the rows have a higher score.",
+    "A p-value is the share of ordinary rows that are as untypical as this one: 0.01 means one row in a hundred.",
+    "Move the threshold to see how the number of outliers changes.",
   ],
 };
 
@@ -58,7 +58,7 @@ function writeWords() {
   const how = [
     ...HOW[data.kind],
     "Numbers in brackets, such as (+2.4), are robust z-scores: how many usual spreads of a column a value is away from the others.",
-    "Colour shows any column, also one that took no part. Find a row by its number or by text: it is marked, with the reasons that make it unusual.",
+    "Colour can show any column, also one that was not used. Find a row by its number or by text: the page marks it and shows why it is unusual.",
     `${data.row_words} Selected rows can be downloaded, with their labels as they are on this page.`,
   ];
   byId("how").append(...how.map((text) => element("li", { text })));
