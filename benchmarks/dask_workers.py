@@ -7,6 +7,8 @@ blocks from the file in every pass. Printed are
 - the parts of the model: seconds to read a row and to compute with it, in one process without Dask,
   and seconds of a pass over blocks of 100 rows, which is what Dask and its scheduler cost;
 - an iteration for each number of workers, beside what the model predicts;
+- seconds of the processor in a pass over blocks of 100 rows, of the client with the scheduler and
+  of all workers together: other programs on the machine hardly change them;
 - the peak of the resident memory of the client (with the scheduler) and of the largest worker;
 - the bytes of all messages that all processes send in an iteration, as `distributed` counts them
   when it writes to a connection, and the same for blocks of 100 rows: they must not depend on the
@@ -52,10 +54,15 @@ _RULE = Fuzzy(2.0)
 
 
 class Pass(NamedTuple):
-    """Seconds of the quickest of some passes, and bytes sent in one."""
+    """Seconds of the quickest of some passes; bytes and seconds of the processor of a median one.
+
+    `client` is the process of the client and the scheduler, `workers` are all others together.
+    """
 
     seconds: float
     sent: float
+    client: float
+    workers: float
 
 
 class Parts(NamedTuple):
@@ -141,6 +148,10 @@ class Counter:
         """The bytes so far."""
         return sent_here() + sum(self._client.run(sent_here).values())
 
+    def processor(self) -> float:
+        """The seconds of the processor that all workers have taken."""
+        return float(sum(self._client.run(time.process_time).values()))
+
 
 # ---- clusters ------------------------------------------------------------------------------------
 
@@ -150,13 +161,16 @@ def timed(X: Any, counter: Counter) -> Pass:
     space = InputSpace(as_rows(X))
     prototypes = space.at(centers() + 1.0)
     space.sweep(_RULE, prototypes)  # workers have loaded all code
-    seconds, sent = [], []
+    seconds, sent, client, workers = [], [], [], []
     for _ in range(_REPEATS):
-        before, began = counter(), time.perf_counter()
+        before, spent = counter(), counter.processor()
+        here, began = time.process_time(), time.perf_counter()
         space.sweep(_RULE, prototypes)
         seconds.append(time.perf_counter() - began)
+        client.append(time.process_time() - here)
+        workers.append(counter.processor() - spent)
         sent.append(counter() - before - counter.idle * seconds[-1])
-    return Pass(min(seconds), float(np.median(sent)))
+    return Pass(min(seconds), *(float(np.median(each)) for each in (sent, client, workers)))
 
 
 def on_cluster(path: Path, n_rows: int, n_workers: int) -> Found:
@@ -209,6 +223,7 @@ def show(report: Report, parts: Parts, n_rows: int, found: dict[int, Found]) -> 
             [
                 *[str(n_workers), f"{one.iteration.seconds:.3f}", f"{expected:.3f}"],
                 *[f"{ratio:.2f}", f"{1e3 * one.tiny.seconds:.0f}", f"{1e3 * each:.2f}"],
+                *[f"{1e3 * each / n_blocks:.2f}" for each in (one.tiny.client, one.tiny.workers)],
                 *[f"{one.client / 1e6:.0f}", f"{one.workers / 1e6:.0f}"],
             ]
         )
@@ -220,7 +235,8 @@ def show(report: Report, parts: Parts, n_rows: int, found: dict[int, Found]) -> 
             )
         )
     columns = ["workers", "an iteration, s", "model, s", "ratio", "blocks of 100 rows, ms"]
-    columns += ["a block more, ms", "client, MB", "largest worker, MB"]
+    columns += ["a block more, ms", "client, CPU ms a block", "workers, CPU ms a block"]
+    columns += ["client, MB", "largest worker, MB"]
     report.table("Time and peak memory", columns, rows)
     columns = ["workers", "an iteration, kB", f"blocks of {_TINY} rows, kB", "ratio"]
     columns += [f"{_MANY} x the blocks, kB", "a block, kB", "idle, kB/s"]

@@ -90,10 +90,10 @@ def _claim(spreads: list[float], printed: Path, right: Path) -> Claim:
     worse = printed.objectives[-1] / right.objectives[-1] - 1
     n_rises = int(np.sum(np.diff(printed.objectives) > 1e-9))
     evidence = (
-        f"derivatives over the clusters of a row differ by {spreads[1]:.2f} of their mean (by "
-        f"{spreads[0]:.0e} with 1 / (m - 1)); the iteration ends {worse:.0%} above that with "
-        f"1 / (m - 1), and the objective rises in {n_rises} of its {len(printed.objectives) - 1} "
-        "steps"
+        "the derivatives for the clusters of a row should be equal, but differ by "
+        f"{spreads[1]:.2f} times their mean (with 1 / (m - 1), by {spreads[0]:.0e}). The iteration "
+        f"ends at an objective {worse:.0%} above that with 1 / (m - 1), and the objective rises in "
+        f"{n_rises} of {len(printed.objectives) - 1} steps"
     )
     holds = spreads[1] < 1e-6
     words = "u is stationary with the exponent 2 / (m - 1) on squared distances"

@@ -41,8 +41,9 @@ def _partition(model: FuzzyCMeans) -> Claim:
     totals = u.sum(axis=0)
     holds = u.min() >= 0 and u.max() <= 1 and off < 1e-12 and 0 < totals.min() < len(u)
     shares = ", ".join(f"{total:.1f}" for total in totals)
-    evidence = f"rows sum to 1 within {off:.0e}; the clusters have {shares} of {len(u)} rows"
-    words = "the memberships are a fuzzy partition: in [0, 1], rows sum to 1"
+    evidence = f"the memberships of a row sum to 1 within {off:.0e}; those of each cluster sum to "
+    evidence += f"{shares} over {len(u)} rows"
+    words = "memberships are a fuzzy partition: they lie in [0, 1], and those of a row sum to 1"
     return Claim("section 20.1, partition", words, _verdict(holds), evidence)
 
 
@@ -52,8 +53,8 @@ def _centroids(model: FuzzyCMeans, X: Doubles) -> Claim:
     centers: Doubles = weights.T @ X / weights.sum(axis=0)[:, None]
     moved = float(np.abs(centers - model.cluster_centers_).max())
     gradient = 2 * (weights.sum(axis=0)[:, None] * model.cluster_centers_ - weights.T @ X)
-    evidence = f"the update moves no coordinate by more than {moved:.0e}, the gradient there is "
-    evidence += f"{np.abs(gradient).max():.0e} at the most"
+    evidence = f"at convergence the update moves no coordinate by more than {moved:.0e}, and the "
+    evidence += f"gradient is at most {np.abs(gradient).max():.0e}"
     words = "the derivative with respect to the centroids is zero at the weighted means"
     return Claim("section 20.1, centroids", words, _verdict(moved < 1e-6), evidence)
 
@@ -70,8 +71,10 @@ def _defuzzified(X: Doubles, resolution: int) -> Claim:
     sides = [np.linspace(low[j], high[j], resolution) for j in range(2)]
     points = np.vstack([X, np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)])
     other = sum(n_defuzzified_elsewhere(fitted(X, m), points) for m in _FUZZIFIERS)
-    evidence = f"of {len(points):,} points, {other} differ, for m = 1.2, 2 and 3 together"
-    words = "defuzzified by the largest membership, each point goes to the nearest centroid"
+    evidence = (
+        f"{other} of {len(points):,} points go to another centroid, with m = 1.2, 2 and 3 together"
+    )
+    words = "by its largest membership, each point is assigned to the nearest centroid"
     return Claim("section 20.1, defuzzification", words, _verdict(other == 0), evidence)
 
 
@@ -80,7 +83,7 @@ def _similar_to_kmeans(model: FuzzyCMeans, X: Doubles) -> Claim:
     ari = adjusted_rand_score(kmeans.labels_, model.labels_)
     between = np.sqrt(squared_distances(model.cluster_centers_, kmeans.cluster_centers_))
     farthest = float(between.min(axis=1).max())
-    evidence = f"ARI {ari:.2f} of one to the other, centres within {farthest:.2f}"
+    evidence = f"the labels agree with ARI {ari:.2f}, and the centres to within {farthest:.2f}"
     words = "the result is similar to k-means"
     return Claim("section 20.1, k-means", words, _verdict(ari > 0.9), evidence)
 

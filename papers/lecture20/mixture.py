@@ -95,7 +95,7 @@ def report(page: Page, setting: Setting) -> None:
     picture = _picture(X, shown)
     page.show(setting.save(picture, "figure_20_3"), "Fig. 20.3: passes of EM")
     scores = [mixture.score(X) for mixture in shown.values()]
-    page.say(markdown_table(("", *shown), [("log-likelihood of a row", *map(_short, scores))]))
+    page.say(markdown_table(("", *shown), [("mean log-likelihood per row", *map(_short, scores))]))
     n_starts = setting.pick(20, 4)
     ends = [converged(X, seed).score(X) for seed in range(n_starts)]
     page.say(_STARTS.format(n_best=_n_best(ends), n_starts=n_starts))
@@ -146,15 +146,15 @@ def _shares(values: Doubles) -> str:
 
 def _improves(scores: list[float]) -> Claim:
     rising = bool(np.all(np.diff(scores) > 0))
-    evidence = "log-likelihood of a row " + ", ".join(map(_short, scores))
-    words = "passes of EM approach the solution: after one, two, three, and at the end"
+    evidence = "mean log-likelihood per row: " + ", ".join(map(_short, scores))
+    words = "iterations of EM approach the solution: after one, two, three, and at the end"
     return Claim("Fig. 20.3", words, Verdict.HOLDS if rising else Verdict.FAILS, evidence)
 
 
 def _bayes(mixture: GaussianMixture, X: Doubles) -> Claim:
     off = float(np.abs(responsibilities(mixture, X) - mixture.predict_proba(X)).max())
-    evidence = f"within {off:.0e} of scikit-learn's predict_proba"
-    words = "responsibilities are weight times density over the sum of these"
+    evidence = f"the formula agrees with scikit-learn's predict_proba to {off:.0e}"
+    words = "a responsibility is weight times density, divided by the sum over all components"
     verdict = Verdict.HOLDS if off < 1e-9 else Verdict.FAILS
     return Claim("eq. 20.1", words, verdict, evidence)
 
@@ -164,8 +164,8 @@ def _fixed_point(mixture: GaussianMixture, X: Doubles) -> Claim:
     old = mixture.weights_, mixture.means_, mixture.covariances_
     moved = [float(np.abs(a - b).max()) for a, b in zip(new, old, strict=True)]
     evidence = (
-        f"at the end the updates move weights by {moved[0]:.0e}, means by {moved[1]:.0e}, "
-        f"covariances by {moved[2]:.0e} at the most"
+        f"at convergence the updates move weights by at most {moved[0]:.0e}, means by "
+        f"{moved[1]:.0e}, covariances by {moved[2]:.0e}"
     )
     words = "the derivative of the log-likelihood is zero at the updates of weights, means, Sigma"
     verdict = Verdict.HOLDS if max(moved) < 1e-5 else Verdict.FAILS
@@ -183,8 +183,9 @@ def _derivative(mixture: GaussianMixture, X: Doubles) -> Claim:
         float(np.linalg.norm(v - measured) / np.linalg.norm(measured)) for v in (inverse, printed)
     ]
     evidence = (
-        f"printed with Sigma in place of its inverse: off by {off[1]:.0%} from difference "
-        f"quotients (by {off[0]:.0e} with the inverse); it is zero at the same means"
+        f"Sigma is printed instead of its inverse. The printed formula differs by {off[1]:.0%} "
+        f"from difference quotients (with the inverse, by {off[0]:.0e}), but is zero at the same "
+        "means"
     )
     words = "the derivative of the log-likelihood with respect to a mean"
     verdict = Verdict.HOLDS if off[1] < 1e-3 else Verdict.IN_PART

@@ -63,7 +63,9 @@ def report(page: Page, setting: Setting) -> None:
 
 def _claim(printed: float, right: float) -> Claim:
     holds = abs(printed - 1) < 1e-6
-    evidence = f"in the plane it integrates to {printed:.4f}, with (2 π)^(d/2) to {right:.4f}"
+    evidence = (
+        f"in the plane this density integrates to {printed:.4f}; with (2 π)^(d/2), to {right:.4f}"
+    )
     words = "the Gaussian in more than one dimension has the factor 1 / (2 π |Σ|)^(1/2)"
     verdict = Verdict.HOLDS if holds else Verdict.FAILS
     return Claim("section 20.2, Gaussian", words, verdict, evidence)

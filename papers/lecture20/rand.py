@@ -156,7 +156,7 @@ def _agreement(found: dict[str, float]) -> Claim:
     off = max(abs(found[name] - value) for name, (_, value) in _MEASURES.items())
     holds = right and off < 1e-12
     evidence = "worked example: " + ", ".join(f"{name} {v:.3f}" for name, v in found.items())
-    words = "Rand, precision, recall and F1 over pairs, from TP, TN, FP, FN"
+    words = "Rand, precision, recall and F1 are computed from pairs: TP, TN, FP, FN"
     verdict = Verdict.HOLDS if holds else Verdict.FAILS
     return Claim("section 20.3, pairs", words, verdict, evidence)
 
@@ -167,9 +167,11 @@ def _chance(n_draws: int) -> Claim:
     deals = [rng.permutation(CLUSTERS) for _ in range(n_draws)]
     plain = np.mean([rand_score(GROUPS, deal) for deal in deals])
     adjusted = np.mean([adjusted_rand_score(GROUPS, deal) for deal in deals])
-    evidence = f"over {n_draws:,} random deals of the clusters Rand is {plain:.3f} on average, "
+    evidence = (
+        f"over {n_draws:,} random permutations of the labels, Rand is {plain:.3f} on average and "
+    )
     evidence += f"the adjusted index {adjusted:.3f}"
-    words = "the adjusted index takes chance off: 0 without correlation"
+    words = "the adjusted index corrects for chance: it is 0 for unrelated partitions"
     holds = abs(adjusted) < 0.05 < plain
     verdict = Verdict.HOLDS if holds else Verdict.FAILS
     return Claim("section 20.3, chance", words, verdict, evidence)
@@ -179,8 +181,8 @@ def _range(lowest: list[Lowest]) -> Claim:
     worst = min(lowest, key=lambda each: each.value)
     n_pairs = sum(each.n_pairs for each in lowest)
     evidence = (
-        f"never below {worst.value:.2f}, in {n_pairs:,} pairs of partitions of up to "
-        f"{lowest[-1].n_rows} rows; reached at n = {worst.n_rows}"
+        f"the lowest value in {n_pairs:,} pairs of partitions of up to {lowest[-1].n_rows} rows is "
+        f"{worst.value:.2f}, which {worst.n_rows} rows reach"
     )
     words = "the adjusted Rand index varies from -1 to 1"
     verdict = Verdict.HOLDS if worst.value < -0.99 else Verdict.FAILS

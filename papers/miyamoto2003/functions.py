@@ -100,11 +100,12 @@ def _near_unity(found: dict[Figure, list[Cluster]]) -> Claim:
     highest = max(cluster.largest for f in (FIGURES[0], FIGURES[3]) for cluster in found[f])
     far = found[FIGURES[1]][1].far
     evidence = (
-        f"without a kernel it is {min(c.there for c in plain):.2f} at the centres; with one, the "
-        f"standard form has {ring.there:.2f} for the ring and "
-        f"{min(c.there for c in kernel):.2f} for the crescents where the plane is nearest to their "
-        f"centres, and {highest:.2f} at the most; the entropy form is near unity there, but also "
-        f"far from all data ({far:.4f} for the ring)"
+        f"without a kernel the membership is {min(c.there for c in plain):.2f} at the centres. "
+        "With a kernel we look at the point of the plane nearest to each centre: in the standard "
+        f"form the membership there is {ring.there:.2f} for the ring and "
+        f"{min(c.there for c in kernel):.2f} for the crescents, and {highest:.2f} at most "
+        "anywhere. In the entropy form it is near 1 there, but also far from all data "
+        f"({far:.4f} for the ring)"
     )
     holds = min(ring.there, min(c.there for c in kernel)) > _NEAR_UNITY
     words = "prototypical regions close to the centres have memberships near unity"
@@ -121,9 +122,10 @@ def _different(fits: dict[Figure, Any], found: dict[Figure, list[Cluster]]) -> C
     crescents = adjusted_rand_score(fits[FIGURES[3]].labels_, fits[FIGURES[4]].labels_)
     largest = [found[figure][1].largest for figure in FIGURES[:2]]
     evidence = (
-        f"ball and ring: the same clusters (ARI {ball:.2f} of one to the other), other functions "
-        f"(largest membership of the ring {largest[0]:.2f} and {largest[1]:.2f}); crescents: other "
-        f"clusters (ARI {crescents:.2f})"
+        f"ball and ring: the clusters agree (ARI {ball:.2f} between the forms), but the functions "
+        f"differ (largest membership of the ring {largest[0]:.2f} in the standard form, "
+        f"{largest[1]:.2f} in the entropy form); crescents: the clusters differ "
+        f"(ARI {crescents:.2f})"
     )
     holds = crescents < 1 and abs(largest[0] - largest[1]) > 0.1
     words = "the two forms show different clusters and classification functions"

@@ -86,9 +86,11 @@ def _impossible(ball: list[Plainly], inside: int) -> Claim:
     holds = inside == len(ball) and fewest > 0
     evidence = (
         f"the ball lies in the convex hull of the ring in {inside} of {len(ball)} draws; k-means, "
-        f"fuzzy c-means and the entropy form leave {fewest} rows and more on the wrong side"
+        f"fuzzy c-means and the entropy form put at least {fewest} rows into the wrong cluster"
     )
-    words = "one cluster inside the other is impossible for ordinary c-means (cells of Voronoi)"
+    words = (
+        "ordinary c-means cannot find one cluster inside another (its clusters are Voronoi cells)"
+    )
     return Claim(
         "section 4, ordinary c-means", words, Verdict.HOLDS if holds else Verdict.FAILS, evidence
     )
@@ -100,10 +102,13 @@ def _similar(crescents: list[Plainly]) -> Claim:
     )
     holds = entropic.min() > 0 and abs(entropic.mean() / fuzzy.mean() - 1) < _SIMILAR
     evidence = (
-        f"{entropic.mean():.1f} rows of 200 on the wrong side, fuzzy c-means {fuzzy.mean():.1f}; "
-        f"in a draw they differ by {np.max(np.abs(fuzzy - entropic))} at the most"
+        f"of 200 rows, the entropy form misclassifies {entropic.mean():.1f} on average and fuzzy "
+        f"c-means {fuzzy.mean():.1f}; within a draw the two differ by at most "
+        f"{np.max(np.abs(fuzzy - entropic))} rows"
     )
-    words = "the entropy form without a kernel misclassifies the crescents much as fuzzy c-means"
+    words = (
+        "on the crescents without a kernel, the entropy form errs about as often as fuzzy c-means"
+    )
     return Claim(
         "section 4, no kernel", words, Verdict.HOLDS if holds else Verdict.IN_PART, evidence
     )

@@ -132,10 +132,11 @@ def _row(method: Method, attempts: list[Attempt]) -> tuple[object, ...]:
 def _claim(method: Method, attempts: list[Attempt]) -> Claim:
     """The claim of a figure: draws are separated, or they are not."""
     n_draws, n_right = len(attempts), sum(a.separated for a in attempts)
-    evidence = f"ten starts separate {n_right} of {n_draws} draws, "
-    evidence += f"{np.mean([a.n_right for a in attempts]) / N_STARTS:.0%} of single starts do"
+    evidence = f"the best of ten starts separates {n_right} of {n_draws} draws; a single start "
+    evidence += f"separates {np.mean([a.n_right for a in attempts]) / N_STARTS:.0%}"
     if attempts[0].annealed is not None:
-        evidence += f"; annealing {sum(bool(a.annealed) for a in attempts)} of {n_draws}"
+        n_annealed = sum(bool(a.annealed) for a in attempts)
+        evidence += f"; annealing separates {n_annealed} of {n_draws}"
     separates = method.figure in (1, 2, 5)
     share = n_right / n_draws if separates else 1 - n_right / n_draws
     verb = "separates" if separates else "leaves misclassified rows in"
@@ -152,14 +153,14 @@ def _lowest_is_best(found: dict[Method, list[Attempt]]) -> Claim:
     annealing = Counter(a.annealing_failure for a in attempts if a.annealing_failure)
     lower = failures[Standing.LOWER]
     evidence = (
-        f"crescents, entropy form: of {sum(failures.values())} failures of ten starts the wrong "
-        f"partition has the lower objective in {lower}, and in {failures[Standing.UNSTABLE]} the "
-        f"right one is no solution: more starts cannot help; of the "
-        f"{sum(annealing.values())} failures of annealing these are {annealing[Standing.LOWER]} "
-        f"and {annealing[Standing.UNSTABLE]}"
+        f"crescents, entropy form: ten starts fail in {sum(failures.values())} draws. In {lower} "
+        "of these the wrong partition has the lower objective, and in "
+        f"{failures[Standing.UNSTABLE]} the right partition is not a solution, so more starts "
+        f"cannot help. Annealing fails in {sum(annealing.values())} draws, "
+        f"{annealing[Standing.LOWER]} and {annealing[Standing.UNSTABLE]} for these two reasons"
     )
     hopeless = lower + failures[Standing.UNSTABLE]
-    words = "of ten trials the one with the lowest objective is the best result"
+    words = "among ten trials, the one with the lowest objective is the best result"
     return Claim(
         "section 4, ten trials", words, Verdict.IN_PART if hopeless else Verdict.HOLDS, evidence
     )
@@ -169,8 +170,8 @@ def _standard_form(found: dict[Method, list[Attempt]]) -> Claim:
     *_, wide_m, narrow_m = (found[method] for method in METHODS)
     n_narrow = sum(a.separated for a in narrow_m)
     evidence = (
-        f"with m = 2 and c = 50 in {sum(a.separated for a in wide_m)} of {len(wide_m)} draws (the "
-        f"centres coincide), with m = 1.15 and c = 50 in {n_narrow}"
+        f"the standard form separates {sum(a.separated for a in wide_m)} of {len(wide_m)} draws "
+        f"with m = 2 and c = 50 (the centres coincide), and {n_narrow} with m = 1.15 and c = 50"
     )
     words = "even with a kernel the standard form cannot separate the crescents"
     verdict = Verdict.IN_PART if n_narrow > _FEW * len(narrow_m) else Verdict.HOLDS

@@ -71,7 +71,7 @@ class Page:
         """The page, with the table of verdicts behind its first paragraph."""
         title, first, *others = self._parts
         rows = [(c.place, c.words, f"**{c.verdict}**", c.evidence) for c in self.claims]
-        verdicts = markdown_table(("where", "the paper says", "verdict", "here"), rows)
+        verdicts = markdown_table(("where", "the paper says", "verdict", "our result"), rows)
         parts = [title, first, "## Verdicts", verdicts, *others]
         return "\n\n".join(parts) + "\n"
 

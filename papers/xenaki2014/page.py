@@ -15,29 +15,33 @@ from xenaki2014.tables import judged, sections
 __all__ = ["make", "tables_at_hand"]
 
 _FIRST = """
-APCM, SAPCM and SeqSAPCM beside k-means, fuzzy and possibilistic c-means. RM, GRM and SR are per
-cents: the Rand measure, the generalised one, the success rate. A row of a table is exact where m
-and every printed digit come out."""
+The paper compares APCM, SAPCM and SeqSAPCM with k-means, fuzzy (FCM) and possibilistic c-means
+(PCM). RM, GRM and SR are the Rand measure, the generalised Rand measure and the success rate, in
+per cent; m is the number of clusters. A line of a table is exact if m and every printed digit
+agree."""
 
 _HOW = """
-## How the rows were computed
+## How the rows of the tables were computed
 
-- **APCM, SAPCM, SeqSAPCM**: features stretched to [0, 10]; the start is the row farthest from the
-  first one, then max-min; p = 1/2; memberships by exact roots, by bisection as in the paper where
-  the verdict says so. Six printed rows are no fixed points: the iteration passes through them and
-  goes on. After how many steps was found by looking; no one number gives them all.
-- **k-means**: batches, then single rows (`kmeans_single_point.py`), from the same start; Iris with
-  unit variances, Wine and S2 as they are. Batches alone, as in scikit-learn, give other digits.
-- **FCM**: the data of k-means, m = 2, random memberships, at most 100 iterations, until the
-  objective changes by less than 1e-5. The verdict says from how many starts the row comes out;
-  where from none, the most frequent result is shown.
-- **PCM**: the form of 1993 on the data of APCM; prototypes within 0.5 of each other are taken for
-  one. The paper does not print the fuzzifier: with 3.1 the rows of a single cluster come out, and
-  no others.
+- **APCM, SAPCM, SeqSAPCM**: Features are scaled to [0, 10]. The first initial prototype is the data
+  row farthest from the first data row; the others follow by max-min. p = 1/2. Memberships are
+  exact roots, or roots by bisection, as in the paper, if the verdict says so. Six printed lines are
+  not fixed points: the iteration passes through them and goes on. The number of steps was found by
+  search, and differs between these lines.
+- **k-means**: Batch updates, then updates by single rows (`kmeans_single_point.py`), from the same
+  start. Iris is scaled to unit variances; Wine and S2 are not scaled. Batch updates alone, as in
+  scikit-learn, give other digits.
+- **FCM**: The data are those of k-means, and the fuzzifier is 2. The initial memberships are
+  random. The iteration stops after 100 iterations, or when the objective changes by less than 1e-5.
+  The verdict counts the starts that give the printed line. If no start does, the most frequent
+  result is shown.
+- **PCM**: The form of 1993, on the data of APCM. Prototypes within 0.5 of each other are taken as
+  one. The paper does not print the fuzzifier. With 3.1, the lines with a single cluster are
+  exact, and no others.
 
-With features stretched to [0, 10], k-means and FCM find three clusters in Wine as well as SeqSAPCM
-does (RM {wine}): their low rows in Table 4 are those of raw features. On Iris so stretched they
-have {iris}, SeqSAPCM 88.59."""
+On features scaled to [0, 10], k-means and FCM find three clusters in Wine as well as SeqSAPCM does
+(RM {wine}). Their low values in Table 4 come from raw features. On Iris, scaled in the same way,
+they have {iris}; SeqSAPCM has 88.59."""
 
 
 def make(setting: Setting) -> Page:

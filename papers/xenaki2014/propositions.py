@@ -18,13 +18,13 @@ _TEXT = """## The propositions
 For one row and one cluster the cost is J(u) = u d + η (u ln u - u) + λ u^p, and its derivative is
 η f(u) with f(u) = d / η + ln u + (λ / η) p u^(p - 1). Here η = {eta:g}, p = {p:g}, and λ = {lam:g}.
 
-**Proposition 2** puts the minimum of f, (λ p (1 - p) / η)^(1 / (1 - p)), into (0, 1]. It lies above
-1 where λ p (1 - p) > η: at λ = {large:g} it is {outside:.2f}.
+**Proposition 2** says that the minimum of f, at u = (λ p (1 - p) / η)^(1 / (1 - p)), lies in
+(0, 1]. It lies above 1 if λ p (1 - p) > η. With λ = {large:g} it lies at {outside:.2f}.
 
-**Proposition 3** says that f is positive to the left of the larger root and negative to its right.
-It is the other way round, which is why the root is a minimum of J; and only a local one, for
-J(0) = 0, and where J is positive at the root u = 0 costs less. The estimators keep the paper's
-choice."""
+**Proposition 3** says that f is positive to the left of its larger root and negative to the right.
+The signs are the other way round, and therefore the root is a minimum of J. It is only a local
+minimum: J(0) = 0, so if J is positive at the root, u = 0 costs less. The estimators use the root
+even then, as the paper does."""
 
 
 def slope(u: float, d: float, *, lam: float = _LAM, eta: float = _ETA) -> float:
@@ -63,7 +63,13 @@ def report(page: Page, setting: Setting) -> None:
         )
         for d, u in roots.items()
     ]
-    header = ("d", "larger root", "f at 0.9 of it", "f at 1.1 of it", "J there")
+    header = (
+        "d",
+        "larger root",
+        "f at 0.9 times the root",
+        "f at 1.1 times the root",
+        "J at the root",
+    )
     page.say(markdown_table(header, lines))
     page.judge(_inside(outside))
     page.judge(_signs(roots))
@@ -71,9 +77,10 @@ def report(page: Page, setting: Setting) -> None:
 
 def _inside(outside: float) -> Claim:
     evidence = (
-        f"it is {outside:.2f} at λ = {_TOO_LARGE:g}, η = {_ETA:g}: above 1 where λ p (1 - p) > η"
+        f"with λ = {_TOO_LARGE:g} and η = {_ETA:g} the minimum lies at u = {outside:.2f}; it lies "
+        "above 1 if λ p (1 - p) > η"
     )
-    words = "the unique minimum of f lies in (0, 1]"
+    words = "the unique minimum of f lies at a u in (0, 1]"
     verdict = Verdict.FAILS if outside > 1 else Verdict.HOLDS
     return Claim("proposition 2", words, verdict, evidence)
 
@@ -82,10 +89,12 @@ def _signs(roots: dict[float, float]) -> Claim:
     swapped = all(slope(0.9 * u, d) < 0 < slope(1.1 * u, d) for d, u in roots.items())
     worse = [d for d, u in roots.items() if cost(u, d) > 0]
     evidence = (
-        f"the root is a minimum of J, but f is negative on its left and positive on its right at "
-        f"all {len(roots)} distances; at {len(worse)} of them (d = {worse[0]:g} and more) u = 0 "
-        "costs less"
+        f"the root is a minimum of J, but f is negative to its left and positive to its right at "
+        f"all {len(roots)} distances d that we tried; at {len(worse)} of them (d = {worse[0]:g} "
+        "and more) u = 0 has a lower cost J"
     )
-    words = "the larger root minimises J, since f is positive on its left, negative on its right"
+    words = (
+        "the larger root of f minimises J, because f is positive to its left, negative to its right"
+    )
     verdict = Verdict.IN_PART if swapped else Verdict.HOLDS
     return Claim("proposition 3", words, verdict, evidence)

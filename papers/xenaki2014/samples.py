@@ -1,4 +1,4 @@
-"""Experiment 1 anew: the clusters of the one sample that is shown, and counts over many."""
+"""Experiment 1 again: the clusters of the one sample that is shown, and counts over many."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -32,11 +32,11 @@ _PANELS = (
 
 _FIGURE = """## Figure 1
 
-The panels of the paper on the sample of Table 1 above."""
+The panels of the paper, drawn for the sample of Table 1 above."""
 
 _TEXT = """## Experiment 1, {n_samples} fresh samples
 
-In how many each number of clusters comes out."""
+The table counts the samples in which each number of clusters is found."""
 
 
 class Task(NamedTuple):
@@ -61,7 +61,7 @@ def report(page: Page, setting: Setting) -> None:
     found = setting.each(_of_sample, [Task(row, seed) for row in rows for seed in range(n_samples)])
     results = {row: found[i * n_samples : (i + 1) * n_samples] for i, row in enumerate(rows)}
     page.say(_TEXT.format(n_samples=n_samples))
-    header = ("", "printed m", "m here: samples", "RM where m is 3")
+    header = ("", "printed m", "m here: number of samples", "mean RM if m is 3")
     page.say(markdown_table(header, [_line(*item) for item in results.items()]))
     page.judge(_sequential(results))
     page.judge(_united(results))
@@ -76,8 +76,8 @@ def _line(row: Row, results: list[Result]) -> tuple[object, ...]:
 def _sequential(results: dict[Row, list[Result]]) -> Claim:
     row, found = next(item for item in results.items() if item[0].method == "SeqSAPCM")
     n_right = sum(m == row.m_final for m, *_ in found)
-    evidence = f"a single sample is printed; at λ {row.lam:g} {n_right} of {len(found)} fresh "
-    evidence += "samples have three clusters"
+    evidence = f"the paper shows one sample; with λ = {row.lam:g}, SeqSAPCM finds three clusters "
+    evidence += f"in {n_right} of {len(found)} fresh samples"
     words = "Experiment 1: SeqSAPCM finds the three clusters"
     share = n_right / len(found)
     verdict = Verdict.HOLDS if share >= 0.9 else Verdict.IN_PART
@@ -87,8 +87,10 @@ def _sequential(results: dict[Row, list[Result]]) -> Claim:
 def _united(results: dict[Row, list[Result]]) -> Claim:
     found = [r for row, each in results.items() if row.method == "APCM" for r in each]
     n_two = sum(m == 2 for m, *_ in found)
-    evidence = f"two clusters in {n_two} of {len(found)} runs (settings by samples)"
-    words = "Experiment 1: APCM unites two of the three clusters"
+    n_settings = sum(row.method == "APCM" for row in results)
+    runs = f"{n_settings} settings, {len(found) // n_settings} samples each"
+    evidence = f"two clusters in {n_two} of {len(found)} runs ({runs})"
+    words = "Experiment 1: APCM merges two of the three clusters"
     verdict = Verdict.HOLDS if n_two >= 0.8 * len(found) else Verdict.IN_PART
     return Claim("Table 1, APCM", words, verdict, evidence)
 

@@ -23,8 +23,9 @@ _OURS = "SeqSAPCM"
 
 _TEXT = """## Lambda
 
-SeqSAPCM at {n_values} values of λ, each on its own, and what `SequentialPCM(lam="auto")` chooses.
-The windows of the right number are narrow, and end in a collapse to no cluster."""
+SeqSAPCM was fitted at {n_values} values of λ. The last column shows what
+`SequentialPCM(lam="auto")` chooses. The right number of clusters is found in a narrow range of λ.
+With larger λ the number falls to zero."""
 
 
 class Step(NamedTuple):
@@ -79,7 +80,7 @@ def report(page: Page, setting: Setting, names: Iterable[str]) -> None:
     n_values = setting.pick(60, 16)
     sweeps = {name: _sweep(name, setting, n_values) for name in names}
     page.say(_TEXT.format(n_values=n_values))
-    header = ("", "λ, m in the paper", "m at each λ, by the paper's start")
+    header = ("", "λ, m in the paper", "m: range of λ, from the paper's start")
     header += ('λ, m, RM by `lam="auto"`',)
     page.say(markdown_table(header, [_line(name, sweep) for name, sweep in sweeps.items()]))
     page.show(setting.save(_picture(sweeps), "sweeps"), "The number of clusters along lambda")
@@ -103,7 +104,7 @@ def _runs(steps: list[Step]) -> str:
 def _crude(sweeps: dict[str, Sweep]) -> Claim:
     windows = {name: sweep.window() for name, sweep in sweeps.items()}
     widths = {name: high / low for name, (low, high) in windows.items()}
-    evidence = "the right number for λ from " + ", ".join(
+    evidence = "SeqSAPCM finds the right number of clusters for λ from " + ", ".join(
         f"{low:.3f} to {high:.3f} on {name} (a factor of {widths[name]:.1f})"
         for name, (low, high) in windows.items()
     )
@@ -120,11 +121,13 @@ def _collapse(sweeps: dict[str, Sweep]) -> Claim:
     for name, sweep in sweeps.items():
         last, empty = sweep.collapse()
         shares[name] = empty.lam / last.largest_spread
-    evidence = f"the bound is λ = {bound:.2f} η; all clusters are lost from λ / η of " + ", ".join(
-        f"{share:.2f} on {name}" for name, share in shares.items()
+    evidence = (
+        f"by theory all memberships are zero above λ = {bound:.2f} η; in our fits the last cluster "
+        "vanishes at λ / η = "
     )
+    evidence += ", ".join(f"{share:.2f} on {name}" for name, share in shares.items())
     holds = max(shares.values()) <= bound
-    words = "beyond a value of λ no row is compatible with any cluster"
+    words = "above some value of λ, no row is compatible with any cluster"
     verdict = Verdict.HOLDS if holds else Verdict.FAILS
     return Claim("section 2, sparsity", words, verdict, evidence)
 

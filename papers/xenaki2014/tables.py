@@ -17,7 +17,8 @@ _N_STARTS_OF_OTHERS = 60
 _N_STARTS_IF_FAST = 2
 
 _TITLES = {
-    1: "Table 1: three Gaussians\n\nThe paper shows one random sample; this is another one.",
+    1: "Table 1: three Gaussians\n\n"
+    "The paper shows one random sample. The results here are for another sample.",
     2: "Table 2: S2",
     3: "Table 3: Iris",
     4: "Table 4: Wine",
@@ -53,9 +54,12 @@ def _adaptive(task: Task, data: Data) -> tuple[Result, str]:
     if result == row.result:
         return result, "exact, by bisection" if key(row) in BY_BISECTION else "exact"
     if result == (OTHER_COUNT.get(key(row)), *row.result[1:]):
-        return result, "exact but for m, by bisection: two clusters have two and three rows"
+        return (
+            result,
+            "exact except m, by bisection: two clusters have only two and three data rows",
+        )
     if steps and measured(truth, fitted(row, X, max_iter=steps)) == row.result:
-        return result, f"no fixed point is printed: it is exact after {steps} steps"
+        return result, f"the printed result is not a fixed point; iterate {steps} is exact"
     return result, _why_not(row)
 
 
@@ -85,7 +89,7 @@ def _why_not(row: Row) -> str:
     if row.data == "three Gaussians":
         return "another sample"
     return {
-        "FCM": "not reproducible: random start, not converged after 100 iterations",
+        "FCM": "not reproducible: the start is random, and 100 iterations are too few to converge",
         "PCM": "not reproducible: fuzzifier, start and rule for clusters that coincide are unknown",
     }.get(row.method, "differs")
 
@@ -123,7 +127,7 @@ def sections(tables: dict[int, list[Judged]]) -> list[str]:
 
 
 def _section(number: int, rows: list[Judged]) -> str:
-    count = f"{sum(each.is_exact for each in rows)} of {len(rows)} rows are exact."
+    count = f"{sum(each.is_exact for each in rows)} of {len(rows)} lines are exact."
     header = ("", "printed: m, RM, GRM, SR", "here: m, RM, GRM, SR", "verdict")
     lines = [(r.setting, _cells(r.result), _cells(result), words) for r, result, words in rows]
     return f"## {_TITLES[number]}\n\n{count}\n\n{markdown_table(header, lines)}"

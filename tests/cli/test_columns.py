@@ -48,7 +48,7 @@ def test_transform_is_remembered_by_the_model_and_told(countries, run, read_csv,
     assert [row["label"] for row in read_csv(scored)] == labels
     page = words(run("report", folder, "-o", tmp_path / "page.html"))
     assert "page.html" in page
-    assert "skewed columns were replaced by logarithms" in (tmp_path / "page.html").read_text(
+    assert "skewed columns were replaced by their logarithms" in (tmp_path / "page.html").read_text(
         **TEXT
     )
     command = json.loads((folder / "run.json").read_text(**TEXT))["command"]

@@ -256,8 +256,8 @@ def test_lines_above_a_bar_have_no_remains_of_it(attach):
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip() and "\u2501" not in line]
     assert lines == [
         "Expected: about 40 s for the fit.",
-        "Compiling code for a table of this size, once on this machine; ",
-        "`typicality warm-up` compiles all code in advance.",
+        "Compiling code for a table of this size, once on this ",
+        "machine; `typicality warm-up` compiles all code in advance.",
     ]
 
 

@@ -460,7 +460,7 @@ BAD_INPUT = {
     ),
     "distances not square": ("dissimilarities", np.zeros((3, 4)), "square matrix in fit"),
     "negative distance": ("dissimilarities", -SQUARE + 1 - 2 * SQUARE, "negative dissimilarity"),
-    "far from itself": ("dissimilarities", SQUARE + 1.0, "dissimilar to itself: 2"),
+    "far from itself": ("dissimilarities", SQUARE + 1.0, "nonzero value on the diagonal, 2"),
     "distances too large": ("dissimilarities", 1e200 - 1e200 * SQUARE, "overflow or vanish"),
     "distances too small": ("dissimilarities", 1e-200 - 1e-200 * SQUARE, "overflow or vanish"),
     "overflow": (lambda X, Y: np.full((len(X), len(Y)), np.inf), SQUARE, "not finite for row 0"),

@@ -277,7 +277,7 @@ def test_numbers_of_the_generator_are_those_of_s2(s2):
             "set n_rectangle or n_ring or n_noise to more than 0",
         ),
         (lambda: make_discs_banana_ring(n_banana=-3), "n_banana must be a whole number, .* got -3"),
-        (lambda: make_discs_banana_ring(0, 0, 0, 0), "make n_disc or n_banana or n_ring or"),
+        (lambda: make_discs_banana_ring(0, 0, 0, 0), "set n_disc or n_banana or n_ring or"),
         (lambda: make_ball_and_ring(True), "n_ball must be a whole number"),
         (lambda: make_ball_and_ring(0, 0), "set n_ball or n_ring to more than 0"),
         (lambda: make_ball_and_ring(ball_radius=-1), "ball_radius must be a finite number"),
@@ -289,7 +289,7 @@ def test_numbers_of_the_generator_are_those_of_s2(s2):
         (lambda: make_three_gaussians(n_dense=-1), "n_dense must be a whole number"),
         (lambda: make_three_gaussians(0, 0), "set n_dense or n_sparse to more than 0"),
         (lambda: make_gaussian_and_outliers(n_left=-1), "n_left must be a whole number"),
-        (lambda: make_gaussian_and_outliers(0, 0, 0), "make n_inner or n_right or n_left more"),
+        (lambda: make_gaussian_and_outliers(0, 0, 0), "set n_inner or n_right or n_left to more"),
         (lambda: make_s2_like(2.5), r"n_samples must be a whole number, .* got 2\.5"),
     ],
 )

@@ -276,14 +276,14 @@ class OwnKernel(Gaussian):
     [
         (
             FuzzyCMeans(2, kernel=rbf_kernel).fit(ROWS),
-            r"FuzzyCMeans\.kernel is 'rbf_kernel', and that is code, .* name .* pickle, .* trust",
+            r"FuzzyCMeans\.kernel is 'rbf_kernel', which is code, .* name .* pickle\. .* trust",
         ),
-        (OneClusterPCM(kernel=nameless), r"OneClusterPCM\.kernel is 'nameless', and that is code"),
+        (OneClusterPCM(kernel=nameless), r"OneClusterPCM\.kernel is 'nameless', which is code"),
         (
             make_pipeline(OneClusterPCM(kernel=Function(nameless))),
             r"Pipeline\.steps\[0\]\[1\]\.kernel\.function is 'nameless'",
         ),
-        (OneClusterPCM(kernel=OwnKernel(1.0)), r"kernel is 'OwnKernel', and that is code"),
+        (OneClusterPCM(kernel=OwnKernel(1.0)), r"kernel is 'OwnKernel', which is code"),
         (KMeans(), "KMeans is not an estimator of typicality, a ColumnScaler or a Pipeline"),
         (
             make_pipeline(PowerTransformer()),
@@ -293,7 +293,7 @@ class OwnKernel(Gaussian):
             ColumnTransformer([("a", StandardScaler(), make_column_selector(pattern="a"))]),
             r"transformers\[0\]\[2\] is 'make_column_selector', .* name the columns in a list",
         ),
-        (FunctionTransformer(np.log1p), r"FunctionTransformer\.func is 'log1p', and that is code"),
+        (FunctionTransformer(np.log1p), r"FunctionTransformer\.func is 'log1p', which is code"),
         (SimpleImputer(missing_values=pd.NA), "missing_values is an object of pandas"),
         (OneHotEncoder(categories=[np.array([(1, 2), None], object)]), "is an array of objects"),
         (42, "int is not an estimator"),
@@ -388,6 +388,6 @@ def test_save_keeps_files_of_others_that_have_our_names(tmp_path, contents):
 def test_save_keeps_arrays_of_others(tmp_path):
     save(FuzzyCMeans(3), tmp_path / "m")
     (tmp_path / "m" / "arrays.safetensors").write_text("precious")
-    with pytest.raises(FileExistsError, match=r"holds 'arrays\.safetensors', which was changed"):
+    with pytest.raises(FileExistsError, match=r"holds 'arrays\.safetensors', which has changed"):
         save(FuzzyCMeans(4), tmp_path / "m", overwrite=True)
     assert (tmp_path / "m" / "arrays.safetensors").read_text() == "precious"

@@ -96,7 +96,9 @@ def test_clusterers_have_the_same_bits_in_every_engine(tmp_path, monkeypatch, X,
     assert not hasattr(read, "cluster_centers_")
 
 
-@pytest.mark.parametrize("estimator", DENSITIES[:2], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [*DENSITIES[:2], OneClusterPCM(calibration="split", random_state=0)], ids=repr
+)
 def test_densities_have_the_same_bits_in_every_engine(tmp_path, monkeypatch, X, estimator):
     monkeypatch.setattr(file, "_BLOCK_ENTRIES", 500 * X.shape[1])
     np.save(tmp_path / "rows.npy", X)
@@ -117,6 +119,31 @@ def test_densities_have_the_same_bits_in_every_engine(tmp_path, monkeypatch, X, 
     assert_array_equal(blocks.predict_typicality(X), blocks.typicality_)
     assert blocks.offset_ == read.offset_ == spread.offset_
     assert blocks.false_alarm_interval_ == read.false_alarm_interval_
+
+
+def test_half_of_the_rows_calibrates_the_density_of_the_other_half(flat, rng):
+    from typicality.cluster._density_by_blocks import _halves
+
+    rows = ArrayRows(flat, cuts=CUTS)
+    held_out = _halves(rows, 0)[1].map(lambda block: block.weight) > 0
+    assert 0.4 < held_out.mean() < 0.6
+    assert_array_equal(_halves(ArrayRows(flat), 0)[1].map(lambda block: block.weight) > 0, held_out)
+    assert (_halves(rows, 1)[1].map(lambda block: block.weight) > 0)[held_out].mean() < 0.6
+    estimator = OneClusterPCM(sigma=2.0, calibration="split", random_state=0)
+    model = clone(estimator).fit(rows)
+    half = OneClusterPCM(sigma=2.0).fit(flat[~held_out])
+    new = flat[:200] + rng.normal(size=(200, 2))
+    reference, scores = half.score_samples(flat[held_out]), half.score_samples(new)
+    counts = (reference[None, :] <= scores[:, None]).sum(axis=1)
+    more = model.p_values(new) * (1 + held_out.sum()) - (1 + counts)
+    assert more.min() > -1e-6  # bins of a histogram make p-values larger, never smaller
+    assert more.max() < 4
+    assert np.median(more) == pytest.approx(0, abs=1e-6)
+    assert np.mean(reference < model.offset_) == pytest.approx(0.05, abs=2 / held_out.sum())
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        clone(estimator).fit(ArrayRows(flat, np.ones(len(flat)), CUTS))
+    with pytest.raises(ValueError, match="needs 4 to"):
+        clone(estimator).fit(ArrayRows(flat[:3]))
 
 
 def test_two_processes_have_the_same_bits(flat):
@@ -387,7 +414,6 @@ def test_kernels_of_all_rows_are_refused(flat, kernel):
     [
         (OneClusterPCM(rtol=0.0), "rtol=0"),
         (OneClusterPCM(algorithm="dense"), "algorithm='dense' compares all pairs"),
-        (OneClusterPCM(calibration="split"), "needs all rows in memory"),
         (OneClusterPCM(algorithm="nufft", kernel="laplacian"), "Laplacian, not Gaussian"),
         (OneClusterPCM(sigma=1e-7), "landmarks: the kernel is not smooth enough"),
         (AlphaCutClustering(metric="precomputed"), "needs all distances in memory"),

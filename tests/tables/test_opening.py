@@ -348,7 +348,7 @@ NO_TABLES = {
 @pytest.mark.parametrize("frame", NO_TABLES.values(), ids=NO_TABLES)
 def test_data_frame_that_arrow_cannot_hold_is_refused(frame):
     # Series of older versions of pandas know nothing of Arrow.
-    with pytest.raises((TableError, TypeError), match=r"[Pp]ass a (path or a )?data frame"):
+    with pytest.raises((TableError, TypeError), match=r"[Pp]ass a (path, or a )?data frame"):
         open_table(frame)
 
 

@@ -125,5 +125,5 @@ def test_empty_sheet_is_refused(workbook):
 def test_spreadsheet_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     path = write_workbook(tmp_path / "Rows.XLSX", ROWS)
-    with pytest.raises(TableError, match=r"pip install 'typicality\[xlsx\]'"):
+    with pytest.raises(TableError, match=r"pip install fastexcel"):
         open_table(path)

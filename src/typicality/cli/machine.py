@@ -127,7 +127,7 @@ def require_dask(options: Options) -> None:
     if find_spec("distributed") is None:
         name = "--workers" if options.scheduler is None else "--scheduler"
         raise UnusableError(
-            f"{name} needs Dask, which is not installed: pip install 'typicality[dask]'."
+            f"{name} needs Dask, which is not installed: pip install 'dask[array,distributed]'."
         )
 
 
@@ -145,7 +145,7 @@ def device_of(name: str | None) -> str | None:
         import torch
     except ImportError as error:
         raise UnusableError(
-            f"--device {name} needs torch, which is not installed: pip install 'typicality[gpu]'."
+            f"--device {name} needs torch, which is not installed: pip install torch."
         ) from error
     n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if name == "auto":

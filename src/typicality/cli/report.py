@@ -27,8 +27,8 @@ _SCALES = {
 _TRANSFORMS = {"none": "none", "auto": "auto", "all": "log"}
 _LOGS = {
     "none": "",
-    "auto": " Before that, skewed columns were replaced by logarithms.",
-    "all": " Before that, columns were replaced by logarithms.",
+    "auto": " Before that, skewed columns were replaced by their logarithms.",
+    "all": " Before that, columns were replaced by their logarithms.",
 }
 _MISSING = {
     "error": "The run had no missing values, and the model accepts none.",

@@ -31,7 +31,7 @@ _FILES = ("validation.json", "validation.csv", "scores.csv", _PICTURE)
 _ROWS_WORTH_PROCESSES = 1_000  # with fewer, to start processes takes longer than the fits
 _NO_PICTURE = (
     f"{_PICTURE} was not drawn, because matplotlib is not installed. Install it: "
-    'pip install "typicality[plot]".'
+    "pip install matplotlib."
 )
 _ABOUT = (
     "Mean Jaccard index of the rows that two halves flag: 1 if both flag the same "

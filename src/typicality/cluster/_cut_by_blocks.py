@@ -20,7 +20,7 @@ from typicality.kernels import Gaussian
 from typicality.levelsets.landscape import Landscape, typicality_at
 from typicality.operators import KernelColumns
 from typicality.operators.bases import FourierBasis
-from typicality.rows import LARGEST_SAMPLE, DistinctRows, Rows
+from typicality.rows import DistinctRows, Rows
 
 _SHARE_OF_A_ROW = 0.01  # of the height of a row that stands alone: how far heights may be off
 
@@ -51,7 +51,7 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
         of_what = "the sample" if opened is None else "all rows"
         estimator.plan_ = replace(
             estimator.plan_,
-            reason=f"the tree is that of a sample of {LARGEST_SAMPLE:,} distinct rows of "
+            reason=f"the tree is that of a sample of {len(few.rows):,} distinct rows of "
             f"{rows.n_rows:,}, its heights are sums over {of_what}, and every row is labelled; "
             f"{estimator.plan_.reason}",
         )

@@ -1,9 +1,10 @@
 """OneClusterPCM on rows that are read block by block: thresholds and p-values from folds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
@@ -13,7 +14,7 @@ from typicality.cluster._density import (
     open_density,
     warn_about_density,
 )
-from typicality.cluster._p_values import TIED
+from typicality.cluster._p_values import TIED, check_number_to_split
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster._warnings import (
     require_finite,
@@ -27,7 +28,7 @@ from typicality.membership.base import MembershipRule
 from typicality.membership.possibilistic import Possibilistic1996
 from typicality.membership.spread import smallest_spread, spread_update
 from typicality.operators.bases import Basis
-from typicality.rows import Block, Rows, histogram, quantile
+from typicality.rows import Block, Rows, content_hash, histogram, quantile
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ByChange, FollowedState
 
@@ -36,21 +37,19 @@ _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be lef
 
 def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: float) -> None:
     """Set all fitted attributes of an OneClusterPCM but `weights_`, which has no place to be."""
+    fitted, held_out = rows, None
     if estimator.calibration == "split":
-        raise ValueError(
-            "calibration='split' draws half of the rows at random, so it needs all rows in "
-            "memory. Use calibration='leave-one-out'."
-        )
-    opened = open_density(estimator, rows, None)
+        fitted, held_out = _halves(rows, estimator.random_state)
+    opened = open_density(estimator, fitted, None)
     space: Any = opened.space
-    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate))
+    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate, held_out))
     uniform = estimator.weights == "uniform"
     result = solve_by_blocks(
         estimator, space, callbacks, uniform=uniform, eta_update=estimator.eta_update
     )
     state: Any = result.state
     estimator._set(
-        **_for_prediction(state, opened, rate),
+        **_for_prediction(state, opened, rate, held_out),
         **density_attributes(opened, result, callbacks),
     )
     mean, rule = estimator._left_out.mean, state.rule
@@ -59,6 +58,28 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     if estimator.eta_update == "each_step":
         smallest = smallest_spread(space.total_variance)
         warn_about_vanished_spread(np.array([estimator.eta_]), smallest)
+
+
+def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
+    """The rows for the fit, and those for thresholds and p-values: each row is drawn by itself.
+
+    A hash of the number of a row and the seed decides, whatever the row holds: any engine and any
+    blocks give the same halves, and those of exchangeable rows are exchangeable.
+    """
+    if rows.weighted:
+        raise ValueError(
+            "calibration='split' takes no sample_weight for rows that are read block by block. "
+            "Repeat the rows instead, or use calibration='leave-one-out'."
+        )
+    check_number_to_split(rows.n_rows)
+    seed = float(check_random_state(random_state).randint(2**31))
+
+    def is_held_out(block: Block) -> Doubles:
+        numbers = np.arange(block.start, block.start + len(block.X), dtype=np.float64)
+        keys = content_hash(np.column_stack([np.full(len(numbers), seed), numbers]))
+        return np.asarray(keys >= 2**63, dtype=block.X.dtype)
+
+    return rows.reweighted(lambda block: 1 - is_held_out(block)), rows.reweighted(is_held_out)
 
 
 def solve_by_blocks(
@@ -83,21 +104,28 @@ def solve_by_blocks(
     return result
 
 
-def _for_prediction(state: Any, opened: OpenSpace, rate: float) -> dict[str, Any]:
+def _for_prediction(
+    state: Any, opened: OpenSpace, rate: float, held_out: Rows | None
+) -> dict[str, Any]:
     """All that prediction needs, in five passes or six."""
     space: Any = opened.space
     rows: Rows = space.rows
     made_by = None if state.before is None else (state.before.rule, state.before.prototypes)
     mean = _refined(space, made_by)
     left_out = _LeftOut.of(rows, mean, made_by, state.mass)
-    counted = histogram(rows, left_out.lower_bounds)
-    offset = quantile(rows, left_out.scores, rate)
+    if held_out is None:
+        counted = histogram(rows, left_out.lower_bounds)
+        offset = quantile(rows, left_out.scores, rate)
+    else:  # they took no part: nothing of them is left out
+        plain = replace(left_out, unit=0.0)
+        counted = histogram(held_out, plain.lower_bounds)
+        offset = quantile(held_out, plain.scores, rate)
     copies = counted.weight / counted.unit
     return {
         "_rule": state.rule,
         "_reader": opened.reader,
         "_left_out": CompressedScores(mean.for_prediction()),
-        "_calibration": Calibration(counted.lower_ends, copies, True),
+        "_calibration": Calibration(counted.lower_ends, copies, held_out is None),
         "eta_": float(state.rule.eta[0]),
         # A row on the threshold is typical, however its score was rounded.
         "offset_": offset - TIED * max(1.0, abs(offset)),

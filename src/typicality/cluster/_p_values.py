@@ -16,7 +16,18 @@ from typicality.metrics.discoveries import select_discoveries
 from typicality.rows import is_blockwise
 
 _FEWEST_FOR_LOCAL = 40  # p-values with fewer rows and the local kernel are too small
+_FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
 TIED = 1e-12  # of the threshold: scores that differ by less are the same
+
+
+def check_number_to_split(n_rows: float) -> None:
+    """An error about too few or too many rows for two halves."""
+    if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
+        raise ValueError(
+            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
+            f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
+            "calibration='leave-one-out'."
+        )
 
 
 class WithPValues:

@@ -41,7 +41,7 @@ class AutoClustering(ClusterMixin, Estimator):
     - *density* (:class:`AlphaCutClustering`): dense regions of any shape;
     - *a Gaussian mixture* whose parts are joined where no valley of the density separates them: it
       needs fewer rows than density where there are many columns;
-    - *round groups* (:class:`EntropyCMeans`), 2 to 12 of them (from `at_least` on), by the silhouette.
+    - *round groups* (:class:`EntropyCMeans`): 2 to 12, chosen by the silhouette.
 
     With fewer than four columns density decides. From four columns on the mixture does, and density
     where the mixture sees one group. Where none of them sees two clusters there is one, and any

@@ -24,7 +24,7 @@ from typicality.cluster._density import (
 )
 from typicality.cluster._density_by_blocks import learn_by_blocks
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._p_values import TIED, WithPValues
+from typicality.cluster._p_values import TIED, WithPValues, check_number_to_split
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
@@ -50,7 +50,6 @@ from typicality.operators import KernelColumns
 from typicality.rows import Rows
 
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
-_FEWEST_TO_SPLIT, _MOST_TO_SPLIT = 4, 10**8
 
 
 class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValues, KernelEstimator):
@@ -468,12 +467,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
                 "weights must be whole numbers. Use calibration='leave-one-out'."
             )
         n_rows = len(rows) if weight is None else float(weight.sum(dtype=np.float64))
-        if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
-            raise ValueError(
-                f"calibration='split' fits half of the rows and needs {_FEWEST_TO_SPLIT} to "
-                f"{_MOST_TO_SPLIT:,} rows (copies counted); there are {n_rows:,.0f}. Use "
-                "calibration='leave-one-out'."
-            )
+        check_number_to_split(n_rows)
         random = check_random_state(self.random_state)
         fitted, held_out = split_copies(len(rows), weight, random)
         return fitted.astype(rows.dtype), held_out

@@ -1,6 +1,6 @@
 """Pictures of results: Display objects, in the manner of scikit-learn.
 
-They need matplotlib (``pip install "typicality[plot]"``), which is loaded when one is drawn. Each
+They need matplotlib (``pip install matplotlib``), which is loaded when one is drawn. Each
 takes `ax`, draws there and nowhere else, and keeps what it drew as attributes; without `ax` it
 makes a figure of its own.
 """

@@ -21,8 +21,7 @@ def require_matplotlib(display: Any) -> None:
     except ImportError as error:
         name = getattr(display, "__name__", type(display).__name__)
         raise ImportError(
-            f"{name} needs matplotlib, which is not installed. Install it: pip install "
-            '"typicality[plot]".'
+            f"{name} needs matplotlib, which is not installed. Install it: pip install matplotlib."
         ) from error
 
 

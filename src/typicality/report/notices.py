@@ -20,7 +20,7 @@ _IN_WORDS = [
     (r"(.*)Not converged after max_iter=(\S+) iterations: .*?, more than tol=\S+\.",
      r"The computation was stopped after \2 steps, before the result had settled."),
     (r"All typicalities are nearly equal \(.*?\)\. Use .*",
-     "All typicalities are nearly equal: only their order means something."),
+     "All typicalities are nearly equal: use them to rank rows only."),
     (r"The kernel is too narrow: half", "Half"),
     (r"The kernel is too wide: all rows look alike to it.*?linear kernel\.",
      "All rows look alike to the method: clusters and outliers mean little."),

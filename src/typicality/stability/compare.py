@@ -108,7 +108,7 @@ class Comparison:
         return agreement_matrix(
             self.labels,
             agree=placed_rows_agreement,
-            measure="adjusted Rand index on the rows that both put in a cluster",
+            measure="adjusted Rand index on the rows that both methods assign to a cluster",
         )
 
     @cached_property

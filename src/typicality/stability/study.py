@@ -344,7 +344,7 @@ def _chosen_sigmas(X: Doubles, sigmas: Any, default: float) -> tuple[NamedSigma,
             chosen.setdefault(rounded(bandwidth(one, X)), one)
         elif not isinstance(one, Real) or one < 0 or not 0 < float(one) * float(one) < np.inf:
             raise ValueError(
-                f"sigmas: every bandwidth and its square must be positive and finite; got {one!r}."
+                f"sigmas: every bandwidth and its square must be above 0 and finite; got {one!r}."
             )
         elif one != rounded(default):  # the default, as it is printed
             chosen.setdefault(float(one), "")

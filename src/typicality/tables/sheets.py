@@ -53,7 +53,7 @@ def _cells_of(path: Path, name: str) -> tuple[list[Any], int]:
     except ImportError as error:
         raise TableError(
             f"{name} is a spreadsheet, and the package fastexcel that reads it is not "
-            "installed. Install it (pip install 'typicality[xlsx]'), or save the sheet as "
+            "installed. Install it (pip install fastexcel), or save the sheet as "
             "csv ('CSV UTF-8' in a spreadsheet program) and name that file."
         ) from error
     try:
