@@ -287,7 +287,7 @@ def test_collapse_in_a_kernel_space_names_a_better_m():
 
 def test_collapse_in_a_narrow_kernel_asks_for_a_wider_one():
     X, truth = make_circles(400, factor=0.3, noise=0.04, random_state=0)
-    with pytest.warns(CollapsedMembershipsWarning, match=r"narrow for m=1.5"):
+    with pytest.warns(CollapsedMembershipsWarning, match=r"too narrow for m=1.5"):
         FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.2, random_state=0).fit(X)
     wider = FuzzyCMeans(2, m=1.5, kernel="gaussian", sigma=0.4, random_state=0).fit(X)
     assert adjusted_rand_score(truth, wider.labels_) == 1.0

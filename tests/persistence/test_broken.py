@@ -119,7 +119,7 @@ def test_a_newer_version_asks_for_an_upgrade(broken):
 
 def test_file_of_an_older_version_is_refused(broken):
     message = refusal(broken(lambda document, arrays: document | {"format_version": 1}))
-    assert "older typicality; fit the model again" in message
+    assert "older version; fit the model again" in message
 
 
 def test_a_document_of_gigabytes_is_not_read(broken):

@@ -166,9 +166,7 @@ def _headline(run: Run) -> str:
 def _meaning_of_flags(run: Run) -> list[str]:
     """What the threshold says of false alarms, and whether some rows stand apart."""
     if run.fdr is not None:
-        share_of = (
-            f"On average, at most a share of {run.fdr:.3g} of them is like the reference rows."
-        )
+        share_of = f"On average, at most a share of {run.fdr:.3g} of these rows are false alarms."
         sentences = [share_of] if run.n_unassigned else []
     else:
         low, high = (max(1, round(1000 * rate)) for rate in run.model.false_alarm_interval_)

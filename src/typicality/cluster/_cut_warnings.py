@@ -149,11 +149,10 @@ def _warn_about_copies(sample_weight: Floats | None, weight: Doubles) -> None:
     worth = float(given.sum() ** 2 / (given**2).sum())
     if (fractional and given.mean() > _ABOVE_ONE) or weight.min() >= 2:
         warn(
-            "Weights count copies of a row, and alpha='auto' treats every copy as "
-            f"an observation of its own: here a row counts {weight.mean():.3g} times on "
-            f"average, and at least {weight.min():.3g} times. Random variation then looks "
-            "like clusters. Divide weights that express importance by their mean, and drop "
-            "copies of repeated rows.",
+            "alpha='auto' treats a row of weight w as w independent observations: here a row "
+            f"counts {weight.mean():.3g} times on average, and at least {weight.min():.3g} times, "
+            "so random variation looks like clusters. If the weights express importance, divide "
+            "them by their mean. If the data repeat each row, remove the copies.",
             ClusteringWarning,
         )
     elif fractional and worth < _EVEN_WEIGHTS * len(given):

@@ -475,7 +475,7 @@ def fuzzy_collapse_advice(m: float, space: Geometry[Any]) -> str:
         f"for every m above {largest:.3g} prototypes near the centre of the space collapse onto it"
     )
     if largest < _NARROW_FUZZIFIER:
-        return f"The kernel is narrow for m={m:g}: {found}. Try a wider sigma."
+        return f"The kernel is too narrow for m={m:g}: {found}. Try a larger sigma."
     return f"m={m:g} is too fuzzy for this kernel: {found}. Try m={better:.3g}, or a wider sigma."
 
 

@@ -144,7 +144,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     except Exception as error:
         foreseen = isinstance(error, ModelFileError)
         why = error if foreseen else f"reading it failed with {type(error).__name__}"
-        raise ModelFileError(f"{path} holds no usable model: {why}.") from error
+        raise ModelFileError(
+            f"{path} holds no usable model: {why}. If a file of it is damaged, save the model "
+            "again or get a new copy."
+        ) from error
     _warn_about_versions(document)
     return model
 
@@ -225,8 +228,8 @@ def _document(path: Path) -> dict[str, Any]:
         raise ModelFileError("model.json has no format_version")
     if number < _VERSION:
         raise ModelFileError(
-            f"it has format {number} and was made by an older typicality; fit the model again and "
-            f"save it (this one, {typicality.__version__}, reads format {_VERSION})"
+            f"it has format {number} and was saved by an older version; fit the model again and "
+            f"save it (the installed version, {typicality.__version__}, reads only format {_VERSION})"
         )
     if number > _VERSION:
         raise ModelFileError(

@@ -31,7 +31,7 @@ _IN_WORDS = [
     (r"(?:lam=\S+ is too large for their spreads|no lam that was tried leaves a cluster)\.",
      "the method found no group that is dense enough."),
     (r"(?:lam|m)=\S+ is too (?:small|fuzzy)[^.]*\.", ""),
-    (r"The kernel is narrow for m=[^.]*\.", ""),
+    (r"The kernel is too narrow for m=[^.]*\.", ""),
     (r"Each prototype settles on a dense region as wide as its spread: [^.]*\.", ""),
     (r"The iteration may cycle[^.]*\.", ""),
     (r"The spread eta (of \S+ cluster\(s\) )?is degenerate(?: \(.*?\))?:",

@@ -31,7 +31,7 @@ _IN_BETWEEN = (
     "With other rows from the same source, some other rows would be flagged; the "
     "most certain outliers are those with the lowest scores."
 )
-_STABLE = "Most of the flagged rows do not depend on which rows were sampled."
+_STABLE = "Most of these rows would also be flagged with another sample of rows."
 _WIDER = (
     "But stable does not mean right: a wide kernel is stable because it mainly "
     "measures the distance from the middle of all rows. Compare the rows that both "
