@@ -229,7 +229,7 @@ def _document(path: Path) -> dict[str, Any]:
     if number < _VERSION:
         raise ModelFileError(
             f"it has format {number} and was saved by an older version; fit the model again and "
-            f"save it (the installed version, {typicality.__version__}, reads only format {_VERSION})"
+            f"save it (the installed version, {typicality.__version__}, reads format {_VERSION})"
         )
     if number > _VERSION:
         raise ModelFileError(
