@@ -185,6 +185,23 @@ def test_lambda_path_keeps_fewer_clusters_when_many_do_not_settle(sequential):
     assert path.n_clusters[path.chosen] == result.state.prototypes.n_clusters == 2
 
 
+def test_lambda_path_names_the_candidate_whose_clusters_it_returns(sequential, monkeypatch):
+    """Three clusters merge when they settle, and no candidate with fewer is steady."""
+    monkeypatch.setattr(
+        "typicality.solve.schedules._is_steady",
+        lambda sequential, grid, candidate, index: candidate.n_clusters == 3,
+    )
+
+    def settle(state):
+        merged = ClusterState(state.prototypes.take(np.arange(2)), state.rule)
+        return PicardResult(merged, Status.CONVERGED, (0.0,), (0.0,))
+
+    grid, index = np.array([0.04, 0.05, 0.06]), partition_index(sequential.geometry)
+    path, result = follow_path(sequential, grid, sequential.begin(0.04), index, settle)
+    assert path.n_clusters[path.chosen] == 3
+    assert_allclose(result.state.rule.lam, path.lam[path.chosen])
+
+
 def test_lambda_path_ends_when_no_cluster_is_left(sequential):
     grid = np.array([0.04, 0.05, 50.0, 60.0])
     index = partition_index(sequential.geometry)

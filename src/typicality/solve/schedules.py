@@ -290,10 +290,10 @@ def follow_path(
             break
     remaining, result = list(candidates), None
     while remaining and not stopped:
-        chosen = _best(remaining)
-        remaining.remove(chosen)
-        if _is_steady(sequential, grid, chosen, index):
-            result = settle(chosen.state)
+        candidate = _best(remaining)
+        remaining.remove(candidate)
+        if _is_steady(sequential, grid, candidate, index):
+            chosen, result = candidate, settle(candidate.state)
             if result.state.prototypes.n_clusters == chosen.n_clusters:
                 break
             remaining = [c for c in remaining if c.n_clusters < chosen.n_clusters]
