@@ -18,6 +18,7 @@ from xenaki2014.printed import TABLES, Row
 __all__ = ["Sweep", "report"]
 
 _CRUDE = 3.0  # a parameter may be called crude where a factor of three does no harm
+_LARGE_FACTOR = 100
 _P = 0.5
 _OURS = "SeqSAPCM"
 
@@ -91,27 +92,31 @@ def report(page: Page, setting: Setting, names: Iterable[str]) -> None:
 def _line(name: str, sweep: Sweep) -> tuple[str, ...]:
     model, row = sweep.automatic, sweep.row
     rand = 100 * rand_score(LOADERS[name]()[1], model.labels_)
-    chosen = f"{model.lam_:.3f}, {model.n_clusters_}, {rand:.2f}"
+    chosen = f"{model.lam_:.2g}, {model.n_clusters_}, {rand:.2f}"
     return name, f"{row.lam}, {row.m_final}", _runs(sweep.steps), chosen
 
 
 def _runs(steps: list[Step]) -> str:
     """The numbers of clusters, each with the values of lambda that give it."""
     runs = [(m, list(run)) for m, run in groupby(steps, key=lambda step: step.n_clusters)]
-    return "; ".join(f"{m}: {run[0].lam:.3f}-{run[-1].lam:.3f}" for m, run in runs)
+    return "; ".join(f"{m}: {run[0].lam:.2g}-{run[-1].lam:.2g}" for m, run in runs)
 
 
 def _crude(sweeps: dict[str, Sweep]) -> Claim:
     windows = {name: sweep.window() for name, sweep in sweeps.items()}
     widths = {name: high / low for name, (low, high) in windows.items()}
     evidence = "SeqSAPCM finds the right number of clusters for λ from " + ", ".join(
-        f"{low:.3f} to {high:.3f} on {name} (a factor of {widths[name]:.1f})"
+        f"{low:.2g} to {high:.2g} on {name} (a factor of {_factor(widths[name])})"
         for name, (low, high) in windows.items()
     )
     n_wide = sum(width >= _CRUDE for width in widths.values())
     verdict = Verdict.HOLDS if n_wide == len(widths) else Verdict.FAILS
     words = "a crude estimate of the single parameter λ is enough"
     return Claim("abstract, λ", words, verdict, evidence)
+
+
+def _factor(width: float) -> str:
+    return f"{width:,.0f}" if width >= _LARGE_FACTOR else f"{width:.1f}"
 
 
 def _collapse(sweeps: dict[str, Sweep]) -> Claim:

@@ -48,7 +48,7 @@ ESTIMATORS = {
         ("EntropyCMeans", "entropy", "entropy", "given",
          "overlapping clusters, like a mixture of equal round Gaussians"),
         ("PossibilisticCMeans", "possibilistic", "pcm", "given",
-         "the membership in a cluster does not depend on the other clusters"),
+         "a membership does not depend on the other clusters"),
         ("OneClusterPCM", "one_cluster", "one-cluster", "one",
          "how typical each row is of the data as a whole"),
         ("JoinedMixture", "_mixture", "", "found",

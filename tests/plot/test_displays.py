@@ -175,5 +175,5 @@ def test_pipelines_are_seen_through(ax):
 
 def test_display_names_the_package_to_install_when_there_is_no_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"StabilityDisplay .*typicality\[plot\]"):
+    with pytest.raises(ImportError, match=r"StabilityDisplay .*pip install matplotlib"):
         StabilityDisplay.from_scores({"a": [1.0]})
