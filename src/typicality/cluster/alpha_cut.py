@@ -456,13 +456,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
         Returns a function of the weights that warns of what is suspicious.
         """
-        reader: Any = None
-        given = self.metric == "precomputed"
-        if not given:
-            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-            reader = opened.reader
-            if self.metric == "euclidean" and len(nodes.rows) > 1:
-                warn_about_features(opened, self)
+        reader, given = self._local_reader(nodes), self.metric == "precomputed"
         trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
         expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
         callbacks.begin(0, lambda state: {}, expected)
@@ -496,14 +490,12 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         else:
             cut = plain_cut(self, regions.tree)
         scale = tree.kernel
-        kernel = (
-            "local" if given else LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
-        )
+        local = LocalGaussian(sample.rows, scale.n_neighbors, scale.dimension)
         self._set(
             **self._cut_attributes(reader, regions, cut),
             evidence_=choice.evidence,
             agreement_=choice.agreement,
-            kernel_=kernel,
+            kernel_="local" if given else local,
             sigma_=float(np.sqrt(np.median(scale.squares))),
             n_iter_=1,
             status_=Status.CONVERGED,
@@ -521,6 +513,15 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
                 warn_about_cut(self, weight)
 
         return warn
+
+    def _local_reader(self, nodes: DistinctRows) -> Any:
+        """What reads rows for prediction; given distances need nothing."""
+        if self.metric == "precomputed":
+            return None
+        opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+        if self.metric == "euclidean" and len(nodes.rows) > 1:
+            warn_about_features(opened, self)
+        return opened.reader
 
     def _fit_one_width(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
