@@ -63,7 +63,7 @@ def _changed(draw):
     digest = hashlib.sha256(content).hexdigest()
     if draw(st.integers(0, 9)) == 0:
         return name, draw(changed_bytes([text])), content
-    document = {"format": "typicality model", "format_version": 2, "arrays_sha256": digest}
+    document = {"format": "typicality model", "format_version": 3, "arrays_sha256": digest}
     document["objects"] = draw(changed_json(objects))
     return name, json_bytes(document), content
 

@@ -72,3 +72,13 @@ def test_everything_coincides_where_the_limit_is_one(rng, kind):
     log_others, own, _ = tails(kind(1.0), X, np.full(100, 0.01), np.ones(100), 2.0).log_sums(X)
     assert_array_equal(log_others, -np.inf)
     assert_allclose(own, 1.0)
+
+
+def test_rows_of_single_precision_that_coincide_are_found(rng):
+    once = (rng.uniform(-500, 500, (10_000, 2)) + 300).astype(np.float32)
+    again = once.copy()
+    again[:, 0] = np.nextafter(again[:, 0], np.float32(1e9))
+    X = np.concatenate([once, again])
+    columns = KernelColumns(Gaussian(1.0), X)
+    tails = ExactTails(columns, np.full(len(X), 1 / len(X)), np.ones(len(X)), 9.97e-11)
+    assert_array_equal(tails.coincidences_of_rows()[1], tails.coincidences(X)[1])

@@ -379,3 +379,11 @@ def test_rows_of_an_npy_file_have_no_names(rng, tmp_path):
     model = FuzzyCMeans(2, random_state=0).fit(open_rows(tmp_path / "rows.npy"))
     assert not hasattr(model, "feature_names_in_")
     model.predict(X)  # warns of nothing
+
+
+def test_one_block_behind_a_shuffle_is_made_by_the_scheduler(cluster, rng):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
+    rows = dask_rows(dd.from_pandas(frame, npartitions=5).shuffle("a", npartitions=1))
+    total = rows.fold(lambda block: block.X.sum(axis=0))
+    assert_allclose(total, frame.to_numpy().sum(axis=0))

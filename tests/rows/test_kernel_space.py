@@ -144,6 +144,8 @@ def test_half_of_the_rows_calibrates_the_density_of_the_other_half(flat, rng):
         clone(estimator).fit(ArrayRows(flat, np.ones(len(flat)), CUTS))
     with pytest.raises(ValueError, match="needs 4 to"):
         clone(estimator).fit(ArrayRows(flat[:3]))
+    with pytest.raises(ValueError, match="at least 64 rows; there are 5"):
+        clone(estimator).fit(ArrayRows(flat[:5]))
 
 
 def test_two_processes_have_the_same_bits(flat):
@@ -356,7 +358,6 @@ def test_cuts_of_a_sample_label_every_row(monkeypatch, flat):
 
 
 @pytest.mark.parametrize("weights", ["typicality", "uniform"])
-@pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning")
 def test_heights_above_a_sample_are_sums_over_all_rows(monkeypatch, tmp_path, flat, weights):
     from typicality.rows import base
 

@@ -22,6 +22,7 @@ from typicality.operators import KernelColumns
 from typicality.operators.bases import FourierBasis
 from typicality.rows import DistinctRows, Rows
 
+_MANY_MODES = 2**17  # the tree asks for heights often: more of them than rows take long
 _SHARE_OF_A_ROW = 0.01  # of the height of a row that stands alone: how far heights may be off
 
 
@@ -40,11 +41,10 @@ def learn_cut_of_sample(estimator: Any, rows: Rows, callbacks: FitCallbacks) -> 
         )
     few = rows.sample()
     opened = _open_all_rows(estimator, rows, few) if len(few.rows) < few.n_distinct else None
-    weight = few.weight
-    if opened is not None:  # each row of the sample stands for several
-        weight = weight * (rows.total_weight / weight.sum())
-    fit = None if opened is None else partial(_fit_all_rows, estimator, opened)
-    estimator._learn(few.rows, weight.astype(rows.dtype), callbacks, fit)
+    # Each row of the sample stands for several.
+    of_a_row = 1.0 if opened is None else rows.total_weight / few.weight.sum()
+    fit = None if opened is None else partial(_fit_all_rows, estimator, opened, of_a_row)
+    estimator._learn(few.rows, (of_a_row * few.weight).astype(rows.dtype), callbacks, fit)
     estimator.medoid_indices_ = few.index[estimator.medoid_indices_]
     del estimator.weights_, estimator.memberships_
     if len(few.rows) < few.n_distinct:
@@ -74,13 +74,18 @@ def _open_all_rows(estimator: Any, rows: Rows, few: DistinctRows) -> OpenSpace |
     promise = min(sums.rtol, _SHARE_OF_A_ROW / rows.total_weight)
     opened = open_space(kernel, sigma, few.rows, None, explicit=False)
     basis = FourierBasis.of(opened.kernel, rows, promise, 1)  # type: ignore[arg-type]
-    if isinstance(basis, str):
+    if isinstance(basis, str) or basis.grid.n_modes > max(rows.n_rows, _MANY_MODES):
         return None
     return replace(opened, space=BlockSpace(basis.kernel, rows, basis), features=rows.features)
 
 
 def _fit_all_rows(
-    estimator: Any, opened: OpenSpace, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
+    estimator: Any,
+    opened: OpenSpace,
+    of_a_row: float,
+    nodes: DistinctRows,
+    rows: Floats,
+    callbacks: FitCallbacks,
 ) -> Callable[[Any], None]:
     """The density of all rows by passes over them, and the tree of the nodes on it.
 
@@ -114,7 +119,7 @@ def _fit_all_rows(
 
     def warn(weight: Any) -> None:
         warn_about_density(estimator, space, result, instead="")
-        warn_about_cut(estimator, weight)
+        warn_about_cut(estimator, weight, of_a_row=of_a_row)
 
     return warn
 

@@ -23,8 +23,11 @@ _NEARLY, _BARELY = 0.8, 1.1  # evidence near the bar
 _EVEN_WEIGHTS = 0.5  # of the rows, in effective number
 
 
-def warn_about_cut(model: Any, sample_weight: Floats | None) -> None:
-    """Warn about clusters of a fitted model that deserve a second look, by the kind of cut."""
+def warn_about_cut(model: Any, sample_weight: Floats | None, *, of_a_row: float = 1.0) -> None:
+    """Warn about clusters of a fitted model that deserve a second look, by the kind of cut.
+
+    A row of a sample has the weight `of_a_row` by itself, because it stands for so many rows.
+    """
     tree, node_labels = model.tree_, model._cut.node_labels
     if model.n_clusters_ == 0:
         _warn_about_no_cluster(tree.node_alpha.max(), model.alpha_, model.min_cluster_size)
@@ -32,7 +35,8 @@ def warn_about_cut(model: Any, sample_weight: Floats | None) -> None:
         _warn_about_small_pieces(node_labels, tree.weight)
     elif model.alpha == "auto":
         if model.n_clusters_ > 1:
-            _warn_about_copies(sample_weight, tree.weight)
+            given = None if sample_weight is None else sample_weight / of_a_row
+            _warn_about_copies(given, tree.weight / of_a_row)
         _warn_about_group_left_out(node_labels, tree, model.min_cluster_size)
         if model._assign == "core":
             _warn_about_small_share(node_labels, tree.weight, below=0.5)

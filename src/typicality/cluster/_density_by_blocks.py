@@ -32,6 +32,7 @@ from typicality.rows import Block, Rows, content_hash, histogram, quantile
 from typicality.solve.picard import PicardResult, Status
 from typicality.solve.step import ByChange, FollowedState
 
+_FEWEST_DRAWN = 64  # rows that are drawn one by one for two halves
 _WHOLE_WEIGHT = 1.0 - 1e-12  # without a row of this weight nothing would be left
 
 
@@ -72,6 +73,11 @@ def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
             "Repeat the rows instead, or use calibration='leave-one-out'."
         )
     check_number_to_split(rows.n_rows)
+    if rows.n_rows < _FEWEST_DRAWN:  # a half could be empty
+        raise ValueError(
+            "calibration='split' draws each row by itself if rows are read block by block, and "
+            f"needs at least {_FEWEST_DRAWN} rows; there are {rows.n_rows}. Pass them as an array."
+        )
     seed = float(check_random_state(random_state).randint(2**31))
 
     def is_held_out(block: Block) -> Doubles:

@@ -213,12 +213,11 @@ class KernelSpace:
 
         Of every k-th row, where there are very many.
         """
-        every = slice(None, None, max(1, len(self.X) // _MEDIAN_ROWS))
-        counted = self._row_weight[every] > 0
-        weights, products = (
-            numbers[every, 0][counted] for numbers in (self.mean.weights, self.mean.products)
-        )
-        return float(np.median((1.0 - products / self._sqradius) / weights)) - 1.0
+        unweighted = self.sample_weight is None
+        counted = np.arange(len(self.X)) if unweighted else np.flatnonzero(self._row_weight)
+        some = counted[:: max(1, len(counted) // _MEDIAN_ROWS)]
+        similar = 1.0 - self.mean.products[some, 0] / self._sqradius
+        return float(np.median(similar / self.mean.weights[some, 0])) - 1.0
 
     @cached_property
     def _sqradius(self) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from typicality._compat import effective_n_threads
+from typicality._threads import PLANNED_THREADS
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Kernel
 from typicality.operators import nufft, nystroem
@@ -169,7 +169,7 @@ class FourierBasis:
 def _memory_of_waves(grid: FourierGrid, n_columns: int) -> int:
     """Bytes for prototypes, their sums and a transform for each thread, beyond a block of rows."""
     method = FourierMethod.of(grid, _ROWS_OF_A_BLOCK)
-    fine = 24 * method.fine_size * effective_n_threads()
+    fine = 24 * method.fine_size * PLANNED_THREADS
     return int(4 * n_columns * grid.n_bytes + fine)
 
 

@@ -120,7 +120,11 @@ class ExactTails:
         rows = self.columns.training
         direction = np.sqrt(np.arange(2.0, 2.0 + rows.shape[1]))  # no lattice is regular along it
         n_rows = len(rows)
-        middle = np.mean(over_blocks(lambda b: rows[b].mean(axis=0), n_rows, _BLOCK_ROWS), axis=0)
+
+        def mean_of(block: slice) -> Doubles:
+            return np.asarray(rows[block].mean(axis=0, dtype=np.float64))
+
+        middle = np.mean(over_blocks(mean_of, n_rows, _BLOCK_ROWS), axis=0)
         along = np.empty(n_rows)
 
         def project(block: slice) -> None:

@@ -163,7 +163,8 @@ def _add_tasks(tasks: dict[Any, Any], graph: dict[Any, Any], key: Any) -> bool:
         if key in tasks:
             continue
         node: Any = graph.get(key)  # None: the key of a future within a task
-        if _is_future(node) or not hasattr(node, "dependencies"):
+        own = type(node).__module__.startswith("dask.")  # those of a shuffle need the scheduler
+        if _is_future(node) or not own or not hasattr(node, "dependencies"):
             return False
         tasks[key] = node
         waiting += node.dependencies
