@@ -190,7 +190,7 @@ def _files_of(path: Path, name: str) -> list[Path]:
     if not stat.S_ISREG(mode):  # opening a pipe without a writer would wait for ever
         raise TableError(
             f"{name} is a pipe or a device, which can be read only once. Redirect it to "
-            "standard input, and name - as the file."
+            "standard input, and give - in place of the file name."
         )
     return [path]
 
