@@ -72,6 +72,16 @@ class OpenPage:
             "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
 
+    def texts(self, selector):
+        """The text of every element that matches, as shown.
+
+        Read in one step: the page redraws its lists when its size changes, and the text of an
+        element that was replaced meanwhile has lost its line breaks.
+        """
+        self.settle()
+        read = "selector => [...document.querySelectorAll(selector)].map(e => e.innerText)"
+        return self.tab.evaluate(read, selector)
+
     @property
     def n_clusters(self):
         return int(self.data("nClusters"))

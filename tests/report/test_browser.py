@@ -226,7 +226,7 @@ def test_clusters_can_be_sorted(visit, clustered):
     for order, expected in [("descending", sorted(sizes)[::-1]), ("ascending", sorted(sizes))]:
         opened.page.click("#clusters button[data-sort=size]")
         opened.settle()
-        shown = opened.page.locator("#clusters tbody td.size").all_inner_texts()
+        shown = opened.texts("#clusters tbody td.size")
         assert list(map(int, shown)) == expected
         assert opened.page.get_attribute("#clusters th.size", "aria-sort") == order
 

@@ -96,7 +96,7 @@ def test_twenty_clusters_differ_by_colour_or_shape_and_have_their_number(visit, 
 def test_rows_can_be_coloured_by_any_column(visit, strange):
     X, html = strange
     opened = visit(html)
-    offered = opened.page.locator("#colour-by option").all_inner_texts()
+    offered = opened.texts("#colour-by option")
     names = ["column 0", "column 1", "column 2", "town", "age"]
     assert offered == ["typical or outlier", "rarer than", *names]
     for name in ["rarer than", "column 1", "age"]:
@@ -119,7 +119,7 @@ def test_values_of_a_text_column_have_colours_and_select_their_rows(visit, stran
     opened.page.select_option("#colour-by", label="town")
     opened.settle()
     assert opened.page.evaluate(PIXELS, OUTLIER) < before
-    chips = opened.page.locator("#legend .chip").all_inner_texts()
+    chips = opened.texts("#legend .chip")
     assert {chip.split()[0]: int(chip.split()[1].replace(",", "")) for chip in chips} == {
         town: towns.count(town) for town in set(towns)
     }
@@ -136,7 +136,7 @@ def test_colours_of_columns_stay_while_the_level_moves(visit):
     opened = visit(html)
     opened.page.select_option("#colour-by", label="kind")
     opened.drag("#alpha", (0.1, 0.5), (0.8, 0.5))
-    assert opened.page.locator("#legend .chip").all_inner_texts() == ["b\n150", "a\n75"]
+    assert opened.texts("#legend .chip") == ["b\n150", "a\n75"]
 
 
 # ---- the search ----------------------------------------------------------------------------------

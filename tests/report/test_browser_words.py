@@ -148,7 +148,7 @@ def test_clusters_say_what_their_columns_of_text_hold(visit):
     names = np.array(["oak", "elm", "ash"])[model.labels_]
     html = Report.from_estimator(model, X, cells={"number": range(len(X)), "tree": names}).html
     opened = visit(html)
-    texts = opened.page.locator("#clusters tbody td.texts").all_inner_texts()
+    texts = opened.texts("#clusters tbody td.texts")
     assert texts == [
         f"tree: {name} ({n} of {n})"
         for name, n in zip(["oak", "elm", "ash"], np.bincount(model.labels_), strict=True)
