@@ -3,7 +3,7 @@
 :func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, npz, xlsx; text may be
 compressed), folders of parquet files, and data frames. :func:`read_rows` reads the columns of
 numbers and says which columns it left out and why. :func:`rows_of` gives the numbers of a block for
-a model that knows its columns. :func:`write_table` and :func:`append_columns` write csv, and
+a model that knows its columns. :func:`csv_text` and :func:`write_table` make csv, and
 :func:`arrow_rows` makes Arrow tables for parquet. Whatever is wrong with a file is a
 :class:`~typicality.exceptions.TableError`.
 
@@ -28,7 +28,6 @@ from typicality.tables.reading import (
     rows_of,
 )
 from typicality.tables.writing import (
-    append_columns,
     arrow_rows,
     csv_text,
     free_names,
@@ -45,7 +44,6 @@ __all__ = [
     "NumericTable",
     "Place",
     "TableFile",
-    "append_columns",
     "arrow_rows",
     "categories_of",
     "csv_text",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, shown, without_formulas
+from typicality.tables.cells import csv_rows_of, shown, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -75,7 +75,7 @@ def write_table(
     table : TableFile
         The table. An error is raised where it is not what it was when it was read first.
     extra : mapping of str to array
-        The new columns, one entry a row; see :func:`append_columns`.
+        The new columns, one entry a row; see :func:`csv_text`.
     safe : bool, default=False
         Whether cells that a spreadsheet would take for a formula begin with an apostrophe.
     """
@@ -93,10 +93,10 @@ def write_table(
             )
 
 
-def append_columns(
-    stream: IO[bytes], block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool
-) -> None:
-    """Write rows of a block as csv: all cells as they were, then new columns.
+def csv_text(
+    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
+) -> bytes:
+    """Rows of a block as csv: all cells as they were, then new columns.
 
     The text is UTF-8, the delimiter is the comma, lines end in a line feed, and quotation marks
     stand where they are needed to read the same cells back. New numbers have nine significant
@@ -104,8 +104,6 @@ def append_columns(
 
     Parameters
     ----------
-    stream : binary stream
-        Where to.
     block : Block
         Rows of a table.
     extra : mapping of str to array
@@ -113,20 +111,15 @@ def append_columns(
         with one entry a row. Where a name is taken, :func:`free_names` says what it becomes.
     header : bool
         Whether to write the names of the columns first.
-    """
-    stream.write(csv_text(block, extra, header=header))
-
-
-def csv_text(
-    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
-) -> bytes:
-    """The bytes that :func:`append_columns` writes.
-
-    With `safe`, cells that a spreadsheet would take for a formula begin with an apostrophe.
+    safe : bool, default=False
+        Whether cells that a spreadsheet would take for a formula begin with an apostrophe.
     """
     new = _new_columns(block, extra)
     texts = [_cells_of(values) for values in new.values()]
-    rows = block.safe_csv_rows() if safe else block.csv_rows()
+    rows = block.csv_rows()
+    if safe:
+        cells = map(texts_of, block.columns(block.names))
+        rows = csv_rows_of([without_formulas(column) for column in cells])
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
@@ -151,7 +144,7 @@ def arrow_rows(
     block : Block
         Rows of a table.
     extra : mapping of str to array
-        The new columns, as in :func:`append_columns`; NaN and masked entries become null.
+        The new columns, as in :func:`csv_text`; NaN and masked entries become null.
     numeric : sequence of str
         Which columns of a text file are numbers. The others stay text; the columns of other
         formats keep their types.
