@@ -1,6 +1,6 @@
 """Columns of numbers on a common scale, and missing values filled in."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -10,21 +10,22 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from typicality._compat import StrOptions, fit_context
-from typicality._quantiles import robust_spread
+from typicality._quantiles import IQR_OF_NORMAL, RAREST, SPIKE, robust_spread
 from typicality._typing import Doubles, Floats
 from typicality.geometry.checks import check_blocks, check_rows, differ, rounding_of
-from typicality.preprocessing._folds import (
-    extent,
-    mean_and_deviation,
-    medians,
-    robust_spreads,
-    sizes,
-    tails,
+from typicality.rows import (
+    Block,
+    OrderStatistics,
+    Rows,
+    as_rows,
+    is_blockwise,
+    order_statistics,
+    row_blocks,
 )
-from typicality.rows import Rows, as_rows, is_blockwise, row_blocks
 
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # less is rounded to zero
 _SKEWED, _LESS_SKEWED = 0.5, 0.2
+_TAILS = (0.05, 0.5, 0.95)  # quantiles that skewness follows from
 _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest of all
 
 
@@ -206,16 +207,17 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _fit_by_folds(self, rows: Rows) -> Self:
         """The same for rows that are not in memory."""
-        found = extent(rows)
+        found = _extent(rows)
         for j in np.flatnonzero(found.counts == 0):
             raise self._all_missing(int(j))
         with np.errstate(over="ignore", invalid="ignore"):
-            fill, unit = medians(rows), np.zeros(rows.n_features)
+            fill, unit = _medians(rows), np.zeros(rows.n_features)
             if self.log != "none":
-                unit = np.maximum(np.nan_to_num(sizes(rows, 0.05)), _SMALLEST_UNIT)
+                sizes = order_statistics(rows, _sizes_of, [0.05]).values[0]
+                unit = np.maximum(np.nan_to_num(sizes), _SMALLEST_UNIT)
                 unit = np.where((found.low == 0) & (found.high == 0), 0.0, unit)
             if self.log == "auto":
-                seen = tails(rows)
+                seen = order_statistics(rows, _values, _TAILS)
                 logs = replace(
                     seen, low=_signed_log(seen.low, unit), high=_signed_log(seen.high, unit)
                 )
@@ -223,15 +225,15 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 unit = np.where((before > _SKEWED) & (after < before - _LESS_SKEWED), unit, 0.0)
             if unit.any():
                 rows = rows.moved(partial(_signed_log, unit=unit))
-                found = extent(rows)
+                found = _extent(rows)
             center, scale = _signed_log(fill, unit), np.ones(rows.n_features)
             if self.scale == "none":
                 center = np.zeros(rows.n_features)
             else:
-                spread = robust_spreads(rows, rounding_of(rows.dtype)) * (self.scale == "robust")
+                spread = _robust_spreads(rows, rounding_of(rows.dtype)) * (self.scale == "robust")
                 mean, deviation = center, scale
                 if not spread.all():
-                    mean, deviation = mean_and_deviation(rows, found)
+                    mean, deviation = _means_and_deviations(rows, found)
                 is_varied = differ(found.low, found.high, rows.dtype)
                 wanted = np.where(spread > 0, spread, np.maximum(deviation, _SMALLEST))
                 scale = np.where(is_varied, wanted, 1.0)
@@ -307,7 +309,7 @@ def skewed_columns(X: Floats) -> NDArray[np.bool_]:
 
 
 def _skewness(values: Doubles) -> float:
-    return float(_skewnesses(*np.quantile(values, [0.05, 0.5, 0.95])))
+    return float(_skewnesses(*np.quantile(values, _TAILS)))
 
 
 def _skewnesses(low: Any, median: Any, high: Any) -> Any:
@@ -323,3 +325,86 @@ def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
     widest = float(np.abs(far).max())
     deviation = widest * float(np.sqrt(np.mean((far / widest) ** 2))) * unit
     return mean * unit, max(deviation, _SMALLEST)
+
+
+# ---- rows that are read block by block -----------------------------------------------------------
+# Medians and quartiles are exact: they have the bits of those of an array. Means and deviations are
+# sums over blocks, and may differ in the last digit.
+
+
+@dataclass(frozen=True, eq=False)
+class _Extent:
+    """How many values columns have, and the smallest and the largest; extents add up."""
+
+    counts: Doubles
+    low: Doubles
+    high: Doubles
+
+    @classmethod
+    def of(cls, X: Floats) -> "_Extent":
+        low = np.fmin.reduce(X, axis=0, initial=np.inf)
+        high = np.fmax.reduce(X, axis=0, initial=-np.inf)
+        return cls(np.sum(~np.isnan(X), axis=0, dtype=np.float64), low, high)
+
+    def __add__(self, other: "_Extent") -> "_Extent":
+        return _Extent(
+            self.counts + other.counts,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+def _extent(rows: Rows) -> _Extent:
+    """The extent of all columns; values that are missing do not count."""
+    return rows.fold(lambda block: _Extent.of(block.X))
+
+
+def _means_and_deviations(rows: Rows, of: _Extent) -> tuple[Doubles, Doubles]:
+    """In units of the largest value, so that squares neither overflow nor vanish."""
+    unit = np.maximum(np.abs(of.low), np.abs(of.high))
+    unit = np.where(unit > 0, unit, 1.0)
+    mean = rows.fold(lambda block: np.nansum(block.X / unit, axis=0)) / of.counts
+    widest = np.maximum(np.abs(of.low / unit - mean), np.abs(of.high / unit - mean))
+    widest = np.where(widest > 0, widest, 1.0)
+    squares = rows.fold(lambda block: np.nansum(((block.X / unit - mean) / widest) ** 2, axis=0))
+    return mean * unit, widest * np.sqrt(squares / of.counts) * unit
+
+
+def _medians(rows: Rows) -> Doubles:
+    """The median of each column, as :func:`numpy.median` has it."""
+    return _middle(order_statistics(rows, _values, [0.5]))
+
+
+def _values(block: Block) -> Floats:
+    return block.X
+
+
+def _middle(found: OrderStatistics) -> Doubles:
+    between = (found.low[0] + found.high[0]) / 2
+    return np.asarray(np.where(found.share[0] > 0, between, found.low[0]))
+
+
+def _robust_spreads(rows: Rows, rounding: float) -> Doubles:
+    """What :func:`typicality._quantiles.robust_spread` gives for each column."""
+    low, median, high = order_statistics(rows, _values, [0.25, 0.5, 0.75]).values
+    is_wide = high - low > rounding * np.maximum(np.abs(low), np.abs(high))
+    spread = np.where(is_wide, high - low, 0.0) / IQR_OF_NORMAL
+    apart = partial(_apart, median=median, rounding=rounding)
+    counts = rows.fold(lambda block: np.sum([~np.isnan(block.X), ~np.isnan(apart(block))], axis=1))
+    n_rows, n_others = counts
+    is_spiky = (n_others > 0) & (n_others <= (1.0 - SPIKE) * n_rows)
+    if is_spiky.any():
+        share = np.maximum(n_others / n_rows, RAREST)
+        typical = _middle(order_statistics(rows, apart, [0.5]))
+        spread = np.where(is_spiky, np.maximum(spread, np.sqrt(share) * typical), spread)
+    return spread
+
+
+def _apart(block: Block, *, median: Doubles, rounding: float) -> Doubles:
+    """How far values are from the median; NaN for those that are equal to it."""
+    far = np.abs(block.X - median)
+    return np.where(far > rounding * np.abs(median), far, np.nan)
+
+
+def _sizes_of(block: Block) -> Floats:
+    return np.where(block.X == 0, np.nan, np.abs(block.X))
