@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
 from typicality._words import YEARS, counted, listed, share
-from typicality.cli.console import place, shown
+from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
 from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text, quoted
@@ -329,19 +329,25 @@ def scaler_settings(options: Options) -> dict[str, str]:
     }
 
 
-def step_options(scaler: Any) -> dict[str, Any]:
-    """The options that read the columns that the step of a model knows."""
+def read_as_fitted(options: Options, scaler: Any, terminal: Terminal) -> FileRows:
+    """The rows of a file with the columns that the step of a model knows, and their texts."""
     names = [str(name) for name in scaler.feature_names_in_]
     kinds = getattr(scaler, "kinds_", ["number"] * len(names))
     columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
     known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
-    return {
-        "columns": tuple(columns.get("number", ())),
-        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
-        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
-        "max_categories": ANY_NUMBER,
-        "exact": True,
-    }
+    options = replace(
+        options,
+        columns=tuple(columns.get("number", ())),
+        ordered=tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        categorical=(*columns.get("category", ()), *columns.get("left out", ())),
+        max_categories=ANY_NUMBER,
+        exact=True,
+    )
+    with open_file(options) as table, terminal.doing(f"Reading {table.name}"):
+        rows = read_file(table, options)
+        for _ in rows.take_texts():
+            pass
+    return rows
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
