@@ -8,7 +8,7 @@ import click
 
 from typicality._estimators import CLUSTERING_METHODS
 from typicality.cli.errors import WrongUseError
-from typicality.cli.options import Options, command, fit_options, table_options
+from typicality.cli.options import Options, command, fit_options, option, table_options
 from typicality.cli.parameters import OPTIONS, check_categories, configure
 
 
@@ -33,57 +33,44 @@ class _WithMethods(click.Command):
 
 @partial(command, kind=_WithMethods)
 @table_options
-@click.option(
-    "--method",
-    "-m",
+@option(
+    "--method -m NAME",
+    "How clusters are found; see the list above.",
     type=click.Choice(list(CLUSTERING_METHODS)),
     default="auto",
-    metavar="NAME",
-    help="How clusters are found; see the list above.",
 )
-@click.option(
-    "--clusters",
-    "-k",
+@option(
+    "--clusters -k N",
+    "How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive and "
+    "sparse-adaptive.",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive "
-    "and sparse-adaptive.",
 )
-@click.option(
-    "--at-least",
+@option(
+    "--at-least N",
+    "auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
 )
-@click.option(
-    "--alpha",
-    metavar="A",
-    help="alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, "
-    "or auto. [default: auto]",
+@option(
+    "--alpha A",
+    "alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, or "
+    "auto. [default: auto]",
 )
-@click.option(
-    "--min-cluster-size",
+@option(
+    "--min-cluster-size N",
+    "alpha-cut: the smallest number of rows in a cluster. [default: 1]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="alpha-cut: the smallest number of rows in a cluster. [default: 1]",
 )
-@click.option(
+@option(
     "--assign",
+    "Which rows get a label: those above the level of a cluster (core), those that are dense "
+    "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, otherwise core]",
     type=click.Choice(["core", "typical", "all"]),
-    help=(
-        "Which rows get a label: those above the level of a cluster (core), those that "
-        "are dense enough (typical, alpha-cut only), or all. [default: typical for "
-        "alpha-cut, otherwise core]"
-    ),
 )
-@click.option(
-    "--max-rows",
+@option(
+    "--max-rows N",
+    "If there are more rows, cluster a random sample of N rows; every row gets a label. [default: "
+    "all rows]",
     type=click.IntRange(min=10),
-    metavar="N",
-    help=(
-        "If there are more rows, cluster a random sample of N rows; every row gets a "
-        "label. [default: all rows]"
-    ),
 )
 @fit_options
 def cluster(

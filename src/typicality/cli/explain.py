@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from typicality.cli.errors import UnusableError, WrongUseError
-from typicality.cli.options import Options, command, file_argument, format_options, print_options
+from typicality.cli.options import (
+    Options,
+    command,
+    file_argument,
+    format_options,
+    option,
+    print_options,
+)
 
 if TYPE_CHECKING:
     from typicality.cli.rows import FileRows
@@ -15,15 +22,8 @@ if TYPE_CHECKING:
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
-@click.option(
-    "--row",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The row with this number, counted from 0.",
-)
-@click.option(
-    "--line", type=click.IntRange(min=1), metavar="N", help="The row at this line of the file."
-)
+@option("--row N", "The row with this number, counted from 0.", type=click.IntRange(min=0))
+@option("--line N", "The row at this line of the file.", type=click.IntRange(min=1))
 @format_options
 @print_options
 def explain(options: Options, model: str, row: int | None, line: int | None) -> None:

@@ -10,7 +10,7 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import FORMAT, Options, command
+from typicality.cli.options import FORMAT, Options, command, option
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
@@ -55,15 +55,13 @@ _SHOWN = (
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @click.argument("file", metavar="[FILE]", default="")
-@click.option(
-    "--output",
-    "-o",
+@option(
+    "--output -o OUT.html",
+    "The file to write. [default: report.html in the folder of the run]",
     type=click.Path(),
-    metavar="OUT.html",
-    help="The file to write. [default: report.html in the folder of the run]",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists already.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@option("--force", "Replace a file that exists already.", is_flag=True)
+@option("--quiet -q", "Print nothing but errors.", is_flag=True)
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 

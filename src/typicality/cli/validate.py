@@ -15,8 +15,9 @@ from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
-    comma_separated,
     command,
+    list_option,
+    option,
     run_options_without_folder,
     table_options,
     table_words,
@@ -48,51 +49,32 @@ _TRANSFERS = {
 
 @command
 @table_options
-@click.option(
-    "--sigma",
-    multiple=True,
-    metavar="A,B",
+@list_option(
+    "--sigma A,B",
+    "Widths of the kernel to compare, in units of scaled columns: numbers, names of rules, or "
+    "auto for seven widths around the rules. The default width of `outliers` is always added.",
     default=("auto",),
-    callback=comma_separated,
-    help=(
-        "Widths of the kernel to compare, in units of scaled columns: numbers, names "
-        "of rules, or auto for seven widths around the rules. The default width of "
-        "`outliers` is always added."
-    ),
 )
-@click.option(
-    "--rates",
-    multiple=True,
-    metavar="A,B",
-    default=("0.01", "0.05", "0.1"),
-    callback=comma_separated,
-    help="Shares of rows to flag.",
-)
-@click.option(
-    "--repeats",
+@list_option("--rates A,B", "Shares of rows to flag.", default=("0.01", "0.05", "0.1"))
+@option(
+    "--repeats N",
+    "How often the rows are split in two halves.",
     type=click.IntRange(min=2),
     default=20,
-    metavar="N",
-    help="How often the rows are split in two halves.",
 )
-@click.option(
+@option(
     "--transfer",
+    "How the model of one half flags rows of the other half: those below its own threshold, or as "
+    "many as the model of the other half flags.",
     type=click.Choice(["threshold", "rank"]),
     default="threshold",
-    help=(
-        "How the model of one half flags rows of the other half: those below its own "
-        "threshold, or as many as the model of the other half flags."
-    ),
 )
-@click.option(
-    "--compare", is_flag=True, help="Also evaluate a one-class SVM with the same kernels."
-)
-@click.option(
-    "--max-rows",
+@option("--compare", "Also evaluate a one-class SVM with the same kernels.", is_flag=True)
+@option(
+    "--max-rows N",
+    "If there are more rows, a random sample of this size is split.",
     type=click.IntRange(min=20),
     default=2_000,
-    metavar="N",
-    help="If there are more rows, a random sample of this size is split.",
 )
 @run_options_without_folder
 def validate(

@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command
+from typicality.cli.options import Options, command, option
 
 
 @command
-@click.option(
-    "--jobs", "-j", type=click.IntRange(1), metavar="N", help="Processes. [default: all cores]"
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@option("--jobs -j N", "Processes. [default: all cores]", type=click.IntRange(1))
+@option("--quiet -q", "Print errors only.", is_flag=True)
 def warm_up(options: Options) -> None:
     """Compile all code once, for this machine.
 

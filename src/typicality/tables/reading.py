@@ -99,6 +99,12 @@ class NumericTable(NamedTuple):
     n_with_digits: int
     categories: tuple[CategoryColumn, ...] = ()
 
+    @property
+    def missing_by_column(self) -> dict[str, int]:
+        """How many values each column misses, numbers first."""
+        counts = dict(zip(self.names, self.n_missing.tolist(), strict=True))
+        return counts | {column.name: column.n_missing for column in self.categories}
+
 
 def categories_of(
     block: Block, name: str, order: Sequence[str] | None = None, *, known: Sequence[str] = ()
