@@ -1,8 +1,8 @@
 """Two normal blobs that touch: density-based methods beside fuzzy c-means.
 
-`python benchmarks/touching_blobs.py [--draws N]` prints the mean adjusted Rand index of five methods
-for 200 rows, half of them in each blob, at three combinations of features and distances. The table
-of docs/guide/index.md comes from it, with 20 draws, and also goes to
+`python benchmarks/touching_blobs.py [--draws N]` prints the mean adjusted Rand index of five
+methods for 200 rows, half of them in each blob, at three combinations of features and distances.
+The table of docs/guide/index.md comes from it. It also goes to
 `benchmarks/results/touching_blobs.md`.
 """
 
