@@ -60,8 +60,7 @@ class LoadedRun:
         return f"LoadedRun({self.model!r}, columns={self.columns}, missing={self.missing!r})"
 
     def predict(self, X: Any) -> Any:
-        """The cluster of each row, or -1; for outlier detectors, 1 for typical rows and -1 for
-        outliers.
+        """The cluster of each row, or -1; for outlier detectors, -1 for outliers and 1 otherwise.
 
         Parameters
         ----------
