@@ -33,7 +33,7 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     multiple=True,
     metavar="A,B",
     callback=comma_separated,
-    help="Compare these only: auto, alpha-cut, sequential, fcm, k-means, "
+    help="Compare only these methods: auto, alpha-cut, sequential, fcm, k-means, "
     "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
     "local-outlier-factor. [default: all]",
 )
@@ -43,8 +43,8 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     type=click.IntRange(min=1),
     metavar="N",
     help=(
-        "The number of clusters for the methods that need it. [default: by silhouette, "
-        "or by BIC for the mixture]"
+        "The number of clusters for the methods that need it. [default: chosen by the "
+        "silhouette, or by the BIC for the mixture]"
     ),
 )
 @click.option(
@@ -52,21 +52,21 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
     metavar="R",
-    help="The share of rows that every detector should flag.",
+    help="The fraction of rows that every outlier detector should flag.",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(min=2),
     default=5,
     metavar="N",
-    help="How often each method is fitted again, each time on 80 % of the rows.",
+    help="How often each method is fitted again, on a random 80 % of the rows.",
 )
 @click.option(
     "--max-rows",
     type=click.IntRange(min=10),
     default=10_000,
     metavar="N",
-    help="If there are more rows, a random sample of this size is compared.",
+    help="If there are more rows, use a random sample of N rows.",
 )
 @safe_csv_option
 @run_options_without_folder
@@ -78,11 +78,12 @@ def compare(
     repeats: int,
     max_rows: int,
 ) -> None:
-    """Compare our methods with others on the rows of FILE.
+    """Compare methods of typicality and scikit-learn on a file.
 
-    The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
-    local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
-    other rows, and how long a fit takes. All run with their defaults.
+    The methods of scikit-learn are k-means, Gaussian mixture and HDBSCAN for clusters, and
+    one-class SVM, isolation forest and local outlier factor for outliers. Shows how much the
+    methods agree, how reproducible each method is on random samples of the rows, and how long a fit
+    takes. All methods have their default parameters.
     """
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within

@@ -14,8 +14,6 @@ from typicality._words import printable, printable_json, shown_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from typicality.plan import Plan
-
 _LONG = 5.0  # seconds from which the expected time of a fit is printed
 _COLOUR = re.compile(r"(\x1b\[[\d;]*m)")
 
@@ -140,9 +138,13 @@ class Terminal:
     def passes(self, words: str, rows: Any) -> Iterator[None]:
         """Show on a terminal which pass over rows is under way, and how far it is.
 
-        `rows` are those of a file that is read block by block; they call their `watch`.
+        `rows` are those of a file that is read block by block; they call their `watch`. If a fit
+        will take long, say how long after its second iteration.
         """
-        with self.counting(words, rows.n_rows) as done:
+        from typicality._progress import followed_by
+
+        fit = _Fit(self, lambda share: None)
+        with self.counting(words, rows.n_rows) as done, followed_by(fit):
             rows.watch = lambda number, n_rows: done(n_rows, f"{words}, pass {number}")
             try:
                 yield
@@ -170,12 +172,9 @@ class _Fit:
         self._said = False
         self._share = 0.0
 
-    def expect(self, plan: "Plan") -> None:
-        """Say how long the fit may take, with the threads that are there."""
-        from typicality._compat import effective_n_threads
-
-        seconds = plan.seconds_in(effective_n_threads())
-        if seconds is not None and seconds >= _LONG and not self._said:
+    def expect(self, seconds: float) -> None:
+        """Say how long the fit may take."""
+        if seconds >= _LONG and not self._said:
             self._said = True
             self._terminal.say_expected(seconds)
 

@@ -15,19 +15,19 @@ from typicality.cli.options import Options, command, file_argument, format_optio
     "--row",
     type=click.IntRange(min=0),
     metavar="N",
-    help="The row with this number, counted from 0.",
+    help="The number of the row, counted from 0.",
 )
 @click.option(
-    "--line", type=click.IntRange(min=1), metavar="N", help="The row at this line of the file."
+    "--line", type=click.IntRange(min=1), metavar="N", help="The line of the row in the file."
 )
 @format_options
 @print_options
 def explain(options: Options, model: str, row: int | None, line: int | None) -> None:
-    """Explain why a row of a file is unusual, or is not.
+    """Explain why a row is or is not unusual.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written. Prints how
-    rare the row is, and for each column its value, the value that is typical of such rows, and how
-    far apart these are.
+    rare the row is. For each column, prints the value, the value that is typical of similar rows,
+    and their difference as a robust z-score.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run

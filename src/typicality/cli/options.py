@@ -157,7 +157,9 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
     made = click.command(cls=kind, context_settings=settings)(call)
-    made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
+    made.params.append(
+        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
+    )
     return made
 
 
@@ -268,14 +270,14 @@ format_options = _adding(
         "--format",
         type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"]),
         metavar="NAME",
-        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: by "
-        "the end of its name]",
+        help="The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: "
+        "detected]",
     ),
     click.option(
         "--delimiter",
         metavar="CHAR",
         help=(
-            "The character between the cells of a csv file; `whitespace` for blanks and "
+            "The character between the cells of a csv file, or `whitespace` for blanks and "
             "tabs. [default: detected]"
         ),
     ),
@@ -299,8 +301,8 @@ format_options = _adding(
         "--comment",
         metavar="TEXT",
         help=(
-            "Lines of a csv file that begin with this text are comments. [default: lines "
-            "that begin with # at the top]"
+            "Skip lines of a csv file that begin with TEXT. [default: lines at the top that begin "
+            "with #]"
         ),
     ),
 )
@@ -314,7 +316,7 @@ table_options = _adding(
         multiple=True,
         metavar="A,B",
         callback=comma_separated,
-        help="Use these columns only. [default: all that hold numbers]",
+        help="Use only these columns. [default: all columns of numbers]",
     ),
     click.option(
         "--ignore",
@@ -328,8 +330,8 @@ table_options = _adding(
         type=click.Choice(["robust", "standard", "none"]),
         default="robust",
         help=(
-            "How columns are scaled: by median and quartiles, by mean and standard "
-            "deviation, or not at all."
+            "Scale columns by median and quartiles (robust), by mean and standard deviation "
+            "(standard), or not at all."
         ),
     ),
     click.option(
@@ -337,8 +339,8 @@ table_options = _adding(
         type=click.Choice(["none", "auto", "log"]),
         default="none",
         help=(
-            "Take logarithms before scaling, so that ratios count: of no column, of skewed "
-            "columns (auto), or of all."
+            "Take logarithms, before scaling, of no column, of skewed columns (auto), or of all "
+            "columns (log)."
         ),
     ),
     click.option(
@@ -347,8 +349,8 @@ table_options = _adding(
         metavar="auto|A,B",
         callback=comma_separated,
         help=(
-            "Use categories: these columns, or all columns of text (auto). [default: "
-            "columns of text are not used]"
+            "Use these columns, or all columns of text (auto), as categories; only for `cluster` "
+            "and `outliers`. [default: columns of text are not used]"
         ),
     ),
     click.option(
@@ -357,8 +359,8 @@ table_options = _adding(
         metavar="NAME=LOW,...,HIGH",
         callback=_orders,
         help=(
-            "A column of ordered categories, listed from the lowest to the highest; it is "
-            "used by rank. May be given several times."
+            "A column of ordered categories, from the lowest to the highest; a category is "
+            "replaced by its rank. May be given several times."
         ),
     ),
     click.option(
@@ -367,8 +369,8 @@ table_options = _adding(
         callback=_a_number,
         metavar="F",
         help=(
-            "The similarity of rows that differ in one category, for methods with a "
-            "kernel. [default: 0.5]"
+            "For methods with a kernel: the similarity of two rows is multiplied by F for each "
+            "category in which they differ. [default: 0.5]"
         ),
     ),
     click.option(
@@ -376,8 +378,8 @@ table_options = _adding(
         type=click.IntRange(min=2),
         metavar="N",
         help=(
-            "Leave out columns with more categories than this. [default: 30, or a tenth of "
-            "the rows, but at least 2]"
+            "Leave out columns with more than N categories. [default: 30, or a tenth of the rows "
+            "if that is less, but at least 2]"
         ),
     ),
     click.option(
@@ -385,32 +387,32 @@ table_options = _adding(
         type=click.Choice(["error", "drop", "median"]),
         default="error",
         help=(
-            "Missing values: stop and report where they are, leave such rows out, or fill "
-            "in the median of the column (a missing category becomes a category of its "
-            "own)."
+            "What to do with missing values: stop and report them (error), leave such rows out "
+            "(drop), or fill in the median of the column (median; missing categories become a "
+            "category of their own)."
         ),
     ),
     click.option(
         "--max-missing",
         type=click.FloatRange(0, 1),
-        metavar="SHARE",
+        metavar="F",
         help=(
-            "Leave out columns in which more than this share of the values is missing, "
-            "from 0 to 1. [default: keep them]"
+            "Leave out columns in which more than a fraction F of the values is missing. "
+            "[default: no limit]"
         ),
     ),
 )
 
 print_options = _adding(
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
+    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
+    click.option("--quiet", "-q", is_flag=True, help="Print only errors."),
 )
 
 safe_csv_option = click.option(
     "--safe-csv",
     is_flag=True,
     help="Write an apostrophe before cells of text that begin with = + - or @, so that a "
-    "spreadsheet does not compute them.",
+    "spreadsheet does not treat them as formulas.",
 )
 
 machine_options = _adding(
@@ -418,7 +420,7 @@ machine_options = _adding(
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        help="How many threads compute. [default: one for each core]",
+        help="The number of threads. [default: all cores]",
     ),
     click.option(
         "--memory",
@@ -426,15 +428,15 @@ machine_options = _adding(
         callback=_a_number,
         metavar="GB",
         help=(
-            "Limit of memory in gigabytes, for the rows and separately for the "
-            "computation; `cluster` and `outliers` read larger files in blocks. [default: "
-            "half of the machine's memory for the rows, 1 for the computation]"
+            "The memory limit in gigabytes, for the rows and separately for the computation. "
+            "`cluster` and `outliers` read larger files in blocks. [default: half of the "
+            "machine's memory for the rows, 1 for the computation]"
         ),
     ),
 )
 
 _work_options = _adding(
-    click.option("--force", is_flag=True, help="Replace results that exist already."),
+    click.option("--force", is_flag=True, help="Replace existing results."),
     click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),
@@ -455,8 +457,8 @@ fit_options = _adding(
     click.option(
         "--sigma",
         metavar="S",
-        help="The width of the kernel, in units of scaled columns, or a rule for it. "
-        "[default: auto]",
+        help="The width of the kernel, in units of the scaled columns, or the name of a rule (knn, "
+        "median, scott, ...). [default: auto]",
     ),
     click.option("--kernel", metavar="NAME", help="The kernel, for example gaussian or laplacian."),
     click.option(
@@ -473,17 +475,15 @@ fit_options = _adding(
         ),
     ),
     click.option("--report/--no-report", default=True, help="Whether to write report.html."),
-    _output("The folder for the results. [default: one named after FILE]"),
+    _output("The folder for the results. [default: a folder named after FILE]"),
     safe_csv_option,
     click.option(
         "--checkpoint",
         type=click.Path(),
         metavar="PATH",
         help=(
-            "A file for the state of the fit, written every few seconds. If the run is "
-            "killed, the same command continues from there, with the same results; at the "
-            "end the file is deleted. A density tree or Gaussian mixture (alpha-cut, auto) "
-            "that was not finished starts again."
+            "A file for the state of the fit, written every few seconds. If the run is killed, "
+            "the same command continues from this state. The file is deleted at the end."
         ),
     ),
     click.option(
@@ -491,9 +491,8 @@ fit_options = _adding(
         metavar="NAME",
         callback=_device,
         help=(
-            "Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is "
-            "one). Results are the same within the error bound of the method. [default: "
-            "without torch]"
+            "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is "
+            "one). [default: without torch]"
         ),
     ),
     click.option(
@@ -505,18 +504,18 @@ fit_options = _adding(
         "--workers",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Read FILE in blocks with N processes of Dask on this machine.",
+        help="Read FILE in blocks with N Dask workers on this machine.",
     ),
     click.option(
         "--scheduler",
         metavar="ADDRESS",
         help=(
             "Read FILE in blocks with the workers of a running Dask scheduler, e.g. "
-            "tcp://host:8786. They need FILE under the same path."
+            "tcp://host:8786. The workers need FILE under the same path."
         ),
     ),
     _work_options,
 )
 run_options_without_folder = _adding(
-    _output("A folder for the results. [default: they are only printed]"), _work_options
+    _output("A folder for the results. [default: results are only printed]"), _work_options
 )

@@ -64,13 +64,13 @@ _SHOWN = (
     help="The file to write. [default: report.html in the folder of the run]",
 )
 @click.option("--force", is_flag=True, help="Replace a file that exists already.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    The rows are read from the file the run was made from, or from FILE where that has moved.
+    The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free

@@ -175,7 +175,7 @@ def _meaning_of_flags(run: Run) -> list[str]:
         source = (
             ""
             if run.reference is not None
-            else " Clean rows in a second file (--reference) allow a false discovery rate."
+            else " To control the false discovery rate instead, pass clean rows with --reference."
         )
         sentences = [
             f"Rows with a score below {run.view.cut:.4g} are flagged. Expect {expected:.3g} "

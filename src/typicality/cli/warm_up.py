@@ -11,16 +11,20 @@ from typicality.cli.options import Options, command
 
 @command
 @click.option(
-    "--jobs", "-j", type=click.IntRange(1), metavar="N", help="Processes. [default: all cores]"
+    "--jobs",
+    "-j",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The number of processes. [default: all cores]",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 def warm_up(options: Options) -> None:
-    """Compile all code once, for this machine.
+    """Compile all code in advance, for this machine.
 
-    Small tables need no compiled code. For larger ones each method compiles its loops at the first
-    fit, which takes 5 to 20 seconds, and keeps them in a cache for later processes. This command
-    compiles the loops of all methods now, in parallel processes: in the build of a container, for
-    example. The environment variable NUMBA_CACHE_DIR says where the cache is.
+    Small tables need no compiled code. For larger tables, each method compiles its code at the
+    first fit, which takes 5 to 20 seconds, and stores it in a cache. This command compiles the code
+    of all methods now, in parallel processes, for example while a container is built. The
+    environment variable NUMBA_CACHE_DIR names the folder of the cache.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context

@@ -11,7 +11,7 @@ from typicality._typing import Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._cut_parameters import is_word
 from typicality.cluster._cut_warnings import warn_about_cut
-from typicality.cluster._density import density_attributes, warn_about_density
+from typicality.cluster._density import begin_density, density_attributes, warn_about_density
 from typicality.cluster._density_by_blocks import solve_by_blocks
 from typicality.cluster._spaces import OpenSpace, SumOptions, open_space
 from typicality.cluster._warnings import warn_about_features
@@ -107,7 +107,7 @@ def _fit_all_rows(
         landscape = Landscape(columns, pull / pull.sum(), energy, eta, sums)
         return estimator._for_prediction(opened.reader, landscape, nodes, rows)  # type: ignore[no-any-return]
 
-    callbacks.begin(1, attributes)
+    begin_density(space, callbacks, attributes)
     uniform = estimator.weights == "uniform"
     result = solve_by_blocks(estimator, space, callbacks, uniform=uniform)
     estimator._set(

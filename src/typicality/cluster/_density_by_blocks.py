@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
 from typicality.cluster._density import (
+    begin_density,
     density_attributes,
     first_spread,
     open_density,
@@ -43,7 +44,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
         fitted, held_out = _halves(rows, estimator.random_state)
     opened = open_density(estimator, fitted, None)
     space: Any = opened.space
-    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate, held_out))
+    begin_density(space, callbacks, lambda state: _for_prediction(state, opened, rate, held_out))
     uniform = estimator.weights == "uniform"
     result = solve_by_blocks(
         estimator, space, callbacks, uniform=uniform, eta_update=estimator.eta_update
