@@ -17,21 +17,22 @@ _BLOCK_PAIRS = 65_536
 
 @dataclass(frozen=True)
 class RandEstimate:
-    """Estimates of the generalised Rand index and of the adjusted one.
+    """Estimates of the generalised Rand index and of the adjusted index, with standard errors.
 
     Parameters
     ----------
     score : float
         An unbiased estimate of :func:`generalized_rand_score`.
     standard_error : float
-        Its standard error: the true value is within two of them in about 95 % of draws.
+        The standard error of `score`. In about 95 % of draws, the true value is within two standard
+        errors.
     adjusted : float
-        An estimate of :func:`adjusted_generalized_rand_score`, whose bias is of the order
-        1 / n_pairs.
+        An estimate of :func:`adjusted_generalized_rand_score`. Its bias is of the order 1 /
+        n_pairs.
     adjusted_standard_error : float
-        Its standard error, to first order.
+        The standard error of `adjusted`, to first order.
     n_pairs : int
-        How many pairs were drawn.
+        The number of pairs that were drawn.
     """
 
     score: float
@@ -49,17 +50,17 @@ def generalized_rand_estimate(
     normalize: bool = True,
     random_state: Any = None,
 ) -> RandEstimate:
-    r"""Estimate the generalised Rand index, and the adjusted one, from pairs drawn at random.
+    r"""Estimate the generalised Rand index and the adjusted index from random pairs of rows.
 
-    Pairs of different rows are drawn with replacement, independently and uniformly. With a and b
-    the distances of a pair in the two partitions, d the mean of \|a - b\| over the pairs drawn and
-    e the mean over all combinations of different ones,
+    Pairs of different rows are drawn independently and uniformly, with replacement. Let a and b be
+    the distances of a pair in the two partitions. Let d be the mean of \|a - b\| over the drawn
+    pairs, and e the mean of \|a - b\| if a and b come from different drawn pairs. Then
 
     .. math:: \mathrm{score} = 1 - d, \qquad \mathrm{adjusted} = 1 - d / e.
 
-    The standard error is the standard deviation of \|a - b\| over sqrt(n_pairs); that of `adjusted`
-    is the same of the influence of a pair on d / e (see docs/theory). A million pairs give the
-    score to 5e-4 or better, whatever the number of rows, in a second or two.
+    The standard error of the score is the standard deviation of \|a - b\| divided by sqrt(n_pairs).
+    A million pairs give a standard error of at most 5e-4 in one or two seconds, for any number of
+    rows.
 
     Implements :cite:`hullermeier2012` on a sample. The standard error of `adjusted` is
     original to typicality, see docs/theory.
@@ -69,11 +70,11 @@ def generalized_rand_estimate(
     reference, memberships : array-like of shape (n,) or (n, c), or sparse matrix
         Labels or memberships, as in :func:`generalized_rand_score`, which is exact.
     n_pairs : int, default=1_000_000
-        How many pairs to draw. Four times as many halve the standard error.
+        The number of pairs to draw. Four times as many pairs halve the standard error.
     normalize : bool, default=True
         As in :func:`generalized_rand_score`.
     random_state : int, RandomState or None, default=None
-        Where the pairs come from.
+        The seed or generator that draws the pairs. Pass an int for reproducible results.
 
     Returns
     -------

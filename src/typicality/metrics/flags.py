@@ -9,20 +9,22 @@ from typicality._arguments import check_same_length
 
 
 def jaccard_score(flags_a: Any, flags_b: Any) -> float:
-    r"""The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.
+    r"""The Jaccard index of two sets of outliers.
 
     .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}
 
-    in [0, 1], larger is more alike; 1 where neither flags any row, since they agree. Rows flagged
-    by neither do not count, so it does not rise because outliers are few.
+    is the number of rows that are in both sets, divided by the number of rows that are in at least
+    one set. It is in [0, 1]; larger values mean more agreement. It is 1 if both sets are empty.
+    Rows in neither set have no effect.
 
     Implements the Jaccard coefficient of :cite:`filippone2010`, eq. (37).
 
     Parameters
     ----------
     flags_a, flags_b : array-like of shape (n,)
-        Truth values, True for an outlier; or +1 and -1 as `predict` of an outlier detector gives
-        them, -1 for an outlier. The two may be given differently.
+        Flags of the rows: booleans, with True for outliers; or the values +1 and -1 that `predict`
+        of an outlier detector returns, with -1 for outliers. The two arguments can have different
+        forms.
 
     Returns
     -------

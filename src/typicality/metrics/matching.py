@@ -11,29 +11,27 @@ from typicality.metrics.partitions import check_labels
 
 
 def success_rate(labels_true: Any, labels_pred: Any, *, matching: str = "greedy") -> float:
-    """The share of rows that are in the cluster matched with their class.
+    """The fraction of rows that are in the cluster matched with their class.
 
-    Each cluster is matched with one class at the most, and each class with one cluster:
+    Each cluster is matched with at most one class, and each class with at most one cluster:
 
         SR = (1 / n) * sum over matched (class, cluster) of the rows that are in both,
 
-    in [0, 1], larger is better. It is 1 exactly where the labellings are the same but for the
-    names of the clusters, and no row is labelled -1.
+    The rate is in [0, 1]; larger is better. It is 1 if the labels are the same except for the names
+    of the clusters, and no row has the label -1.
 
     Implements SR of :cite:`xenaki2014`, section 4.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels: whole numbers or text. -1, belongs nowhere, is neither a class nor a cluster: rows
-        that have it on either side count as failures. Where noise is a class that should be
-        found, give it another number on both sides.
+        Labels: integers or text. Rows with the label -1 (unassigned) in either argument are
+        failures. If noise is a class that should be found, give it another number in both
+        arguments.
     matching : {"greedy", "optimal"}, default="greedy"
-        "greedy" matches the class and the cluster that share most rows, takes both away, and goes
-        on. Where pairs share equally many, the class that comes first in sorted order is taken,
-        and of its clusters the one that comes first: with ties the result may depend on the
-        names of labels. "optimal" makes the sum largest (the Hungarian method), so it never gives
-        less.
+        "greedy" matches the class and the cluster that share most rows, removes both, and repeats
+        this. Ties are resolved in the order of the labels, so the result can depend on their names.
+        "optimal" maximises the sum (Hungarian method), so its rate is never smaller.
 
     Returns
     -------

@@ -12,11 +12,10 @@ from typicality.metrics.partitions import check_labels
 
 @dataclass(frozen=True)
 class PairConfusion:
-    """How many of the n (n - 1) / 2 pairs of rows are together in one labelling, and in another.
+    """The numbers of pairs of rows that are together in the truth and in the prediction.
 
-    Shares of no pairs at all are 1: where nothing was put together, nothing was put together
-    wrongly. So two labellings in which every row is alone agree, with a precision, a recall and
-    an F1 of 1.
+    There are n (n - 1) / 2 pairs for n rows. If there are no pairs to divide by, precision, recall
+    and F1 are 1.
 
     Parameters
     ----------
@@ -37,12 +36,12 @@ class PairConfusion:
 
     @property
     def precision(self) -> float:
-        """Of the pairs put together, the share that belongs together; larger is better."""
+        """The fraction of pairs together in the prediction that are together in the truth."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float:
-        """Of the pairs that belong together, the share put together; larger is better."""
+        """The fraction of pairs together in the truth that are together in the prediction."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
@@ -59,17 +58,17 @@ def _share(part: int, whole: int) -> float:
 def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
     """Count the pairs of rows that are together in the truth and in the prediction.
 
-    precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN), all in
-    [0, 1], larger is better. The counts are whole numbers, exact up to 3e9 rows; the cost is that
-    of a table of classes by clusters.
+    The result has precision = TP / (TP + FP), recall = TP / (TP + FN), and F1 = 2 TP / (2 TP + FP +
+    FN). All are in [0, 1]; larger is better. The counts are exact up to 3e9 rows. Pairs are counted
+    from the table of classes and clusters, so the time is linear in n.
 
     Implements :cite:`lecture20`, section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels: whole numbers or text. -1, belongs nowhere, is a class like any other, as in
-        :func:`sklearn.metrics.rand_score`: two rows that belong nowhere are together.
+        Labels: integers or text. -1 (unassigned) is a class like any other, as in
+        :func:`sklearn.metrics.rand_score`.
 
     Returns
     -------
@@ -95,31 +94,33 @@ def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
 
 
 def pair_precision_score(labels_true: Any, labels_pred: Any) -> float:
-    """The share of the pairs put together that belong together, TP / (TP + FP); in [0, 1].
+    """The pair precision TP / (TP + FP), in [0, 1].
 
-    1 where no pair was put together. Larger is better; splitting clusters does not lower it, so
-    look at the recall as well. See :func:`pair_confusion`. Implements :cite:`lecture20`,
+    This is the fraction of pairs together in the prediction that are together in the truth. Larger
+    is better. It is 1 if no pair is together in the prediction. Very small clusters have a high
+    precision, so check the recall, too. See :func:`pair_confusion`. Implements :cite:`lecture20`,
     section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).precision
 
 
 def pair_recall_score(labels_true: Any, labels_pred: Any) -> float:
-    """The share of the pairs that belong together that were put together, TP / (TP + FN).
+    """The pair recall TP / (TP + FN), in [0, 1].
 
-    In [0, 1]; 1 where no pair belongs together. Larger is better; joining clusters does not lower
-    it, so look at the precision as well. See :func:`pair_confusion`. Implements
-    :cite:`lecture20`, section 20.3.
+    This is the fraction of pairs together in the truth that are together in the prediction. Larger
+    is better. It is 1 if no pair is together in the truth. Very large clusters have a high recall,
+    so check the precision, too. See :func:`pair_confusion`. Implements :cite:`lecture20`, section
+    20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).recall
 
@@ -127,12 +128,12 @@ def pair_recall_score(labels_true: Any, labels_pred: Any) -> float:
 def pair_f1_score(labels_true: Any, labels_pred: Any) -> float:
     """The harmonic mean of pair precision and pair recall, 2 TP / (2 TP + FP + FN).
 
-    In [0, 1], larger is better; 1 for the same partition, also where every row is alone in both.
-    See :func:`pair_confusion`. Implements :cite:`lecture20`, section 20.3.
+    It is in [0, 1]; larger is better, and equal partitions have 1. See :func:`pair_confusion`.
+    Implements :cite:`lecture20`, section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).f1
