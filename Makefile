@@ -30,7 +30,7 @@ lowest:
 	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-min.txt ".[plot,xlsx,dask]" \
 		"pytest<9.2" pytest-xdist hypothesis psutil pandas polars
 	$(VENV)-lowest/bin/python tests/smoke.py
-	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 \
+	SCIPY_ARRAY_API=0 OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup \
 		tests/cluster/test_estimators.py tests/membership tests/operators/test_contract.py tests/persistence tests/tables \
 		tests/cli/test_categories.py tests/cli/test_cluster.py tests/cli/test_compare.py tests/cli/test_outliers.py \
 		tests/cli/test_validate.py
@@ -45,7 +45,7 @@ fuzz: $(READY)
 # One contract is left out: it is about the last digits, which differ without vector instructions.
 bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS) OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n auto \
-		--maxprocesses 4 -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
+		--maxprocesses 4 --dist loadgroup -k "not sums_know_their_error" tests/test_kernels.py tests/test_minimax.py \
 		tests/operators tests/levelsets tests/membership tests/geometry tests/metrics tests/solve \
 		tests/cluster
 
