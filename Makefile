@@ -14,9 +14,11 @@ BOUNDS := $(CURDIR)/.bounds
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
 
-# The variables let scikit-learn's array-API checks run instead of being skipped, and keep the
-# processes of pytest, one for each core, from starting threads for each core.
+# Code is compiled first, once; else each process of pytest would compile most of it. The variables
+# let scikit-learn's array-API checks run instead of being skipped, and keep the processes of pytest,
+# one for each core, from starting threads for each core.
 test: check
+	$(VENV)/bin/typicality warm-up --quiet
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 check: $(READY)
