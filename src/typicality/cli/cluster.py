@@ -41,19 +41,19 @@ class _WithMethods(click.Command):
 )
 @option(
     "--clusters -k N",
-    "How many clusters: needed by fcm, entropy and pcm; how many to start with for adaptive and "
+    "The number of clusters, for fcm, entropy and pcm; the number to start with, for adaptive and "
     "sparse-adaptive.",
     type=click.IntRange(min=1),
 )
 @option(
     "--at-least N",
-    "auto, alpha-cut: the least number of clusters; 2 gives the best split. [default: 1]",
+    "auto, alpha-cut: the smallest number of clusters; 2 forces a split. [default: 1]",
     type=click.IntRange(min=1),
 )
 @option(
     "--alpha A",
-    "alpha-cut: the typicality above which rows belong to clusters, from 0 to 1; or valley, or "
-    "auto. [default: auto]",
+    "alpha-cut: the typicality above which rows belong to clusters. A number from 0 to 1, valley "
+    "(a gap in the distribution of typicalities) or auto (one for each cluster). [default: auto]",
 )
 @option(
     "--min-cluster-size N",
@@ -62,14 +62,15 @@ class _WithMethods(click.Command):
 )
 @option(
     "--assign",
-    "Which rows get a label: those above the level of a cluster (core), those that are dense "
-    "enough (typical, alpha-cut only), or all. [default: typical for alpha-cut, otherwise core]",
+    "Which rows get a label: rows above the typicality level of a cluster (core), rows in regions "
+    "that are dense enough (typical, alpha-cut only), or all rows. [default: typical for "
+    "alpha-cut, otherwise core]",
     type=click.Choice(["core", "typical", "all"]),
 )
 @option(
     "--max-rows N",
-    "If there are more rows, cluster a random sample of N rows; every row gets a label. [default: "
-    "all rows]",
+    "If there are more rows, fit the model to a random sample of N rows; all rows get a label. "
+    "[default: no limit]",
     type=click.IntRange(min=10),
 )
 @fit_options
@@ -82,11 +83,11 @@ def cluster(
     param: tuple[str, ...],
     **parameters: Any,
 ) -> None:
-    """Find the groups in a file, and typical rows.
+    """Find clusters in a file.
 
     Writes a folder with labels.csv (all columns of FILE, with label and typicality), clusters.csv
-    (size and medians of each cluster), report.html (a page to look at), model/ (for `typicality
-    score`) and run.json (all it takes to repeat the run). Unassigned rows have the label -1.
+    (size and medians of each cluster), report.html (to open in a browser), model/ (for `typicality
+    score`) and run.json (what is needed to repeat the run). Unassigned rows have the label -1.
     """
     number = CLUSTERING_METHODS[method].number
     if number == "given" and clusters is None:

@@ -30,30 +30,30 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
 @table_options
 @list_option(
     "--methods A,B",
-    "Compare these only: auto, alpha-cut, sequential, fcm, k-means, gaussian-mixture, hdbscan; "
-    "one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
+    "Compare only these methods: auto, alpha-cut, sequential, fcm, k-means, gaussian-mixture, "
+    "hdbscan; one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
 )
 @option(
     "--clusters -k N",
-    "The number of clusters for the methods that need it. [default: by silhouette, or by BIC for "
-    "the mixture]",
+    "The number of clusters for the methods that need it. [default: chosen by the silhouette, or "
+    "by the BIC for the mixture]",
     type=click.IntRange(min=1),
 )
 @option(
     "--rate R",
-    "The share of rows that every detector should flag.",
+    "The fraction of rows that every outlier detector should flag.",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
 )
 @option(
     "--repeats N",
-    "How often each method is fitted again, each time on 80 % of the rows.",
+    "How often each method is fitted again, on a random 80 % of the rows.",
     type=click.IntRange(min=2),
     default=5,
 )
 @option(
     "--max-rows N",
-    "If there are more rows, a random sample of this size is compared.",
+    "If there are more rows, use a random sample of N rows.",
     type=click.IntRange(min=10),
     default=10_000,
 )
@@ -67,11 +67,12 @@ def compare(
     repeats: int,
     max_rows: int,
 ) -> None:
-    """Compare our methods with others on the rows of FILE.
+    """Compare methods of typicality and scikit-learn on a file.
 
-    The others are k-means, a Gaussian mixture and HDBSCAN; one-class SVM, isolation forest and
-    local outlier factor. Shows how much the methods agree, how reproducible each is when it sees
-    other rows, and how long a fit takes. All run with their defaults.
+    The methods of scikit-learn are k-means, Gaussian mixture and HDBSCAN for clusters, and
+    one-class SVM, isolation forest and local outlier factor for outliers. Shows how much the
+    methods agree, how reproducible each method is on random samples of the rows, and how long a fit
+    takes. All methods have their default parameters.
     """
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
-@option("--row N", "The row with this number, counted from 0.", type=click.IntRange(min=0))
-@option("--line N", "The row at this line of the file.", type=click.IntRange(min=1))
+@option("--row N", "The number of the row, counted from 0.", type=click.IntRange(min=0))
+@option("--line N", "The line of the row in the file.", type=click.IntRange(min=1))
 @format_options
 @print_options
 def explain(options: Options, model: str, row: int | None, line: int | None) -> None:
-    """Explain why a row of a file is unusual, or is not.
+    """Explain why a row is or is not unusual.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written. Prints how
-    rare the row is, and for each column its value, the value that is typical of such rows, and how
-    far apart these are.
+    rare the row is. For each column, prints the value, the value that is typical of similar rows,
+    and their difference as a robust z-score.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import as_json, load_run

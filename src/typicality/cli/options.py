@@ -164,7 +164,9 @@ def command(function: Command, kind: type[click.Command] = click.Command) -> cli
 
     settings = {"help_option_names": ["-h", "--help"], "show_default": True}
     made = click.command(cls=kind, context_settings=settings)(call)
-    made.params.append(click.Option(["--debug"], is_flag=True, help="Show tracebacks of errors."))
+    made.params.append(
+        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
+    )
     return made
 
 
@@ -288,13 +290,13 @@ file_argument = click.argument("file", metavar="FILE")
 format_options = _adding(
     option(
         "--format NAME",
-        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: by the "
-        "end of its name]",
+        "The format of FILE: csv, tsv, ndjson, parquet, arrow, npy, npz or xlsx. [default: "
+        "detected]",
         type=click.Choice(["csv", "tsv", "ndjson", "parquet", "arrow", "npy", "npz", "xlsx"]),
     ),
     option(
         "--delimiter CHAR",
-        "The character between the cells of a csv file; `whitespace` for blanks and tabs. "
+        "The character between the cells of a csv file, or `whitespace` for blanks and tabs. "
         "[default: detected]",
     ),
     option(
@@ -312,100 +314,97 @@ format_options = _adding(
     ),
     option(
         "--comment TEXT",
-        "Lines of a csv file that begin with this text are comments. [default: lines that begin "
-        "with # at the top]",
+        "Skip lines of a csv file that begin with TEXT. [default: lines at the top that begin "
+        "with #]",
     ),
 )
 
 table_options = _adding(
     file_argument,
     format_options,
-    list_option("--columns -c A,B", "Use these columns only. [default: all that hold numbers]"),
+    list_option("--columns -c A,B", "Use only these columns. [default: all columns of numbers]"),
     list_option("--ignore A,B", "Leave these columns out."),
     option(
         "--scale",
-        "How columns are scaled: by median and quartiles, by mean and standard deviation, or not "
-        "at all.",
+        "Scale columns by median and quartiles (robust), by mean and standard deviation "
+        "(standard), or not at all.",
         type=click.Choice(["robust", "standard", "none"]),
         default="robust",
     ),
     option(
         "--transform",
-        "Take logarithms before scaling, so that ratios count: of no column, of skewed columns "
-        "(auto), or of all.",
+        "Take logarithms, before scaling, of no column, of skewed columns (auto), or of all "
+        "columns (log).",
         type=click.Choice(["none", "auto", "log"]),
         default="none",
     ),
     list_option(
         "--categorical auto|A,B",
-        "Use categories: these columns, or all columns of text (auto). [default: columns of text "
-        "are not used]",
+        "Use these columns, or all columns of text (auto), as categories; only for `cluster` and "
+        "`outliers`. [default: columns of text are not used]",
     ),
     option(
         "--ordered NAME=LOW,...,HIGH",
-        "A column of ordered categories, listed from the lowest to the highest; it is used by "
-        "rank. May be given several times.",
+        "A column of ordered categories, from the lowest to the highest; a category is replaced "
+        "by its rank. May be given several times.",
         multiple=True,
         callback=_orders,
     ),
     option(
         "--mismatch F",
-        "The similarity of rows that differ in one category, for methods with a kernel. [default: "
-        "0.5]",
+        "For methods with a kernel: the similarity of two rows is multiplied by F for each "
+        "category in which they differ. [default: 0.5]",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         callback=_a_number,
     ),
     option(
         "--max-categories N",
-        "Leave out columns with more categories than this. [default: 30, or a tenth of the rows, "
-        "but at least 2]",
+        "Leave out columns with more than N categories. [default: 30, or a tenth of the rows if "
+        "that is less, but at least 2]",
         type=click.IntRange(min=2),
     ),
     option(
         "--missing",
-        "Missing values: stop and report where they are, leave such rows out, or fill in the "
-        "median of the column (a missing category becomes a category of its own).",
+        "What to do with missing values: stop and report them (error), leave such rows out "
+        "(drop), or fill in the median of the column (median; missing categories become a "
+        "category of their own).",
         type=click.Choice(["error", "drop", "median"]),
         default="error",
     ),
     option(
-        "--max-missing SHARE",
-        "Leave out columns in which more than this share of the values is missing, from 0 to 1. "
-        "[default: keep them]",
+        "--max-missing F",
+        "Leave out columns in which more than a fraction F of the values is missing. [default: no "
+        "limit]",
         type=click.FloatRange(0, 1),
     ),
 )
 
 print_options = _adding(
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    option("--quiet -q", "Print nothing but errors.", is_flag=True),
+    click.option("--json", "as_json", is_flag=True, help="Print only the result, as JSON."),
+    option("--quiet -q", "Print only errors.", is_flag=True),
 )
 
 safe_csv_option = option(
     "--safe-csv",
     "Write an apostrophe before cells of text that begin with = + - or @, so that a spreadsheet "
-    "does not compute them.",
+    "does not treat them as formulas.",
     is_flag=True,
 )
 
 machine_options = _adding(
-    option(
-        "--jobs N",
-        "How many threads compute. [default: one for each core]",
-        type=click.IntRange(min=1),
-    ),
+    option("--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)),
     option(
         "--memory GB",
-        "Limit of memory in gigabytes, for the rows and separately for the computation; `cluster` "
-        "and `outliers` read larger files in blocks. [default: half of the machine's memory for "
-        "the rows, 1 for the computation]",
+        "The memory limit in gigabytes, for the rows and separately for the computation. "
+        "`cluster` and `outliers` read larger files in blocks. [default: half of the machine's "
+        "memory for the rows, 1 for the computation]",
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
     ),
 )
 
 _work_options = _adding(
-    option("--force", "Replace results that exist already.", is_flag=True),
+    option("--force", "Replace existing results.", is_flag=True),
     option(
         "--seed N", "The seed of all random numbers.", type=click.IntRange(0, 2**32 - 1), default=0
     ),
@@ -421,7 +420,8 @@ def _output(help: str) -> Any:
 fit_options = _adding(
     option(
         "--sigma S",
-        "The width of the kernel, in units of scaled columns, or a rule for it. [default: auto]",
+        "The width of the kernel, in units of the scaled columns, or the name of a rule (knn, "
+        "median, scott, ...). [default: auto]",
     ),
     option("--kernel NAME", "The kernel, for example gaussian or laplacian."),
     option(
@@ -434,35 +434,33 @@ fit_options = _adding(
         "The column that names rows in the output. [default: the most useful column of text]",
     ),
     option("--report/--no-report", "Whether to write report.html.", default=True),
-    _output("The folder for the results. [default: one named after FILE]"),
+    _output("The folder for the results. [default: a folder named after FILE]"),
     safe_csv_option,
     option(
         "--checkpoint PATH",
         "A file for the state of the fit, written every few seconds. If the run is killed, the "
-        "same command continues from there, with the same results; at the end the file is "
-        "deleted. A density tree or Gaussian mixture (alpha-cut, auto) that was not finished "
-        "starts again.",
+        "same command continues from this state. The file is deleted at the end.",
         type=click.Path(),
     ),
     option(
         "--device NAME",
-        "Fit rows on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
-        "Results are the same within the error bound of the method. [default: without torch]",
+        "Fit the model on a device of torch: cuda, cuda:1, cpu, or auto (cuda if there is one). "
+        "[default: without torch]",
         callback=_device,
     ),
     option("--in-blocks", "Read FILE in blocks even if it fits into memory.", is_flag=True),
     option(
         "--workers N",
-        "Read FILE in blocks with N processes of Dask on this machine.",
+        "Read FILE in blocks with N Dask workers on this machine.",
         type=click.IntRange(min=1),
     ),
     option(
         "--scheduler ADDRESS",
         "Read FILE in blocks with the workers of a running Dask scheduler, e.g. tcp://host:8786. "
-        "They need FILE under the same path.",
+        "The workers need FILE under the same path.",
     ),
     _work_options,
 )
 run_options_without_folder = _adding(
-    _output("A folder for the results. [default: they are only printed]"), _work_options
+    _output("A folder for the results. [default: results are only printed]"), _work_options
 )

@@ -61,13 +61,13 @@ _SHOWN = (
     type=click.Path(),
 )
 @option("--force", "Replace a file that exists already.", is_flag=True)
-@option("--quiet -q", "Print nothing but errors.", is_flag=True)
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    The rows are read from the file the run was made from, or from FILE where that has moved.
+    The rows are read from the file of the run, or from FILE if that file has moved.
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free

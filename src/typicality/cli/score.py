@@ -25,27 +25,27 @@ from typicality.cli.options import (
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
 @option(
-    "--output -o OUT.csv", "The file to write, csv or .parquet; - is standard output.", default="-"
+    "--output -o OUT.csv", "The file to write, .csv or .parquet; - is standard output.", default="-"
 )
 @option("--force", "Replace a file that exists already.", is_flag=True)
 @safe_csv_option
 @format_options
 @option(
     "--missing",
-    "Missing values: stop and report where they are, skip such rows, or fill in the median of the "
-    "rows the model was fitted on. [default: as in the run]",
+    "What to do with missing values: stop and report them (error), leave such rows out (drop), or "
+    "fill in the median of the training rows (median). [default: as in the run]",
     type=click.Choice(["error", "drop", "median"]),
 )
 @machine_options
 @print_options
 def score(options: Options, model: str) -> None:
-    """Judge new rows by a model that was kept.
+    """Apply the model of an earlier run to new rows.
 
     MODEL is the folder that `typicality cluster` or `typicality outliers` has written.
 
-    Writes csv, or parquet where --output ends in .parquet: all columns of FILE, then label and
-    typicality (or typicality, score, p_value, outlier and why). FILE may be of any size: it is
-    read in blocks. A - as FILE is standard input.
+    Writes csv, or parquet if --output ends in .parquet. The output has all columns of FILE, and the
+    columns that the run has added. FILE is read in blocks, so it may have any size; - is standard
+    input.
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted

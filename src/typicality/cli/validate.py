@@ -51,28 +51,28 @@ _TRANSFERS = {
 @table_options
 @list_option(
     "--sigma A,B",
-    "Widths of the kernel to compare, in units of scaled columns: numbers, names of rules, or "
-    "auto for seven widths around the rules. The default width of `outliers` is always added.",
+    "Kernel widths to compare, in units of the scaled columns: numbers, names of rules, or auto "
+    "for seven widths. The default width of `outliers` is always included.",
     default=("auto",),
 )
-@list_option("--rates A,B", "Shares of rows to flag.", default=("0.01", "0.05", "0.1"))
+@list_option("--rates A,B", "Fractions of rows to flag.", default=("0.01", "0.05", "0.1"))
 @option(
     "--repeats N",
-    "How often the rows are split in two halves.",
+    "The number of random splits into two halves.",
     type=click.IntRange(min=2),
     default=20,
 )
 @option(
     "--transfer",
-    "How the model of one half flags rows of the other half: those below its own threshold, or as "
-    "many as the model of the other half flags.",
+    "Which rows of the other half a model flags: rows below its own threshold, or the rows with "
+    "the lowest scores, as many as the model of the other half flags (rank).",
     type=click.Choice(["threshold", "rank"]),
     default="threshold",
 )
 @option("--compare", "Also evaluate a one-class SVM with the same kernels.", is_flag=True)
 @option(
     "--max-rows N",
-    "If there are more rows, a random sample of this size is split.",
+    "If there are more rows, split a random sample of N rows.",
     type=click.IntRange(min=20),
     default=2_000,
 )
@@ -86,11 +86,11 @@ def validate(
     compare: bool,
     max_rows: int,
 ) -> None:
-    """Find out how far to trust `outliers` on the rows of FILE.
+    """Check whether outliers are stable under resampling.
 
-    Splits the rows in two halves, many times, and looks whether both flag the same rows: for
-    several widths of the kernel and several rates. Says which to take, and what the next command
-    is. It writes nothing unless --output names a folder.
+    Splits the rows into two halves many times, fits a model to each half, and compares which rows
+    the two models flag, for several kernel widths and rates. Recommends a width and a rate, and
+    prints the next command. Writes no files unless --output names a folder.
     """
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within

@@ -10,15 +10,15 @@ from typicality.cli.options import Options, command, option
 
 
 @command
-@option("--jobs -j N", "Processes. [default: all cores]", type=click.IntRange(1))
-@option("--quiet -q", "Print errors only.", is_flag=True)
+@option("--jobs -j N", "The number of processes. [default: all cores]", type=click.IntRange(1))
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def warm_up(options: Options) -> None:
-    """Compile all code once, for this machine.
+    """Compile all code in advance, for this machine.
 
-    Small tables need no compiled code. For larger ones each method compiles its loops at the first
-    fit, which takes 5 to 20 seconds, and keeps them in a cache for later processes. This command
-    compiles the loops of all methods now, in parallel processes: in the build of a container, for
-    example. The environment variable NUMBA_CACHE_DIR says where the cache is.
+    Small tables need no compiled code. For larger tables, each method compiles its code at the
+    first fit, which takes 5 to 20 seconds, and stores it in a cache. This command compiles the code
+    of all methods now, in parallel processes, for example while a container is built. The
+    environment variable NUMBA_CACHE_DIR names the folder of the cache.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context

@@ -279,34 +279,37 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         max_rows: int = 100_000,
         random_state: Any = 0,
     ) -> "Report":
-        """One self-contained page about the fitted model and its rows; a notebook shows it.
+        """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows the model was fitted on (but for AlphaCutClustering, any rows will do).
+            The rows that the model was fitted on. AlphaCutClustering needs these rows; the other
+            estimators accept any rows.
         title : str, optional
-            The title of the page.
+            The title of the report.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units the page should show, where X was scaled.
+            The same features in the units that the report should show, if X was scaled.
         cells : mapping of str to sequence, optional
-            Further columns, of text, that are shown with a row.
+            Additional text columns that are shown with a row: names and values.
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
+            The word for a row and the number of each row, for example ``("line", lines)``. By
+            default "row" and 0, 1, ...
         notes : sequence of (str, str), default=()
-            What was run on what, as pairs of a heading and a sentence; by default what the model
-            tells of itself.
+            Pairs of a heading and a sentence that describe what was run on which data. By default,
+            the report describes the model.
         warnings : sequence of str, default=()
-            Sentences that the reader should see first.
+            Sentences that the report shows first.
         max_rows : int, default=100_000
-            The most rows the page shows; of more, a sample that keeps those that belong nowhere.
+            The largest number of rows that the report shows. If there are more rows, it shows a
+            sample, which contains all unassigned rows if possible.
         random_state : int, RandomState instance or None, default=0
-            The seed of that sample.
+            The seed of this sample.
 
         Returns
         -------
         report : Report
-            With `html`, the page, and `save(path)`. :class:`typicality.report.Report` has more.
+            The report, with the attribute `html` and the method `save(path)`.
         """
         from typicality.report import Report  # not all who fit want a page
 

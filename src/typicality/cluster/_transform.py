@@ -19,13 +19,13 @@ class SoftFeatures(TransformerMixin):
     def transform(self: Any, X: ArrayLike) -> Floats:
         """The typicality or the memberships of the rows, as features for a pipeline.
 
-        OneClusterPCM gives one column, the typicality of each row; AlphaCutClustering a column for
-        each cluster, the memberships.
+        OneClusterPCM returns one column, the typicalities. AlphaCutClustering returns the
+        memberships, one column per cluster.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
@@ -40,7 +40,7 @@ class SoftFeatures(TransformerMixin):
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of the features that went in, only checked for their number.
+            The names of the input features. Only their number is checked.
 
         Returns
         -------

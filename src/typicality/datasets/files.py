@@ -81,26 +81,25 @@ IONOSPHERE = KnownSet(
 
 
 def load_s2(folder: PathOrNone = None) -> Labelled:
-    """The set S2 of the S-sets: 5000 rows in the plane, 15 normal clusters.
+    """The data set S2: 5000 rows with two features, in 15 normal clusters.
 
-    Read from the file ``s2.csv``: a line ``f0,f1,label``, then one line for each row, with labels
-    from 1 to 15. The labels are those of the generator of S2; another labelling that is in
-    circulation agrees with them on most rows only (adjusted Rand index 0.94). OpenML, as far as we
-    know, does not have the set, so there is no other way. For more data of this kind see
-    :func:`make_s2_like`.
+    It is read from the file ``s2.csv``, which has a header line ``f0,f1,label`` and then one line
+    per row, with labels from 1 to 15. The labels are those of the generator of S2. (Another
+    published labelling differs: the adjusted Rand index of the two is 0.94.) :func:`make_s2_like`
+    generates similar data.
 
-    The set is that of :cite:`franti2006`, and Experiment 2 of :cite:`xenaki2014`.
+    The data set is from :cite:`franti2006`, and is used in Experiment 2 of :cite:`xenaki2014`.
 
     Parameters
     ----------
     folder : str, path or None, default=None
-        Where the file is; None is the folder that the environment variable ``TYPICALITY_DATA``
-        names.
+        The folder of the file. By default, the folder in the environment variable
+        ``TYPICALITY_DATA``.
 
     Returns
     -------
     X : array of shape (5000, 2)
-        The rows, coordinates up to 1,000,000.
+        The rows, with values up to 1,000,000.
     y : array of shape (5000,)
         0 to 14.
     """
@@ -112,22 +111,22 @@ def load_breast_cancer_original(
 ) -> Labelled:
     """Breast Cancer Wisconsin (Original): 683 rows of nine scores from 1 to 10, two classes.
 
-    Of the 699 rows of the set, the 16 in which a value is missing are left out. Not the set of
-    :func:`sklearn.datasets.load_breast_cancer`, which has other features of other patients.
+    16 of the original 699 rows have missing values and are left out. This is not the data set of
+    :func:`sklearn.datasets.load_breast_cancer`, which has other features and other patients.
 
-    Read from the file ``breast_cancer_wisconsin_original_683.csv`` where there is one: a line of
-    names, then one line for each row, with the label, 0 or 1, last. Otherwise from OpenML by
-    :func:`sklearn.datasets.fetch_openml` (data_id 15), which keeps what it downloads.
+    It is read from the file ``breast_cancer_wisconsin_original_683.csv``, if this exists. The file
+    has a header line, and then one line per row, with the label (0 or 1) last. Otherwise the data
+    are loaded from OpenML by :func:`sklearn.datasets.fetch_openml` (data_id 15), which caches them.
 
-    A set of :cite:`filippone2010`, Fig. 5, where the benign class is normal.
+    It is used in :cite:`filippone2010`, Fig. 5, where malignant rows are outliers.
 
     Parameters
     ----------
     folder : str, path or None, default=None
-        Where the file is; None is the folder that the environment variable ``TYPICALITY_DATA``
-        names.
+        The folder of the file. By default, the folder in the environment variable
+        ``TYPICALITY_DATA``.
     data_home : str, path or None, default=None
-        Where scikit-learn keeps what it downloads; None is scikit-learn's own default.
+        The download cache of scikit-learn. By default, scikit-learn's own folder.
 
     Returns
     -------
@@ -144,19 +143,20 @@ def load_ionosphere(folder: PathOrNone = None, *, data_home: PathOrNone = None) 
 
     The second feature is 0 in all rows, and one row occurs twice.
 
-    Read from the file ``ionosphere.csv`` where there is one: a line of names from ``f0`` to ``f33``
-    and ``label``, then one line for each row, with the label, 0 or 1, last. Otherwise from OpenML
-    by :func:`sklearn.datasets.fetch_openml` (data_id 59), which keeps what it downloads.
+    It is read from the file ``ionosphere.csv``, if this exists. The file has a header line with
+    ``f0`` to ``f33`` and ``label``, and then one line per row, with the label (0 or 1) last.
+    Otherwise the data are loaded from OpenML by :func:`sklearn.datasets.fetch_openml` (data_id 59),
+    which caches them.
 
-    A set of :cite:`filippone2010`, Fig. 5, where the good returns are normal.
+    It is used in :cite:`filippone2010`, Fig. 5, where bad returns are outliers.
 
     Parameters
     ----------
     folder : str, path or None, default=None
-        Where the file is; None is the folder that the environment variable ``TYPICALITY_DATA``
-        names.
+        The folder of the file. By default, the folder in the environment variable
+        ``TYPICALITY_DATA``.
     data_home : str, path or None, default=None
-        Where scikit-learn keeps what it downloads; None is scikit-learn's own default.
+        The download cache of scikit-learn. By default, scikit-learn's own folder.
 
     Returns
     -------

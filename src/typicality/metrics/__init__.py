@@ -1,6 +1,6 @@
-"""Measures: agreement with known classes or another clustering, and validity of soft partitions.
+"""Measures of agreement between partitions, and of the validity of soft partitions.
 
-`rand_score` and `adjusted_rand_score` are scikit-learn's.
+`rand_score` and `adjusted_rand_score` are the functions of scikit-learn.
 """
 
 from sklearn.metrics import adjusted_rand_score, rand_score

@@ -24,11 +24,10 @@ def _check_two(labels_true: Any, labels_pred: Any) -> tuple[NDArray[Any], NDArra
 
 @dataclass(frozen=True)
 class PairConfusion:
-    """How many of the n (n - 1) / 2 pairs of rows are together in one labelling, and in another.
+    """The numbers of pairs of rows that are together in the truth and in the prediction.
 
-    Shares of no pairs at all are 1: where nothing was put together, nothing was put together
-    wrongly. So two labellings in which every row is alone agree, with a precision, a recall and
-    an F1 of 1.
+    There are n (n - 1) / 2 pairs for n rows. If there are no pairs to divide by, precision, recall
+    and F1 are 1.
 
     Parameters
     ----------
@@ -49,12 +48,12 @@ class PairConfusion:
 
     @property
     def precision(self) -> float:
-        """Of the pairs put together, the share that belongs together; larger is better."""
+        """The fraction of pairs together in the prediction that are together in the truth."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float:
-        """Of the pairs that belong together, the share put together; larger is better."""
+        """The fraction of pairs together in the truth that are together in the prediction."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
@@ -71,17 +70,17 @@ def _share(part: int, whole: int) -> float:
 def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
     """Count the pairs of rows that are together in the truth and in the prediction.
 
-    precision = TP / (TP + FP), recall = TP / (TP + FN), F1 = 2 TP / (2 TP + FP + FN), all in
-    [0, 1], larger is better. The counts are whole numbers, exact up to 3e9 rows; the cost is that
-    of a table of classes by clusters.
+    The result has precision = TP / (TP + FP), recall = TP / (TP + FN), and F1 = 2 TP / (2 TP + FP +
+    FN). All are in [0, 1]; larger is better. The counts are exact up to 3e9 rows. Pairs are counted
+    from the table of classes and clusters, so the time is linear in n.
 
     Implements :cite:`lecture20`, section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels: whole numbers or text. -1, belongs nowhere, is a class like any other, as in
-        :func:`sklearn.metrics.rand_score`: two rows that belong nowhere are together.
+        Labels: integers or text. -1 (unassigned) is a class like any other, as in
+        :func:`sklearn.metrics.rand_score`.
 
     Returns
     -------
@@ -105,31 +104,33 @@ def pair_confusion(labels_true: Any, labels_pred: Any) -> PairConfusion:
 
 
 def pair_precision_score(labels_true: Any, labels_pred: Any) -> float:
-    """The share of the pairs put together that belong together, TP / (TP + FP); in [0, 1].
+    """The pair precision TP / (TP + FP), in [0, 1].
 
-    1 where no pair was put together. Larger is better; splitting clusters does not lower it, so
-    look at the recall as well. See :func:`pair_confusion`. Implements :cite:`lecture20`,
+    This is the fraction of pairs together in the prediction that are together in the truth. Larger
+    is better. It is 1 if no pair is together in the prediction. Very small clusters have a high
+    precision, so check the recall, too. See :func:`pair_confusion`. Implements :cite:`lecture20`,
     section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).precision
 
 
 def pair_recall_score(labels_true: Any, labels_pred: Any) -> float:
-    """The share of the pairs that belong together that were put together, TP / (TP + FN).
+    """The pair recall TP / (TP + FN), in [0, 1].
 
-    In [0, 1]; 1 where no pair belongs together. Larger is better; joining clusters does not lower
-    it, so look at the precision as well. See :func:`pair_confusion`. Implements
-    :cite:`lecture20`, section 20.3.
+    This is the fraction of pairs together in the truth that are together in the prediction. Larger
+    is better. It is 1 if no pair is together in the truth. Very large clusters have a high recall,
+    so check the precision, too. See :func:`pair_confusion`. Implements :cite:`lecture20`, section
+    20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).recall
 
@@ -137,13 +138,13 @@ def pair_recall_score(labels_true: Any, labels_pred: Any) -> float:
 def pair_f1_score(labels_true: Any, labels_pred: Any) -> float:
     """The harmonic mean of pair precision and pair recall, 2 TP / (2 TP + FP + FN).
 
-    In [0, 1], larger is better; 1 for the same partition, also where every row is alone in both.
-    See :func:`pair_confusion`. Implements :cite:`lecture20`, section 20.3.
+    It is in [0, 1]; larger is better, and equal partitions have 1. See :func:`pair_confusion`.
+    Implements :cite:`lecture20`, section 20.3.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels; -1, belongs nowhere, is a class like any other.
+        Labels; -1 (unassigned) is a class like any other.
     """
     return pair_confusion(labels_true, labels_pred).f1
 
@@ -152,29 +153,27 @@ def pair_f1_score(labels_true: Any, labels_pred: Any) -> float:
 
 
 def success_rate(labels_true: Any, labels_pred: Any, *, matching: str = "greedy") -> float:
-    """The share of rows that are in the cluster matched with their class.
+    """The fraction of rows that are in the cluster matched with their class.
 
-    Each cluster is matched with one class at the most, and each class with one cluster:
+    Each cluster is matched with at most one class, and each class with at most one cluster:
 
         SR = (1 / n) * sum over matched (class, cluster) of the rows that are in both,
 
-    in [0, 1], larger is better. It is 1 exactly where the labellings are the same but for the
-    names of the clusters, and no row is labelled -1.
+    The rate is in [0, 1]; larger is better. It is 1 if the labels are the same except for the names
+    of the clusters, and no row has the label -1.
 
     Implements SR of :cite:`xenaki2014`, section 4.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Labels: whole numbers or text. -1, belongs nowhere, is neither a class nor a cluster: rows
-        that have it on either side count as failures. Where noise is a class that should be
-        found, give it another number on both sides.
+        Labels: integers or text. Rows with the label -1 (unassigned) in either argument are
+        failures. If noise is a class that should be found, give it another number in both
+        arguments.
     matching : {"greedy", "optimal"}, default="greedy"
-        "greedy" matches the class and the cluster that share most rows, takes both away, and goes
-        on. Where pairs share equally many, the class that comes first in sorted order is taken,
-        and of its clusters the one that comes first: with ties the result may depend on the
-        names of labels. "optimal" makes the sum largest (the Hungarian method), so it never gives
-        less.
+        "greedy" matches the class and the cluster that share most rows, removes both, and repeats
+        this. Ties are resolved in the order of the labels, so the result can depend on their names.
+        "optimal" maximises the sum (Hungarian method), so its rate is never smaller.
 
     Returns
     -------
@@ -221,20 +220,22 @@ def _matched_greedily(true: Any, pred: Any) -> int:
 
 
 def jaccard_score(flags_a: Any, flags_b: Any) -> float:
-    r"""The Jaccard index of two sets of outliers: rows flagged by both over rows flagged by either.
+    r"""The Jaccard index of two sets of outliers.
 
     .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}
 
-    in [0, 1], larger is more alike; 1 where neither flags any row, since they agree. Rows flagged
-    by neither do not count, so it does not rise because outliers are few.
+    is the number of rows that are in both sets, divided by the number of rows that are in at least
+    one set. It is in [0, 1]; larger values mean more agreement. It is 1 if both sets are empty.
+    Rows in neither set have no effect.
 
     Implements the Jaccard coefficient of :cite:`filippone2010`, eq. (37).
 
     Parameters
     ----------
     flags_a, flags_b : array-like of shape (n,)
-        Truth values, True for an outlier; or +1 and -1 as `predict` of an outlier detector gives
-        them, -1 for an outlier. The two may be given differently.
+        Flags of the rows: booleans, with True for outliers; or the values +1 and -1 that `predict`
+        of an outlier detector returns, with -1 for outliers. The two arguments can have different
+        forms.
 
     Returns
     -------

@@ -32,55 +32,53 @@ _SMALLEST_UNIT = 1e-300  # numbers over it do not overflow but for the largest o
 
 
 class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Scale each column by its median and quartiles, and fill in what is missing.
+    """Scale each column by its median and quartiles, and fill missing values.
 
-    A value x becomes z = (x - center) / scale. For ``scale="robust"`` the centre is the median and
-    the scale is IQR / 1.349, IQR being the distance between the quartiles: for normal data this is
-    the standard deviation. Where 40 % of a column or more is its median, quartiles say nothing of
-    the other values, and the scale is at least D sqrt(p): D is the median distance of the other
-    values from the median, p is their share, at least .01. A typical other value then has z =
-    1 / sqrt(p), at most 10. A constant column is centred and keeps the scale 1.
+    A value x becomes z = (x - center) / scale. With ``scale="robust"``, the center is the median,
+    and the scale is IQR / 1.349, where IQR is the distance between the quartiles. For normal data,
+    this scale is the standard deviation. If 40 % or more of the values equal the median, the scale
+    is at least D sqrt(p). Here p is the fraction of the other values, at least .01, and D is the
+    median of their distances to the median. Then a typical other value has z = 1 / sqrt(p), which
+    is at most 10. The scale of a constant column is 1.
 
-    Robust is the default because this library looks for rows that belong nowhere. A few of them
-    far away inflate mean and standard deviation at will, which squeezes all other rows together
-    in that column and hides just those outliers; median and quartiles stay where they are until a
-    quarter of the rows is gone.
+    The default is robust because a few far outliers can change the mean and the standard deviation
+    arbitrarily. Then all other rows are close together in this column, and the outliers are hidden.
+    The median and the quartiles tolerate up to a quarter of outliers.
 
     Parameters
     ----------
     scale : {"robust", "standard", "none"}, default="robust"
-        Median and IQR / 1.349; mean and standard deviation; or 0 and 1, which leaves the columns
-        as they are.
+        "robust" uses the median and IQR / 1.349, "standard" the mean and the standard deviation.
+        "none" does not scale the columns.
     missing : {"error", "median"}, default="error"
-        What to do with NaN: refuse it, or put the median of the column, as it was in `fit`, in its
-        place.
+        What to do with NaN: raise an error, or replace it by the median of the column in `fit`.
     log : {"none", "auto", "all"}, default="none"
         Which columns are replaced by sign(x) log(1 + abs(x) / u) before they are scaled, so that
-        ratios count instead of differences: none; those that are skewed and less so afterwards;
-        or all. The unit u is the value that 5 % of the sizes abs(x) stay below, zeros left out.
-        A column is skewed if its skewness (q + p - 2 m) / (q - p) is beyond .5 either way: m is
-        the median, 5 % of the values are below p and 5 % above q. The logarithm must take away .2.
+        ratios are compared instead of differences. "auto" takes the columns that are skewed, if the
+        logarithm reduces their skewness by at least .2. The unit u is the 5 % quantile of abs(x)
+        without zeros. The skewness is (q + p - 2 m) / (q - p), where m is the median, p the 5 % and
+        q the 95 % quantile. A column is skewed if its absolute skewness is above .5.
 
     Attributes
     ----------
     log_unit_ : array of shape (n_features_in_,)
-        The unit u of each column; 0 where there is no logarithm.
+        The unit u of each column; 0 if the column is not replaced by its logarithm.
     center_ : array of shape (n_features_in_,)
-        What is subtracted, after the logarithm.
+        The value that is subtracted, after the logarithm.
     scale_ : array of shape (n_features_in_,)
-        What differences are divided by; never zero.
+        The divisor; never zero.
     fill_ : array of shape (n_features_in_,)
-        The medians, which stand in for missing values if `missing` says so.
+        The medians that replace missing values with ``missing="median"``.
     n_features_in_ : int
-        How many columns there were.
+        The number of columns.
     feature_names_in_ : array of str
-        Their names, where they have some.
+        The names of the columns, if X has names.
 
     Notes
     -----
-    float32 stays float32; differences are formed in double precision. Quantiles interpolate
-    linearly, as those of NumPy do. Values, or quartiles, that differ by ten units in the last place
-    or less are taken for equal.
+    float32 stays float32, but differences are computed in double precision. Quantiles are
+    interpolated linearly, as in NumPy. Values that differ only by rounding (at most ten units in
+    the last place) are treated as equal.
 
     Examples
     --------
@@ -120,10 +118,10 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or opened rows
-            The rows. Rows of :func:`typicality.open_rows` and Dask collections are read a few
+            The rows. Opened rows (:func:`typicality.open_rows`) and Dask collections are read a few
             times, block by block.
         y : ignored
-            There for the conventions of scikit-learn.
+            Present for consistency.
 
         Returns
         -------
@@ -147,7 +145,7 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Rows on the scale of `fit`.
+        """Scale rows with the center and scale of `fit`.
 
         Parameters
         ----------
@@ -157,7 +155,8 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples, n_features)
-            The values z; rows that are scaled in each pass, where X are opened rows.
+            The values z. If X are opened rows, the result are opened rows that are scaled whenever
+            they are read.
         """
         check_is_fitted(self)
         if is_blockwise(X):
@@ -189,12 +188,12 @@ class ColumnScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return scaled
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Rows back on their own scale; what was missing stays filled in.
+        """Convert scaled rows back to the original scale. Filled values stay filled.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows as `transform` gives them.
+            Rows that `transform` returned.
 
         Returns
         -------
