@@ -446,7 +446,7 @@ def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: flo
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise ValueError(
-            f"Column {name!r} of X misses {int(missing.sum()):,} value(s) (NaN), first in "
+            f"Column {name!r} of X has {int(missing.sum()):,} missing value(s) (NaN), first in "
             f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
             "missing='median'."
         )

@@ -51,7 +51,7 @@ def _of_detector(model: Any, found: FittedView) -> str:
 
 def _of_evidence(model: Any) -> str:
     evidence, several = model.evidence_, model.n_clusters_ > 1
-    gap = f"the clearest gap is {_digits(evidence)} times as deep as chance makes gaps"
+    gap = f"the clearest gap is {_digits(evidence)} times as deep as gaps by chance"
     if not several:
         return (
             f"One cluster, because {gap} in a single cluster, and a second cluster needs at "
@@ -97,7 +97,7 @@ def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     if not found.shares and found.n_unassigned and found.tree is None:
         parts.append(f"{share(found.n_unassigned, found.n_rows)} of the rows fit no cluster")
     if not parts:
-        parts.append("there is one cluster, and the fit has no other answer to compare it with")
+        parts.append("there is one cluster, and no other result to compare it with")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
