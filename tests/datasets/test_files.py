@@ -103,7 +103,8 @@ def test_a_file_that_is_no_text_is_refused(known, folder):
     message = (
         f"is not the file of {known.name} that {known.loader} expects: a line "
         f"'{known.columns[0]},.*,label', then {known.n_rows} lines of "
-        f"{len(known.columns)} numbers and a label from {known.labels[0]} to {known.labels[-1]}. Get the file again."
+        f"{len(known.columns)} numbers and a label from {known.labels[0]} to "
+        f"{known.labels[-1]}. Get the file again."
     )
     with pytest.raises(ValueError, match=message.replace("(Original)", r"\(Original\)")):
         LOADERS[known](folder)
