@@ -139,10 +139,11 @@ def cluster(
     from typicality.cli.run import Task, run_to_folder
 
     task = Task(
+        options,
         configured,
         judge_first=bool(given or param),
         method=method,
         report=report,
         max_rows=max_rows,
     )
-    run_to_folder(options, task)
+    run_to_folder(task)

@@ -1,6 +1,5 @@
 """`typicality compare`: our methods next to others, on the rows of a file."""
 
-import csv
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,12 +141,10 @@ def compare(
 
 
 def _say(terminal: Terminal, found: "Comparison") -> None:
-    from rich.text import Text
-
     from typicality.stability.wording import agreement_table, clusterer_table, detector_table
 
     def table(title: str, lines: Any, about: str = "") -> None:
-        terminal.say(Text(f"\n{title}", style="bold"))
+        terminal.say_heading(title)
         terminal.say(rich_table(lines))
         if about:
             terminal.say(about)
@@ -171,7 +168,7 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
             "index of the flagged rows.",
         )
     for title, sentences in (("Findings", found.findings), ("How it was measured", found.notes)):
-        terminal.say(Text(f"\n{title}", style="bold"))
+        terminal.say_heading(title)
         for sentence in sentences:
             terminal.say(f"- {sentence}")
     terminal.warn([f"{r.name}: {text}" for r in found.results for text in r.warnings])
@@ -183,17 +180,10 @@ def _say(terminal: Terminal, found: "Comparison") -> None:
 def _write(folder: Path, found: "Comparison", rows: "FileRows", record: dict[str, Any]) -> None:
     import numpy as np
 
-    from typicality.cli.folder import write_record
+    from typicality.cli.folder import write_csv, write_record
     from typicality.tables import write_table
 
-    with open(folder / _FILES[1], "x", encoding="utf-8", newline="") as stream:
-        entries = record["clusterers"] + record["detectors"]
-        names = dict.fromkeys(name for entry in entries for name in entry)
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        for entry in entries:
-            lists = {n: "; ".join(map(str, v)) for n, v in entry.items() if isinstance(v, list)}
-            writer.writerow(entry | lists)
+    write_csv(folder / _FILES[1], record["clusterers"] + record["detectors"])
     # Labels of the clusterers and 1 for outliers of the detectors; masked in rows not compared.
     values: dict[str, Any] = {f"label_{name}": labels for name, labels in found.labels.items()}
     values |= {f"outlier_{name}": flagged for name, flagged in found.flagged.items()}

@@ -49,6 +49,12 @@ class Terminal:
         """Print a sentence, or a table, on stdout."""
         _print(self._out, *things)
 
+    def say_heading(self, words: str) -> None:
+        """Print a heading after a blank line."""
+        from rich.text import Text
+
+        self.say(Text(f"\n{words}", style="bold"))
+
     def say_path(self, words: str, path: str | os.PathLike[str]) -> None:
         """Print words and a path on a line that is never broken, so that it can be copied."""
         _print(self._out, f"{words}{shown_path(path)}", soft_wrap=True)
@@ -72,39 +78,19 @@ class Terminal:
 
         The block gets a function that changes the words.
         """
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        from typicality.compiled.small import announcing
-
-        if self._err.quiet or not self._err.is_terminal:
-            yield lambda _: None
-            return
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        bar = Progress(*columns, TimeElapsedColumn(), console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=None)
-            yield lambda words: progress.update(task, description=printable(words))
+        with self._bar(words, "spinner", "words", "elapsed") as update:
+            yield lambda words: update(description=printable(words))
 
     @contextmanager
     def fitting(self, words: str) -> Iterator[None]:
         """Show how far a fit is, on a terminal; if it will take long, say first how long."""
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
         from typicality._progress import followed_by
-        from typicality.compiled.small import announcing
 
-        if self._err.quiet or not self._err.is_terminal:
-            with followed_by(_Fit(self, lambda share: None)):
-                yield
-            return
-        text = TextColumn("{task.description}", markup=False)
-        columns = (SpinnerColumn(), text, BarColumn(), TimeElapsedColumn())
-        bar = Progress(*columns, console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=None)
-            show = partial(progress.update, task, total=1.0)
-            with followed_by(_Fit(self, lambda share: show(completed=share))):
-                yield
+        with (
+            self._bar(words, "spinner", "words", "bar", "elapsed") as update,
+            followed_by(_Fit(self, lambda share: update(completed=share, total=1.0))),
+        ):
+            yield
 
     @contextmanager
     def counting(self, words: str, total: int) -> Iterator[Callable[..., None]]:
@@ -112,27 +98,37 @@ class Terminal:
 
         The block gets a function of how much is done, and of words if these change.
         """
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
+        columns = ("words", "bar", "percent", "remaining", "left")
+        with self._bar(words, *columns, total=total) as update:
+            yield lambda done, new=words: update(completed=done, description=printable(new))
+
+    @contextmanager
+    def _bar(
+        self, words: str, *columns: str, total: int | None = None
+    ) -> Iterator[Callable[..., None]]:
+        """A line on a terminal while something is done; the block gets a function that changes it.
+
+        `columns` are what it shows, from left to right: parts of rich, or words as they are.
+        """
+        from rich import progress
 
         from typicality.compiled.small import announcing
 
         if self._err.quiet or not self._err.is_terminal:
-            yield lambda *_: None
+            yield lambda **_: None
             return
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeLeft(),
-            TextColumn("left"),
-        )
-        bar = Progress(*columns, console=self._err, transient=True)
-        with bar as progress, announcing(self._say_compiling):
-            task = progress.add_task(printable(words), total=total)
-            yield lambda done, new=words: progress.update(
-                task, completed=done, description=printable(new)
-            )
+        kinds = {
+            "spinner": progress.SpinnerColumn(),
+            "words": progress.TextColumn("{task.description}", markup=False),
+            "bar": progress.BarColumn(),
+            "percent": progress.TaskProgressColumn(),
+            "elapsed": progress.TimeElapsedColumn(),
+            "remaining": progress.TimeRemainingColumn(),
+        }
+        shown = [kinds.get(column, column) for column in columns]
+        line = progress.Progress(*shown, console=self._err, transient=True)
+        with line, announcing(self._say_compiling):
+            yield partial(line.update, line.add_task(printable(words), total=total))
 
     @contextmanager
     def passes(self, words: str, rows: Any) -> Iterator[None]:

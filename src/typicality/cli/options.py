@@ -12,6 +12,8 @@ import click
 from typicality.cli.errors import explained
 
 Command = Callable[..., Any]
+# Options about how a file is written.
+FORMAT = ("format", "delimiter", "header", "encoding", "decimal", "comment")
 ANY_NUMBER = 10**9  # of categories: those of an earlier run are known
 
 
@@ -123,7 +125,12 @@ class Options:
     @property
     def reads_in_blocks(self) -> bool:
         """Whether rows are not to be held in memory, whatever their number."""
-        return self.in_blocks or self.workers is not None or self.scheduler is not None
+        return self.in_blocks or self.uses_dask
+
+    @property
+    def uses_dask(self) -> bool:
+        """Whether processes of Dask read the file."""
+        return self.workers is not None or self.scheduler is not None
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -207,7 +214,7 @@ def quoted(value: str) -> str:
 
 _TABLE_NAMES = frozenset(
     [
-        *("file", "format", "delimiter", "header", "encoding", "decimal", "comment"),
+        *("file", *FORMAT),
         *("columns", "ignore", "scale", "transform", "missing", "max_missing"),
         *("categorical", "ordered", "mismatch", "max_categories"),
     ]

@@ -99,6 +99,7 @@ def outliers(
     from typicality.cli.run import Task, run_to_folder
 
     task = Task(
+        options,
         configured,
         judge_first=given,
         method="outliers",
@@ -107,4 +108,4 @@ def outliers(
         reference=reference,
         fdr=fdr,
     )
-    run_to_folder(options, task)
+    run_to_folder(task)

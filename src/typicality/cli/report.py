@@ -11,7 +11,7 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import Options, command
+from typicality.cli.options import FORMAT, Options, command
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ def report(options: Options, model: str) -> None:
             write_page(
                 path,
                 record,
-                model=pipeline["model"],
-                explanation=explanation,
-                rows=shown,
+                pipeline["model"],
+                shown,
+                explanation,
                 remarks=[] if same else [("Rows", f"{drawn} the fit.")],
                 overwrite=options.force,
             )
@@ -169,14 +169,10 @@ def _reading(record: dict[str, Any], file: str) -> Options:
             f"{shown_path(path)}, the file of this run, does not exist any more; name its "
             "new place: typicality report MODEL FILE."
         )
+    how = {name: data.get(name) for name in FORMAT}
     return Options(
         file=file or path,
-        format=None if file else data["format"],
-        delimiter=data["delimiter"],
-        header=data["header"],
-        encoding=data.get("encoding"),
-        decimal=data.get("decimal"),
-        comment=data.get("comment"),
+        **(how | {"format": None} if file else how),
         scale=record["preparation"]["parameters"]["scale"],
         transform=_TRANSFORMS[record["preparation"]["parameters"].get("log", "none")],
         missing=data["missing"],
@@ -190,10 +186,10 @@ def _reading(record: dict[str, Any], file: str) -> Options:
 def write_page(
     path: Path,
     record: Mapping[str, Any],
-    *,
     model: Any,
-    explanation: "Explanation",
     rows: "FileRows",
+    explanation: "Explanation",
+    *,
     remarks: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> None:
@@ -207,10 +203,10 @@ def write_page(
         What run.json says.
     model : estimator
         The fitted estimator.
-    explanation : Explanation
-        What the model says of the rows that are shown.
     rows : FileRows
-        The rows, with their text and lines.
+        The rows that are shown, with their text and lines.
+    explanation : Explanation
+        What the model says of these rows.
     remarks : sequence of (str, str), default=()
         What else should be said, before what the record says.
     overwrite : bool, default=False

@@ -18,7 +18,7 @@ from typicality._words import YEARS, counted, listed, share
 from typicality.cli.console import place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
-from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
+from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text, quoted
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -33,8 +33,8 @@ _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target",
 _MOST_CLASSES = 50
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 _MOST_LEFT_OUT = 5  # columns explained one by one
-_MOST_CELLS = 2_000_000  # of text kept in memory for the report
-_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
+MOST_CELLS = 2_000_000  # of text kept in memory for the report
+LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _CODES = frozenset(
@@ -88,9 +88,8 @@ class FileRows:
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
-        names = [name for name in self.table.names if name not in self.numeric.names]
-        names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
-        n_columns = _MOST_CELLS // max(1, len(self.kept))
+        names = other_columns(self.table, self.numeric, self.options)
+        n_columns = MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
         known: dict[str, dict[str, str]] = {name: {} for name in self.texts}  # each text once
         n_bytes = 0
@@ -102,7 +101,7 @@ class FileRows:
             for name, texts in self.texts.items():
                 cells, once = block.cells(name), known[name]
                 n_before = len(once)
-                some = [cells[i][:_LONGEST_CELL] for i in kept.tolist()]
+                some = [cells[i][:LONGEST_CELL] for i in kept.tolist()]
                 texts.extend(once.setdefault(cell, cell) for cell in some)
                 new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
                 n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
@@ -193,11 +192,10 @@ class FileRows:
             texts[column.name] = [values[code] for code in column.codes.tolist()]
         return arrow_table(columns, texts)
 
-    def texts_of(self, column: CategoryColumn, positions: Places | None = None) -> list[str]:
-        """The categories of rows that take part; empty where missing."""
+    def texts_of(self, column: CategoryColumn, positions: Places) -> list[str]:
+        """The categories of some of the rows that take part; empty where missing."""
         values = [*column.values, ""]
-        codes = column.codes if positions is None else column.codes[positions]
-        return [values[code] for code in codes.tolist()]
+        return [values[code] for code in column.codes[positions].tolist()]
 
     def value_words(self, name: str, value: float) -> str | None:
         """The category that a rank stands for; None for numbers, and where it is missing."""
@@ -316,6 +314,12 @@ class FileRows:
         return sentences
 
 
+def other_columns(table: TableFile, numeric: NumericTable, options: Options) -> list[str]:
+    """The columns that are not numbers; the one that names rows comes first."""
+    names = [name for name in table.names if name not in numeric.names]
+    return sorted(names, key=lambda name: name != options.name)
+
+
 def scaler_settings(options: Options) -> dict[str, str]:
     """How columns of numbers are scaled, as :class:`ColumnScaler` takes it."""
     return {
@@ -406,15 +410,7 @@ def _count_codes(column: Doubles) -> float:
 
 def open_file(options: Options) -> TableFile:
     """The file that was chosen, opened as it was asked for."""
-    return open_table(
-        options.file,
-        format=options.format,
-        delimiter=options.delimiter,
-        header=options.header,
-        encoding=options.encoding,
-        decimal=options.decimal,
-        comment=options.comment,
-    )
+    return open_table(options.file, **{name: getattr(options, name) for name in FORMAT})
 
 
 def require_file(options: Options) -> None:

@@ -9,6 +9,7 @@ import click
 
 from typicality.cli.errors import WrongUseError, note_written
 from typicality.cli.options import (
+    FORMAT,
     Options,
     command,
     file_argument,
@@ -74,11 +75,13 @@ def score(options: Options, model: str) -> None:
         data = record["data"] if record else {}
         options = _as_in_the_run(options, data)
         from typicality.cli.judging import Judge, is_parquet, writer
+        from typicality.preprocessing.table_rows import column_names
 
         as_parquet, fitted = is_parquet(output), pipeline["model"]
-        judge = Judge.of(
+        judge = Judge(
             pipeline["columns"],
             fitted,
+            names=column_names(pipeline["columns"]),
             missing=missing,
             signs=data.get("signs", {}),
             as_parquet=as_parquet,
@@ -112,8 +115,7 @@ def _as_in_the_run(options: Options, data: Mapping[str, Any]) -> Options:
     """
     said: dict[str, Any] = {"decimal": ","} if data.get("decimal") == "," else {}
     if data.get("path") == str(Path(options.file).resolve()):
-        known = ("format", "delimiter", "header", "encoding", "decimal", "comment")
-        said = {name: data.get(name) for name in known}
+        said = {name: data.get(name) for name in FORMAT}
     return replace(
         options, **{name: value for name, value in said.items() if getattr(options, name) is None}
     )

@@ -1,6 +1,5 @@
 """`typicality validate`: are the outliers stable under resampling, and with which settings."""
 
-import csv
 import math
 import re
 import shlex
@@ -221,25 +220,23 @@ def _number(text: str) -> float | None:
 
 def _say(terminal: Terminal, study: "OutlierStudy") -> None:
     """Print the figures and the recommendation."""
-    from rich.text import Text
-
     about_errors = " After ± its standard error."
     if not study.shows_errors:
         largest = max(setting.standard_error for setting in study.recommendation.settings)
         about_errors = f" A column for each rate; standard errors are {largest:.2f} or less."
     ours, *others = study.results
-    terminal.say(Text("\nStability", style="bold"))
+    terminal.say_heading("Stability")
     terminal.say(_table(study, ours))
     terminal.say(_ABOUT + about_errors)
     for other in others:
-        terminal.say(Text("\nOne-class SVM with the same kernels", style="bold"))
+        terminal.say_heading("One-class SVM with the same kernels")
         terminal.say(_table(study, other))
         terminal.say(_ABOUT_SVM)
-    terminal.say(Text("\nRecommendation", style="bold"))
+    terminal.say_heading("Recommendation")
     advice, *reasons = study.recommendation.sentences
     terminal.say(advice)
     terminal.say(" ".join(reasons))
-    terminal.say(Text("\nHow it was measured", style="bold"))
+    terminal.say_heading("How it was measured")
     for sentence in _notes(study):
         terminal.say(f"- {sentence}")
     terminal.warn(study.warnings)
@@ -282,13 +279,10 @@ def _notes(study: "OutlierStudy") -> Iterator[str]:
 
 def _write(folder: Path, study: "OutlierStudy", record: dict[str, Any]) -> tuple[str, ...]:
     """Write all files; the names of those that were written."""
-    from typicality.cli.folder import write_record
+    from typicality.cli.folder import write_csv, write_record
 
-    for name, rows in ((_FILES[1], study.table), (_FILES[2], study.score_table)):
-        with open(folder / name, "x", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    write_csv(folder / _FILES[1], study.table)
+    write_csv(folder / _FILES[2], study.score_table)
     has_picture = find_spec("matplotlib") is not None
     if has_picture:
         _draw(folder / _PICTURE, study)

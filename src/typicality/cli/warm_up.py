@@ -56,7 +56,7 @@ def all_tasks() -> list[Callable[[], object]]:
         *(partial(_sum, kernel(1.0)) for kernel in (Gaussian, Laplacian, Cauchy)),
         *(partial(_sweep, rule, dtype) for rule in (*rules, "Hard") for dtype in ("f8", "f4")),
         _cut,
-        _cut_at_one_width,
+        partial(_cut, sigma=1.0),
         _compare_partitions,
     ]
 
@@ -113,16 +113,10 @@ def _sweep(rule: str, dtype: str) -> None:
     centroids.sum_distances(rows, None, labels)
 
 
-def _cut() -> None:
+def _cut(sigma: float | str = "auto") -> None:
     from typicality import AlphaCutClustering
 
-    AlphaCutClustering().fit(_rows()).predict(_rows())
-
-
-def _cut_at_one_width() -> None:
-    from typicality import AlphaCutClustering
-
-    AlphaCutClustering(sigma=1.0).fit(_rows()).predict(_rows())
+    AlphaCutClustering(sigma=sigma).fit(_rows()).predict(_rows())
 
 
 def _compare_partitions() -> None:

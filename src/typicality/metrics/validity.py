@@ -10,14 +10,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr
 from sklearn.metrics import silhouette_samples
 from sklearn.utils.validation import check_array
 
 from typicality._arguments import check_same_length
-from typicality._typing import Doubles, Places
+from typicality._typing import Doubles
 from typicality.metrics.partitions import check_memberships, shares_and_weights
 
 
@@ -204,18 +203,6 @@ def fuzzy_silhouette_score(
     shares, weights = shares_and_weights(u)
     counted = weights > 0
     labels = shares[counted].argmax(axis=1) if u.shape[1] else np.empty(0, np.intp)
-    _check_silhouette_labels(labels)
-    silhouettes = silhouette_samples(_rows(points, counted, metric), labels, metric=metric)
-    second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
-    preference = weights[counted] * (largest - second) ** alpha
-    return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
-
-
-def _rows(points: Any, counted: NDArray[np.bool_], metric: str) -> Any:
-    return points[counted][:, counted] if metric == "precomputed" else points[counted]
-
-
-def _check_silhouette_labels(labels: Places) -> None:
     n_clusters, n_rows = len(np.unique(labels)), len(labels)
     if not 2 <= n_clusters < n_rows:
         raise ValueError(
@@ -223,6 +210,11 @@ def _check_silhouette_labels(labels: Places) -> None:
             "need at least two clusters, and more rows than clusters. Use another number "
             "of clusters."
         )
+    some = points[counted][:, counted] if metric == "precomputed" else points[counted]
+    silhouettes = silhouette_samples(some, labels, metric=metric)
+    second, largest = np.partition(shares[counted], -2, axis=1)[:, -2:].T
+    preference = weights[counted] * (largest - second) ** alpha
+    return _weighted_mean(silhouettes, preference) if preference.any() else 0.0
 
 
 def _weighted_mean(values: Doubles, weights: Doubles) -> float:

@@ -190,9 +190,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         self.kinds_, self.categories_, self.left_out_ = kinds, categories, left_out
         numbers = self._numbers(table)
         self.n_numeric_ = numbers.shape[1]
-        self.scaler_ = None
-        if self.n_numeric_:
-            self.scaler_ = self._fit_scaler(numbers)
+        self.scaler_ = self._fit_scaler(numbers) if self.n_numeric_ else None
         heights = [
             self._height(column)
             for column, kind in zip(table, kinds, strict=True)
@@ -274,10 +272,7 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         orders, names = self.ordered or {}, [column.name for column in table]
         for name, order in orders.items():
             if name not in names:
-                raise ValueError(
-                    f"ordered names {name!r}, which is not a column of X. The columns are "
-                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-                )
+                raise _not_a_column("ordered", name, names)
             if isinstance(order, str) or len({*map(_as_text, order)}) != len(order) > 0:
                 raise ValueError(
                     f"ordered[{name!r}] must list different categories, from the lowest to the "
@@ -308,21 +303,15 @@ class MixedColumns(TransformerMixin, BaseEstimator):
         chosen = set()
         for which in self.categorical:
             if which not in names and which not in range(len(names)):
-                raise ValueError(
-                    f"categorical names {which!r}, which is not a column of X. The columns are "
-                    f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-                )
+                raise _not_a_column("categorical", which, names)
             chosen.add(names.index(which) if which in names else int(which))
-        kinds = []
         for j, column in enumerate(table):
-            kind = "category" if j in chosen else column.kind
-            if kind == "category" and j not in chosen:
+            if column.kind == "category" and j not in chosen:
                 raise ValueError(
                     f"Column {column.name!r} of X holds more than numbers, for example "
                     f"{column.values[0]!r}. Name it in categorical, or drop it."
                 )
-            kinds.append(kind)
-        return kinds
+        return ["category" if j in chosen else column.kind for j, column in enumerate(table)]
 
     def _height(self, column: "_Column") -> float:
         if self.mismatch == "balanced":
@@ -441,6 +430,13 @@ def _one_hot(texts: NDArray[np.object_], known: NDArray[np.object_], height: flo
     block[np.flatnonzero(is_known), codes[is_known]] = height
     block[~is_known] = height * (1.0 - np.sqrt(1.0 + len(known))) / len(known)
     return block
+
+
+def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:
+    return ValueError(
+        f"{parameter} names {name!r}, which is not a column of X. The columns are "
+        f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+    )
 
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:

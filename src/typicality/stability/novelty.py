@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from typicality._arguments import check_same_length
 from typicality._words import counted
 from typicality.metrics import jaccard_score
-from typicality.metrics.flags import check_flags
+from typicality.metrics.labels import check_flags
 from typicality.stability import resample
 from typicality.stability.outliers import Score, check_detector, check_rates, scores_of
 from typicality.stability.results import RepeatedScores, words_of

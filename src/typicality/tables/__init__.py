@@ -3,7 +3,7 @@
 :func:`open_table` opens files (csv, tsv, ndjson, parquet, arrow, npy, npz, xlsx; text can be
 compressed), folders of files, and dataframes. :func:`read_rows` reads the columns of numbers, and
 reports which columns it left out and why. :func:`rows_of` returns the numbers of a block for a
-fitted model. :func:`write_table` and :func:`append_columns` write csv, and :func:`arrow_rows`
+fitted model. :func:`csv_text` and :func:`write_table` make csv, and :func:`arrow_rows`
 returns Arrow tables for parquet. If a file cannot be used, a
 :class:`~typicality.exceptions.TableError` is raised.
 
@@ -28,7 +28,6 @@ from typicality.tables.reading import (
     rows_of,
 )
 from typicality.tables.writing import (
-    append_columns,
     arrow_rows,
     csv_text,
     free_names,
@@ -45,7 +44,6 @@ __all__ = [
     "NumericTable",
     "Place",
     "TableFile",
-    "append_columns",
     "arrow_rows",
     "categories_of",
     "csv_text",

@@ -24,7 +24,6 @@ from typicality.tables.cells import (
     shown,
     texts_of,
     unmarked,
-    without_formulas,
 )
 
 BLOCK_BYTES = 2**21  # of a block, in memory; larger ones do not fit a cache
@@ -111,11 +110,6 @@ class Block:
         signs |= {""} if np.isfinite(parsed.numbers).any() else set()
         left = np.array([row for row in strangers.tolist() if row not in read], dtype=np.intp)
         return ParsedColumn(numbers, left), signs
-
-    def safe_csv_rows(self) -> Any:
-        """The rows as csv, without cells that a spreadsheet would treat as formulas."""
-        columns = map(texts_of, self.columns(self.names))
-        return csv_rows_of([without_formulas(column) for column in columns])
 
     def csv_rows(self) -> Any:
         """The rows as csv, an Arrow array of bytes, with a line feed before each row."""

@@ -27,7 +27,15 @@ from typicality.tables.delimited import DelimitedFile
 from typicality.tables.lines import HashedFile, normal_encoding
 from typicality.tables.parts import JOINED_FORMATS, join_tables
 from typicality.tables.sheets import open_sheet
-from typicality.tables.sniffing import ARROW, ARROW_STREAM, NUMPY, PARQUET, WHITESPACE, ZIP
+from typicality.tables.sniffing import (
+    ARROW,
+    ARROW_STREAM,
+    NUMPY,
+    PARQUET,
+    WHITESPACE,
+    ZIP,
+    TextSettings,
+)
 
 _PACKED = frozenset([".gz", ".bz2", ".zst"])
 _SUFFIXES_OF = {
@@ -113,13 +121,8 @@ def open_table(
         )
     if decimal not in (None, ".", ","):
         raise TableError(f"decimal is {decimal!r}: pass '.' or ','.")
-    text = {
-        "delimiter": delimiter,
-        "header": header,
-        "encoding": encoding and normal_encoding(encoding),
-        "decimal": decimal,
-        "comment": comment,
-    }
+    encoding = encoding and normal_encoding(encoding)
+    text = TextSettings(delimiter, header, encoding, decimal, comment)
     if hasattr(source, "__arrow_c_stream__"):
         name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
         return ArrowTable(frame_opener(source, name), name=name, format="frame")
@@ -238,7 +241,7 @@ def _by_start(path: Path) -> str:
 
 
 def _open_all(
-    paths: list[Path], formats: set[str], text: dict[str, Any], **options: Any
+    paths: list[Path], formats: set[str], text: TextSettings, **options: Any
 ) -> TableFile:
     """The table of one file, or of several of one format; `text` is about text files."""
     if len(paths) > 1 and (len(formats) > 1 or not formats & {*JOINED_FORMATS}):
@@ -256,14 +259,14 @@ def _open_all(
     return table
 
 
-def _open(path: Path, text: dict[str, Any], **options: Any) -> TableFile:
+def _open(path: Path, text: TextSettings, **options: Any) -> TableFile:
     """The table of one file; `text` is about text files."""
     name, format = options["name"], options["format"]
     if path.stat().st_size == 0:
         raise TableError(f"{name} is empty. Choose a file with a header and rows.")
     if format in ("csv", "tsv"):
-        text |= {"delimiter": "\t"} if format == "tsv" else {}
-        return DelimitedFile(path, **text, **options)
+        text = text._replace(delimiter="\t") if format == "tsv" else text
+        return DelimitedFile(path, text, **options)
     if format == "xlsx":
         return open_sheet(path, text, **options)
     openers: dict[str, Any] = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, shown, without_formulas
+from typicality.tables.cells import csv_rows_of, shown, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -75,7 +75,7 @@ def write_table(
     table : TableFile
         The table. If it has changed since it was read first, an error is raised.
     extra : mapping of str to array
-        The new columns, with one entry per row; see :func:`append_columns`.
+        The new columns, with one entry per row; see :func:`csv_text`.
     safe : bool, default=False
         Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
     """
@@ -93,10 +93,10 @@ def write_table(
             )
 
 
-def append_columns(
-    stream: IO[bytes], block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool
-) -> None:
-    """Write the rows of a block as csv: the original cells, then new columns.
+def csv_text(
+    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
+) -> bytes:
+    """The rows of a block as csv: the original cells, then new columns.
 
     The text is UTF-8, with commas as delimiters and line feeds as line ends. Cells are quoted if
     necessary. New numbers have at most nine significant digits. NaN and masked entries become empty
@@ -104,8 +104,6 @@ def append_columns(
 
     Parameters
     ----------
-    stream : binary stream
-        The stream to write to.
     block : Block
         Rows of a table.
     extra : mapping of str to array
@@ -113,20 +111,15 @@ def append_columns(
         arrays. If a name exists already, it is changed by :func:`free_names`.
     header : bool
         Whether to write the names of the columns first.
-    """
-    stream.write(csv_text(block, extra, header=header))
-
-
-def csv_text(
-    block: Block, extra: Mapping[str, NDArray[Any]], *, header: bool, safe: bool = False
-) -> bytes:
-    """The bytes that :func:`append_columns` writes.
-
-    With `safe`, an apostrophe is put before cells that a spreadsheet would treat as formulas.
+    safe : bool, default=False
+        Whether to put an apostrophe before cells that a spreadsheet would treat as formulas.
     """
     new = _new_columns(block, extra)
     texts = [_cells_of(values) for values in new.values()]
-    rows = block.safe_csv_rows() if safe else block.csv_rows()
+    rows = block.csv_rows()
+    if safe:
+        cells = map(texts_of, block.columns(block.names))
+        rows = csv_rows_of([without_formulas(column) for column in cells])
     if texts:
         rows = pc.binary_join_element_wise(
             rows, *texts, b",", null_handling="replace", null_replacement=b""
@@ -151,7 +144,7 @@ def arrow_rows(
     block : Block
         Rows of a table.
     extra : mapping of str to array
-        The new columns, as in :func:`append_columns`; NaN and masked entries become null.
+        The new columns, as in :func:`csv_text`; NaN and masked entries become null.
     numeric : sequence of str
         The columns of a text file that are numbers. The others stay text. Columns of other formats
         keep their types.
