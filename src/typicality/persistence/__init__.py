@@ -58,11 +58,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     Parameters
     ----------
     model : estimator of typicality, or Pipeline that ends with one
-        The model, fitted or not. Pipelines can contain ColumnScaler and these transformers of
-        scikit-learn: StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler, QuantileTransformer,
-        SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer, and
-        FunctionTransformer without a function. Functions cannot be saved, neither as kernels nor as
-        selectors of columns.
+        The model, fitted or not. Pipelines can contain ColumnScaler, MixedColumns and these
+        transformers of scikit-learn: StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler,
+        QuantileTransformer, SimpleImputer, MissingIndicator, PCA, OneHotEncoder, ColumnTransformer,
+        and FunctionTransformer without a function. Functions cannot be saved, neither as kernels
+        nor as selectors of columns.
     path : path
         The folder to create.
     overwrite : bool, default=False
