@@ -62,7 +62,7 @@ _OTHER_KERNEL = "use a kernel by name or an object of typicality.kernels"
 _OTHER_FUNCTION = "name the columns in a list, or leave the function out"
 _UNKNOWN = (
     "which a model file cannot hold; it can hold estimators of typicality, "
-    f"ColumnScaler, pipelines, and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. "
+    f"ColumnScaler, MixedColumns, pipelines, and of scikit-learn {enumerated(OF_SCIKIT_LEARN)}. "
     "Use one of these, or skops with typicality.trusted_types"
 )
 # Of the state of an estimator: what a later fit needs and prediction does not.
