@@ -435,7 +435,7 @@ machine_options = _adding(
         callback=_a_number,
         metavar="GB",
         help=(
-            "The memory limit in gigabytes, for the rows and separately for the computation. "
+            "The memory limit in gigabytes, beyond about 0.4 for Python and the libraries. "
             "`cluster` and `outliers` read larger files in blocks. [default: half of the "
             "machine's memory for the rows, 1 for the computation]"
         ),
