@@ -395,9 +395,9 @@ machine_options = _adding(
     option("--jobs N", "The number of threads. [default: all cores]", type=click.IntRange(min=1)),
     option(
         "--memory GB",
-        "The memory limit in gigabytes, for the rows and separately for the computation. "
-        "`cluster` and `outliers` read larger files in blocks. [default: half of the machine's "
-        "memory for the rows, 1 for the computation]",
+        "The memory limit in gigabytes, beyond about 0.4 for Python and the libraries. `cluster` "
+        "and `outliers` read larger files in blocks. [default: half of the machine's memory for "
+        "the rows, 1 for the computation]",
         type=click.FloatRange(min=0, min_open=True, max=1e9),
         callback=_a_number,
     ),
