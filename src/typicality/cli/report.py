@@ -35,8 +35,8 @@ _MISSING = {
     "median": "Missing values were replaced by the median of their column.",
 }
 _SAMPLE = (
-    "The model was fitted on {:,} rows drawn at random, and judges all rows. A page with a tree "
-    "shows the rows of the sample."
+    "The model was fitted on a random sample of {:,} rows, and labels all rows. A report with a "
+    "tree shows only the rows of the sample."
 )
 _OF_SAMPLE = (
     "This page shows a random sample of {:,} of the {:,} rows, on which the model "

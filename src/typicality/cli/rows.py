@@ -329,7 +329,7 @@ def read_file(
         categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
         alike = [column.name for column in categories if len(np.unique(column.codes)) == 1]
         if alike and len(alike) < len(numeric.names) + len(categories):
-            reason = "all its values are equal in the rows that take part"
+            reason = "all its values are equal in the rows that are used"
             told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
             categories = tuple(column for column in categories if column.name not in alike)
             numeric = numeric._replace(left_out=told)

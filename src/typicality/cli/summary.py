@@ -105,7 +105,7 @@ def _hints(run: Run) -> list[str]:
             columns = [shown(name) for name, is_so in zip(names, skewed, strict=True) if is_so]
             hints.append(
                 f"Skewed: {listed(columns, at_most=5)}. --transform auto takes logarithms of "
-                "skewed columns, so that ratios count and not differences."
+                "skewed columns, so that ratios are compared instead of differences."
             )
     if run.method in _FEW_COLUMNS and len(names) > _MANY_COLUMNS:
         remedy = (

@@ -43,8 +43,8 @@ _USUAL_ITERATIONS = 200  # from ten to some hundred
 WHY_DENSE = "it scales every feature to one range, and then hardly any value is zero"
 
 CYCLE_ADVICE = (
-    "The iteration may cycle, and more iterations do not end that: increase tol or "
-    "max_iter, or use the result as it is."
+    "The iterations may repeat a cycle, which does not end: increase tol or max_iter, or use the "
+    "result as it is."
 )
 
 ADAPTIVE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -240,7 +240,7 @@ def warn_about_adaptive(
 def vanished_remedy(lam: float) -> str:
     """What to do when lambda was too large for all clusters."""
     return (
-        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box where "
+        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box if "
         "there are many features, or let SequentialPCM(lam='auto') choose lam. (Clusters of equal "
         "rows have no spread and vanish at every lam; AdaptivePCM keeps them.)"
     )

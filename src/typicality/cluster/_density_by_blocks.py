@@ -76,8 +76,8 @@ def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
     check_number_to_split(rows.n_rows)
     if rows.n_rows < _FEWEST_DRAWN:  # a half could be empty
         raise ValueError(
-            "calibration='split' draws each row by itself if rows are read block by block, and "
-            f"needs at least {_FEWEST_DRAWN} rows; there are {rows.n_rows}. Pass them as an array."
+            f"calibration='split' needs at least {_FEWEST_DRAWN} rows if they are read block by "
+            f"block; there are {rows.n_rows}. Pass the rows as an array."
         )
     seed = float(check_random_state(random_state).randint(2**31))
 

@@ -24,9 +24,9 @@ def check_number_to_split(n_rows: float) -> None:
     """An error about too few or too many rows for two halves."""
     if not _FEWEST_TO_SPLIT <= n_rows <= _MOST_TO_SPLIT:
         raise ValueError(
-            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows, copies "
-            f"counted, and half of them are fitted; there are {n_rows:,.0f}. Use "
-            "calibration='leave-one-out'."
+            f"calibration='split' needs {_FEWEST_TO_SPLIT} to {_MOST_TO_SPLIT:,} rows "
+            f"(copies included), because only half of them are fitted; there are {n_rows:,.0f}. "
+            "Use calibration='leave-one-out'."
         )
 
 
@@ -135,7 +135,7 @@ class WithPValues:
 
     def _no_full_p_values(self: Any) -> str | None:
         if not self._reference().of_fit:
-            return "calibration='split' compares rows with others that take no part in the sums"
+            return "calibration='split' compares new rows with rows that are not in the sums"
         if isinstance(self._left_out, CompressedScores):
             return "a compressed model does not keep the training rows"
         if not self._left_out.known.columns.on_sphere:

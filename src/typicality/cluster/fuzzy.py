@@ -225,7 +225,7 @@ class FuzzyCMeans(PrototypeClusterer):
     def _warn(
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
-        advice = f"Try a smaller m (now {self.m_:.3g}), more starts (n_init), or fewer clusters."
+        advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."
         warn_about_partition(
             space,
             state,

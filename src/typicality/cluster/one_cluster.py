@@ -386,10 +386,9 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         rows = check_rows(self, X, training=False)
         if not self._knows_its_rows:
             raise ValueError(
-                "explain compares rows with training rows, feature by feature, and this model "
-                "has no training rows: it was compressed or fitted block by block, or its "
-                "kernel does not take rows of features. Use a model of an array: the model "
-                "before it was compressed, or one fitted on a sample of the rows."
+                "explain needs the training rows, and this model has none: it was compressed, or "
+                "fitted block by block, or its kernel does not use features. Use the model "
+                "before it was compressed, or fit a model on an array with a sample of the rows."
             )
         return reasons_for(self, rows, self._typical_rows())
 

@@ -310,8 +310,8 @@ class PossibilisticCMeans(PrototypeClusterer):
         warn_about_far_clusters(space, state, labels, outcome)
         narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
         advice = (
-            f"Each prototype settles on a dense region as wide as its spread: try {narrower} to "
-            "tell more regions apart, more starts (n_init), or fewer clusters."
+            f"Each prototype moves to a dense region as wide as its spread: try {narrower} to "
+            "separate more regions, more runs (n_init), or fewer clusters."
         )
         warn_about_prototype_labels(labels, advice=advice)
 

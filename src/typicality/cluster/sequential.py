@@ -327,8 +327,9 @@ class SequentialPCM(PrototypeClusterer):
     ) -> None:
         if isinstance(self.lam, str):
             if_none = (
-                "no lam that was tried leaves a cluster. Use a smaller box, or AdaptivePCM, "
-                "which also keeps clusters of equal rows, which have no spread."
+                "clusters vanish at every lam that was tried. Use a smaller box, or AdaptivePCM. "
+                "(Clusters of equal rows have no spread and vanish at every lam; AdaptivePCM keeps "
+                "them.)"
             )
         else:
             if_none = vanished_remedy(self.lam)

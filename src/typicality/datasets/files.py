@@ -215,10 +215,10 @@ def _fetch(known: KnownSet, source: OnOpenML, *, data_home: PathOrNone) -> Label
     X: Doubles = found.data[complete]
     if not _fits(X, labels, known):
         raise ValueError(
-            f"Data set {source.data_id} of OpenML is not {known.name} as {known.loader} "
-            f"reads it: {known.n_rows} complete rows of {len(known.columns)} features, and "
-            f"the classes {' and '.join(source.classes)}. Pass folder to read the file "
-            f"{known.file}."
+            f"Data set {source.data_id} of OpenML is not the version of {known.name} that "
+            f"{known.loader} expects: {known.n_rows} complete rows of {len(known.columns)} "
+            f"features, and the classes {' and '.join(source.classes)}. Pass folder to read "
+            f"the file {known.file}."
         )
     return X, labels.astype(np.int_) - known.labels.start
 
@@ -232,7 +232,7 @@ def _fits(X: Doubles, labels: Doubles, known: KnownSet) -> bool:
 def _not_that_file(path: Path, known: KnownSet) -> ValueError:
     first, last = known.labels[0], known.labels[-1]
     return ValueError(
-        f"{path} is not {known.name} as {known.loader} reads it: a line "
+        f"{path} is not the file of {known.name} that {known.loader} expects: a line "
         f"{known.header!r}, then {known.n_rows} lines of {len(known.columns)} numbers "
         f"and a label from {first} to {last}. Get the file again."
     )

@@ -1,7 +1,4 @@
-"""Measures of agreement between partitions, and of the validity of soft partitions.
-
-`rand_score` and `adjusted_rand_score` are the functions of scikit-learn.
-"""
+"""Measures of agreement between partitions, and of the validity of soft partitions."""
 
 from sklearn.metrics import adjusted_rand_score, rand_score
 

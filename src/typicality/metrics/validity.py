@@ -234,7 +234,7 @@ def _check_centers(centers: Any, n_clusters: int, n_features: int) -> Doubles:
         )
     if n_clusters < 2:
         raise ValueError(
-            "Separation is not defined for one cluster: pass two or more centers, with a "
+            "The index is not defined for one cluster: pass two or more centers, and one "
             "column of memberships for each."
         )
     return points

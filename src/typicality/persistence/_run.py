@@ -140,9 +140,9 @@ class LoadedRun:
         if self.missing == "error" and missing.any():
             row, column = np.argwhere(missing)[0]
             raise ValueError(
-                f"Column {rows.every_name[column]!r} of X misses the value in row {first + row} "
-                "(counted from 0), and the run that made the model had no missing values. Drop "
-                "or fill in such rows, or make the run with --missing drop or --missing median."
+                f"Column {rows.every_name[column]!r} of X has a missing value in row {first + row} "
+                "(counted from 0), and the command that made the model allowed none. Remove or "
+                "fill such rows, or run the command again with --missing drop or --missing median."
             )
         kept = np.asarray(~missing.any(axis=1) | (self.missing != "drop"))
         if not kept.any():

@@ -442,7 +442,7 @@ def _not_a_column(parameter: str, name: Any, names: list[str]) -> ValueError:
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise ValueError(
-            f"Column {name!r} of X misses {int(missing.sum()):,} value(s) (NaN), first in "
+            f"Column {name!r} of X has {int(missing.sum()):,} missing value(s) (NaN), first in "
             f"row {int(missing.argmax())} (counted from 0). Remove such rows, or set "
             "missing='median'."
         )

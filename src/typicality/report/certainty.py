@@ -100,7 +100,7 @@ def _of_distances(model: Any, found: FittedView, clusters: ClusterTable) -> str:
     if not found.shares and found.n_unassigned and found.tree is None:
         parts.append(f"{share(found.n_unassigned, found.n_rows)} of the rows fit no cluster")
     if not parts:
-        parts.append("there is one cluster, and the fit has no other answer to compare it with")
+        parts.append("there is one cluster, and no other result to compare it with")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 

@@ -54,7 +54,7 @@ class SparseRows(ArrayRows):
         return SparseRows(self.X, weigh(Block(self.X, self.weight, 0)), self.cuts)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
-        raise TypeError("moved rows would have no zeros")
+        raise TypeError("a sparse matrix cannot be shifted: it would have no zeros")
 
 
 def rows_in_memory(X: Floats | SparseArray, weight: Floats | None = None) -> ArrayRows:

@@ -255,7 +255,7 @@ def compare_methods(
     rate = _NOMINAL_RATE if isinstance(given, str) and given == "auto" else given
     if not is_share(rate):
         raise ValueError(
-            f"contamination must be 'auto' or a share above 0 and at most 0.5; got {given!r}."
+            f"contamination must be 'auto' or a fraction above 0 and at most 0.5; got {given!r}."
         )
     rate = float(rate)
     given = n_clusters

@@ -263,11 +263,13 @@ def check_rates(rates: Any, name: str = "rates") -> tuple[float, ...]:
     for rate in given:
         if not is_share(rate):
             raise ValueError(
-                f"{name}: every share of rows to reject must be above 0 and at most 0.5; got "
+                f"{name}: every fraction of rows to reject must be above 0 and at most 0.5; got "
                 f"{rate!r}."
             )
     if not given:
-        raise ValueError(f"{name} is empty. Pass at least one share of rows to reject, e.g. 0.05.")
+        raise ValueError(
+            f"{name} is empty. Pass at least one fraction of rows to reject, e.g. 0.05."
+        )
     return tuple(map(float, given))
 
 

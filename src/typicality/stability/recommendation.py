@@ -237,9 +237,9 @@ def _place_among_all(found: Recommendation) -> str:
         return "No setting that was tried is more stable."
     but = "which is not more than noise"
     if best.rate > chosen.rate:
-        but = "but larger rates are more stable by themselves"
+        but = "but larger rates are usually more stable"
     elif best.n_flagged < FEWEST_FLAGGED:
-        but = "but too few rows are flagged to decide by that"
+        but = "but too few rows are flagged for a decision"
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
         f"({_figure(best.stability, best.standard_error)}), {but}."

@@ -383,7 +383,7 @@ class StabilitySearch(MetaEstimatorMixin, BaseEstimator):
         if name in _FITTED_ATTRIBUTES and "best_estimator_" in vars(self):
             return getattr(self.best_estimator_, name)
         raise AttributeError(
-            f"{type(self).__name__} has no {name}: call fit, with refit=True, first."
+            f"{type(self).__name__} has no {name}: set refit=True, and call fit first."
         )
 
     def _judge(self, X: Any, candidate: Any, kind: str, *, seed: int, progress: Any) -> Any:
