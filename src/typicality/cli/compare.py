@@ -74,6 +74,7 @@ def compare(
     methods agree, how reproducible each method is on random samples of the rows, and how long a fit
     takes. All methods have their default parameters.
     """
+    from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
@@ -121,7 +122,7 @@ def compare(
             _write(folder, found, rows, record)
     if options.as_json:
         terminal.json(record)
-    terminal.say(rows.summary())
+    terminal.say(about_rows(rows))
     _say(terminal, found)
     if options.output is not None:
         terminal.say_path(f"\nWritten: {', '.join(_FILES)} in ", f"{Path(options.output)}/")

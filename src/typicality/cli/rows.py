@@ -1,9 +1,7 @@
 """The rows of a file that take part: which columns, which rows, and why not the others."""
 
-import re
-import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -14,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
-from typicality._words import YEARS, counted, listed, share
+from typicality._words import counted, listed
 from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
-from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text, quoted
+from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -30,17 +28,9 @@ from typicality.tables import (
 )
 from typicality.tables.columns import too_many_missing
 
-_CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
-_MOST_CLASSES = 50
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
-_MOST_LEFT_OUT = 5  # columns explained one by one
 MOST_CELLS = 2_000_000  # of text kept in memory for the report
 LONGEST_CELL = 200  # letters kept of a text: a page shows no more
-_FEWEST_TO_ASK = 10  # values: fewer may well count up
-_RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
-_CODES = frozenset(
-    ["code", "id", "index", "key", "no", "nr", "number", "phone", "postcode", "zip", "zipcode"]
-)
 
 
 @dataclass(eq=False)
@@ -231,86 +221,6 @@ class FileRows:
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
 
-    def summary(self) -> str:
-        """Which rows and columns were used, and why not the others."""
-        names, left_out = self.numeric.names, self.numeric.left_out
-        all_names = self.column_names
-        used = f"{counted(len(all_names), 'column')} ({listed(map(shown, all_names))})"
-        sentences = [f"{self.table.name}: {counted(self.n_rows, 'row')}, {used}."]
-        sentences += assumptions(self.table)
-        if self.numeric.signs:
-            marked = listed(map(shown, self.numeric.signs))
-            sentences.append(
-                "Currency signs, percent signs and separators of thousands were removed in "
-                f"{marked}."
-            )
-        sentences += self._about_categories()
-        if left_out:
-            reasons = [
-                f"{shown(column.name)}, {with_options(column.reason)}" for column in left_out
-            ]
-            n_told = max(_MOST_LEFT_OUT, self.numeric.n_with_digits)
-            more = len(reasons) - n_told
-            others = [f"and {more:,} more"] if more > 0 else []
-            sentences.append(f"Left out: {'; '.join([*reasons[:n_told], *others])}.")
-        for name, column in zip(names, self.X.T, strict=True):
-            n_values = _count_codes(column) if name.strip().lower() in _CLASSES else np.inf
-            if n_values <= _MOST_CLASSES:
-                sentences.append(
-                    f"{shown(name)} is used, with {n_values:.0f} values: if it is a class, not a "
-                    f"measurement, leave it out with {_ignoring(name)}."
-                )
-        if not self.options.columns:
-            sentences += _questions(names, self.X)
-        n_missing = int(self.numeric.n_missing.sum())
-        if self.n_dropped:
-            rows = counted(self.n_dropped, "row")
-            sentences.append(f"Not used: {rows} with missing values (--missing drop).")
-            if 2 * self.n_dropped > self.n_rows:
-                sentences.append(self._about_worst())
-        elif self.options.missing == "median" and n_missing:
-            n_rows = self.n_rows
-            n_cells = n_rows * len(names)
-            filled = f"{counted(n_missing, 'missing value')} ({share(n_missing, n_cells)})"
-            worst = int(np.argmax(self.numeric.n_missing))
-            most = share(int(self.numeric.n_missing[worst]), n_rows)
-            sentences.append(
-                f"{filled} became the median of the column; {shown(names[worst])} has the most "
-                f"missing values, {most}."
-            )
-            n_empty = int(np.isnan(self.X).all(axis=1).sum())
-            if n_empty and not self.categories:
-                sentences.append(
-                    f"Rows without any value: {n_empty:,}. The label of such a row means nothing."
-                )
-        return " ".join(sentences)
-
-    def _about_worst(self) -> str:
-        """Which column costs most rows, where more than half of them were left out."""
-        counts, n_rows = self.numeric.missing_by_column, self.n_rows
-        worst = max(counts, key=lambda name: counts[name])
-        return (
-            f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
-            f"misses {share(counts[worst], n_rows)}. {_ignoring(worst)} or --max-missing "
-            "0.3 keeps more rows."
-        )
-
-    def _about_categories(self) -> list[str]:
-        """Which columns are categories, and what became of missing ones."""
-        if not self.categories:
-            nothing = self.options.categorical and not self.options.orders
-            return ["No column of categories was found."] if nothing else []
-        phrases = [f"{shown(each.name)} ({len(each.values)})" for each in self.categories]
-        sentences = [f"Categories: {listed(phrases)}."]
-        n_missing = sum(each.n_missing for each in self.categories)
-        if n_missing:
-            sentences.append(
-                f"{counted(n_missing, 'missing category')} became a category of its own."
-                if n_missing == 1
-                else f"{n_missing:,} missing categories became a category of their own."
-            )
-        return sentences
-
 
 def other_columns(table: TableFile, numeric: NumericTable, options: Options) -> list[str]:
     """The columns that are not numbers; the one that names rows comes first."""
@@ -366,50 +276,6 @@ def sample_of(record: Mapping[str, Any], rows: FileRows) -> Places | None:
     if sample is None or record.get("reference") is not None or not same:
         return None
     return draw_sample(len(rows.X), sample["n_rows"], seed=record["seed"])
-
-
-def assumptions(table: TableFile) -> list[str]:
-    """What was found out about how the file is written, in a sentence, if there is anything."""
-    return [f"Assumed: {'; '.join(table.assumed)}."] if table.assumed else []
-
-
-def _questions(names: Sequence[str], X: Doubles) -> list[str]:
-    """A sentence about columns that take part and may be no measurements: numbers, codes, years."""
-    kinds = {name: _kind_of(name, column) for name, column in zip(names, X.T, strict=True)}
-    found = {name: kind for name, kind in kinds.items() if kind}
-    if not found:
-        return []
-    are = "; ".join(f"{shown(name)}, {kind}" for name, kind in found.items())
-    remedy = " ".join(map(_ignoring, found))
-    return [f"Used, but perhaps not a measurement: {are}. Leave out with {remedy}."]
-
-
-def _ignoring(name: str) -> str:
-    """The option that leaves a column out, as a shell takes it."""
-    return f"--ignore {shlex.quote(quoted(name))}" if name.isprintable() else "--ignore"
-
-
-def _kind_of(name: str, column: Doubles) -> str:
-    """What whole numbers may be instead of measurements: running numbers, codes or years."""
-    present = column[~np.isnan(column)]
-    if len(present) < _FEWEST_TO_ASK or (present != np.rint(present)).any():
-        return ""
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    low, high = present.min(), present.max()
-    oldest, latest = (1000, 3000) if YEARS & set(words) else (1900, 2050)
-    if oldest <= low and high <= latest:
-        return f"years from {low:.0f} to {high:.0f}"
-    if np.mean(np.diff(present) == 1) >= _RUNNING and high - low >= 2:
-        return f"whole numbers that count up from {low:.0f}"
-    if _CODES & set(words[-1:]) and len(np.unique(present)) > _MOST_CLASSES:
-        return "whole numbers in a column called number or code"
-    return ""
-
-
-def _count_codes(column: Doubles) -> float:
-    """How many whole numbers there are in a column; infinity where it has others."""
-    values = np.unique(column[~np.isnan(column)])
-    return len(values) if (values == np.rint(values)).all() else np.inf
 
 
 def open_file(options: Options) -> TableFile:

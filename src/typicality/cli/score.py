@@ -49,10 +49,11 @@ def score(options: Options, model: str) -> None:
     """
     from typicality._threads import stream_in_threads
     from typicality._words import counted
+    from typicality.cli.columns import assumptions
     from typicality.cli.console import Terminal
     from typicality.cli.folder import load_run
     from typicality.cli.machine import within
-    from typicality.cli.rows import assumptions, open_file, require_file
+    from typicality.cli.rows import open_file, require_file
 
     output = str(options.output)
     if options.as_json and output == "-":

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from typicality._estimators import ESTIMATORS
 from typicality._words import counted, listed, share
+from typicality.cli.columns import about_rows
 from typicality.cli.console import (
     Terminal,
     numbers,
@@ -57,11 +58,11 @@ def say_run(terminal: Terminal, run: Run) -> None:
     def which(row: dict[str, Any]) -> str:
         return f"{place(row['row'], row['line'])}  {shown(row['name'], 24)}".rstrip()
 
-    terminal.say(run.rows.summary())
+    terminal.say(about_rows(run.rows))
     for hint in _hints(run):
         terminal.say(hint)
     if run.reference is not None:
-        terminal.say(f"Reference: {run.reference.summary()}")
+        terminal.say(f"Reference: {about_rows(run.reference)}")
     if run.sample is not None:
         terminal.say(_about_sample(run))
     if run.passes is not None:

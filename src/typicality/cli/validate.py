@@ -92,6 +92,7 @@ def validate(
     the two models flag, for several kernel widths and rates. Recommends a width and a rate, and
     prints the next command. Writes no files unless --output names a folder.
     """
+    from typicality.cli.columns import about_rows
     from typicality.cli.folder import new_folder, record_of_result
     from typicality.cli.machine import within
     from typicality.cli.parameters import refuse_categories
@@ -143,7 +144,7 @@ def validate(
         written = () if folder is None else _write(folder, study, record)
     if options.as_json:
         terminal.json(record)
-    terminal.say(rows.summary())
+    terminal.say(about_rows(rows))
     _say(terminal, study)
     again = ", with the same rows on standard input" if options.file == "-" else ""
     terminal.say_path(f"\nNext{again}: ", shlex.join(next_command))

@@ -158,6 +158,12 @@ def largest(deviations: Doubles, n: int) -> tuple[Places, Doubles]:
     return order, np.pad(values, ((0, 0), (0, missing)))
 
 
+def times_named(deviations: Doubles, n: int) -> Places:
+    """How often each feature is among the n largest deviations of a row."""
+    named = largest(deviations, n)[0]
+    return np.bincount(named[named >= 0], minlength=deviations.shape[1])
+
+
 # ---- clusters and their centers ------------------------------------------------------------------
 
 

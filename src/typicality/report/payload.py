@@ -29,7 +29,7 @@ from typicality.report.clusters import (
     tree_payload,
 )
 from typicality.report.features import FeatureTable
-from typicality.report.outliers import Explanation, deviations_of, largest
+from typicality.report.outliers import Explanation, deviations_of, largest, times_named
 from typicality.report.shown import choose_cells, choose_rows
 
 _FORMAT = 1
@@ -257,9 +257,7 @@ def _unusual_categories(features: FeatureTable, rows: Places, shares: Doubles) -
 
 def _importance(deviations: Doubles, n: int) -> Doubles:
     """How often each feature is among the n largest deviations of a row, as a share of the rows."""
-    named = largest(deviations, n)[0]
-    counts = np.bincount(named[named >= 0], minlength=deviations.shape[1])
-    return np.asarray(counts / max(len(deviations), 1))
+    return np.asarray(times_named(deviations, n) / max(len(deviations), 1))
 
 
 def _number(value: Any) -> float | None:
