@@ -58,16 +58,22 @@ def parts(request, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", [("fcm", "-k", 2), ("sequential",), ("pcm", "-k", 2, "--kernel", "gaussian")]
+    ("suffix", "method"),
+    [
+        ("parquet", ("fcm", "-k", 2)),
+        ("csv", ("fcm", "-k", 2)),
+        ("csv", ("sequential",)),
+        ("parquet", ("pcm", "-k", 2, "--kernel", "gaussian")),
+    ],
 )
-def test_labels_in_blocks_are_those_in_memory(run, parts, tmp_path, method):
-    options = [parts, "--no-report", "--method", *method, "-o"]
+def test_labels_in_blocks_are_those_in_memory(run, tmp_path, suffix, method):
+    write(tmp_path / "parts", suffix)
+    options = [tmp_path / "parts", "--no-report", "--method", *method, "-o"]
     in_blocks = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
     assert in_blocks.exit_code == 0, in_blocks.stderr
     assert run("cluster", *options, tmp_path / "memory").exit_code == 0
     assert labels_of(tmp_path / "blocks") == labels_of(tmp_path / "memory")
-    suffix = next(parts.iterdir()).suffix
-    assert (tmp_path / "blocks" / f"labels{suffix}").exists()
+    assert (tmp_path / "blocks" / f"labels.{suffix}").exists()
     found = json.loads((tmp_path / "blocks" / "run.json").read_text(**TEXT))["results"]
     expected = json.loads((tmp_path / "memory" / "run.json").read_text(**TEXT))["results"]
     assert found["sizes"] == expected["sizes"]
@@ -77,9 +83,10 @@ def test_labels_in_blocks_are_those_in_memory(run, parts, tmp_path, method):
     assert found["passes"]["n_reads"] > found["n_iter"]
 
 
-@pytest.mark.parametrize("method", ["auto", "alpha-cut"])
-def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, parts, tmp_path, method):
-    options = [parts / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
+@pytest.mark.parametrize(("suffix", "method"), [("parquet", "auto"), ("csv", "alpha-cut")])
+def test_methods_for_rows_in_memory_are_fitted_on_a_sample(run, tmp_path, suffix, method):
+    write(tmp_path / "parts", suffix)
+    options = [tmp_path / "parts" / "part-*.*", "--method", method, "--max-rows", 300, "-o"]
     done = run("cluster", *options, tmp_path / "blocks", "--in-blocks")
     assert done.exit_code == 0, done.stderr
     assert "Fitted on a random sample of 300 of the 750 rows" in words(done)
