@@ -9,17 +9,20 @@ READY := $(VENV)/.ok
 MINUTES ?= 10
 BOUNDS := $(CURDIR)/.bounds
 
-.PHONY: demo test check lowest fuzz bounds bench calibrate papers docs clean
+.PHONY: demo test check compiled lowest fuzz bounds bench calibrate papers docs clean
 
 demo: $(RUNNABLE)
 	$(VENV)/bin/typicality demo --output demo --force
 
-# Code is compiled first, once; else each process of pytest would compile most of it. The variables
-# let scikit-learn's array-API checks run instead of being skipped, and keep the processes of pytest,
-# one for each core, from starting threads for each core.
-test: check
-	$(VENV)/bin/typicality warm-up --quiet
+# Compiled code is made first, once; else each process of pytest would compile most of it. The
+# variables let scikit-learn's array-API checks run instead of being skipped, and keep the processes
+# of pytest, one for each core, from starting threads for each core.
+test: $(READY)
+	$(MAKE) --jobs 2 check compiled
 	SCIPY_ARRAY_API=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -n auto --maxprocesses 4 --dist loadgroup
+
+compiled: $(READY)
+	$(VENV)/bin/typicality warm-up --quiet
 
 check: $(READY)
 	$(RUN) -m ruff format --check .

@@ -10,8 +10,9 @@ from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
-    comma_separated,
     command,
+    list_option,
+    option,
     run_options_without_folder,
     safe_csv_option,
     table_options,
@@ -27,45 +28,34 @@ _ROWS_WORTH_PROCESSES = 2_000  # with fewer, to start processes takes longer tha
 
 @command
 @table_options
-@click.option(
-    "--methods",
-    multiple=True,
-    metavar="A,B",
-    callback=comma_separated,
-    help="Compare only these methods: auto, alpha-cut, sequential, fcm, k-means, "
-    "gaussian-mixture, hdbscan; one-cluster, one-class-svm, isolation-forest, "
-    "local-outlier-factor. [default: all]",
+@list_option(
+    "--methods A,B",
+    "Compare only these methods: auto, alpha-cut, sequential, fcm, k-means, gaussian-mixture, "
+    "hdbscan; one-cluster, one-class-svm, isolation-forest, local-outlier-factor. [default: all]",
 )
-@click.option(
-    "--clusters",
-    "-k",
+@option(
+    "--clusters -k N",
+    "The number of clusters for the methods that need it. [default: chosen by the silhouette, or "
+    "by the BIC for the mixture]",
     type=click.IntRange(min=1),
-    metavar="N",
-    help=(
-        "The number of clusters for the methods that need it. [default: chosen by the "
-        "silhouette, or by the BIC for the mixture]"
-    ),
 )
-@click.option(
-    "--rate",
+@option(
+    "--rate R",
+    "The fraction of rows that every outlier detector should flag.",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.05,
-    metavar="R",
-    help="The fraction of rows that every outlier detector should flag.",
 )
-@click.option(
-    "--repeats",
+@option(
+    "--repeats N",
+    "How often each method is fitted again, on a random 80 % of the rows.",
     type=click.IntRange(min=2),
     default=5,
-    metavar="N",
-    help="How often each method is fitted again, on a random 80 % of the rows.",
 )
-@click.option(
-    "--max-rows",
+@option(
+    "--max-rows N",
+    "If there are more rows, use a random sample of N rows.",
     type=click.IntRange(min=10),
     default=10_000,
-    metavar="N",
-    help="If there are more rows, use a random sample of N rows.",
 )
 @safe_csv_option
 @run_options_without_folder

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import floor
+from math import floor, isnan
 from typing import TYPE_CHECKING, Any
 
-from typicality._words import printable, printable_json, shown_path
+from typicality._words import for_people, printable, printable_json, shown_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -206,6 +206,13 @@ def shown(text: str, at_most: int = 40) -> str:
         return plain
     end = (at_most - 1) // 2  # names differ at their ends more often than in their middle
     return f"{plain[: at_most - 1 - end]}…{plain[-end:]}"
+
+
+def shown_value(value: float | str, name: str) -> str:
+    """A number or a category of a column, as people write it."""
+    if isinstance(value, str):
+        return shown(value) or "missing"
+    return "missing" if isnan(value) else for_people(value, name)
 
 
 def shown_apart(texts: Iterable[str], at_most: int) -> dict[str, str]:

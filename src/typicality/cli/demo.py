@@ -7,14 +7,12 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command
+from typicality.cli.options import Options, command, option
 
 
 @command
-@click.option(
-    "--output", "-o", default="typicality-demo", metavar="DIR", help="The folder for all files."
-)
-@click.option("--force", is_flag=True, help="Replace the files of an earlier demo.")
+@option("--output -o DIR", "The folder for all files.", default="typicality-demo")
+@option("--force", "Replace the files of an earlier demo.", is_flag=True)
 def demo(options: Options) -> None:
     """Try typicality on a real data set.
 

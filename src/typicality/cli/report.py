@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from typicality._words import counted, listed, shown_path
 from typicality.cli.errors import UnusableError, note_written
-from typicality.cli.options import FORMAT, Options, command
+from typicality.cli.options import FORMAT, Options, command, option
 from typicality.exceptions import ClusteringWarning
 
 if TYPE_CHECKING:
@@ -56,15 +55,13 @@ _SHOWN = (
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @click.argument("file", metavar="[FILE]", default="")
-@click.option(
-    "--output",
-    "-o",
+@option(
+    "--output -o OUT.html",
+    "The file to write. [default: report.html in the folder of the run]",
     type=click.Path(),
-    metavar="OUT.html",
-    help="The file to write. [default: report.html in the folder of the run]",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists already.")
-@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@option("--force", "Replace a file that exists already.", is_flag=True)
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def report(options: Options, model: str) -> None:
     """Rebuild the HTML report of an earlier run.
 
@@ -74,12 +71,7 @@ def report(options: Options, model: str) -> None:
     """
     from typicality.cli.console import Terminal
     from typicality.cli.folder import RECORD, REPORT, load_run, record_page, require_free
-    from typicality.cli.rows import (
-        open_file,
-        read_file,
-        require_file,
-        step_options,
-    )
+    from typicality.cli.rows import read_as_fitted, require_file
 
     require_file(options)
     terminal = Terminal(quiet=options.quiet)
@@ -92,36 +84,28 @@ def report(options: Options, model: str) -> None:
         )
     path = Path(options.output or folder.parent / REPORT)
     require_free(path, force=options.force)
-    reading = replace(_reading(record, options.file), **step_options(pipeline["columns"]))
-    with open_file(reading) as table:
-        with terminal.doing(f"Reading {table.name}"):
-            rows = read_file(table, reading)
-            same = rows.numeric.fingerprint == record["data"]["fingerprint"]
-            if not same and not options.file:
-                raise UnusableError(
-                    f"{table.name} has changed since the run; make the run again, or name a file "
-                    "with the rows of the run: typicality report MODEL FILE."
-                )
-            for _ in rows.take_texts():
-                pass
-        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {table.name}, not for those of"
-        with terminal.doing("Drawing the report"):
-            try:
-                shown, explanation = _explained(pipeline, record, rows)
-            except ValueError as error:
-                raise UnusableError(f"{table.name} cannot be drawn: {error}") from error
-            write_page(
-                path,
-                record,
-                pipeline["model"],
-                shown,
-                explanation,
-                remarks=[] if same else [("Rows", f"{drawn} the fit.")],
-                overwrite=options.force,
+    rows = read_as_fitted(_reading(record, options.file), pipeline["columns"], terminal)
+    name, remarks = rows.table.name, []
+    if rows.numeric.fingerprint != record["data"]["fingerprint"]:
+        if not options.file:
+            raise UnusableError(
+                f"{name} has changed since the run; make the run again, or name a file "
+                "with the rows of the run: typicality report MODEL FILE."
             )
-            note_written(path)
-            if path.resolve() == (folder.parent / REPORT).resolve():
-                record_page(folder.parent / RECORD, record, REPORT)
+        drawn = f"Drawn for the {counted(len(rows.X), 'row')} of {name}, not for those of the fit."
+        remarks = [("Rows", drawn)]
+    with terminal.doing("Drawing the report"):
+        try:
+            shown, explanation = _explained(pipeline, record, rows)
+        except ValueError as error:
+            raise UnusableError(f"{name} cannot be drawn: {error}") from error
+        fitted = pipeline["model"]
+        write_page(
+            path, record, fitted, shown, explanation, remarks=remarks, overwrite=options.force
+        )
+        note_written(path)
+        if path.resolve() == (folder.parent / REPORT).resolve():
+            record_page(folder.parent / RECORD, record, REPORT)
     terminal.say_path("Open the report: ", path)
 
 
@@ -217,11 +201,12 @@ def write_page(
     from typicality.report.notices import for_readers
     from typicality.report.payload import build_payload
 
+    name = record["results"].get("named_by")  # comes first: pages show the first columns
     payload = build_payload(
         model,
         explanation=explanation,
         title=record["data"]["file"],
-        cells=_named_first(rows.texts, record["results"].get("named_by")),
+        cells=dict(sorted(rows.texts.items(), key=lambda item: item[0] != name)),
         row_numbers=rows.numbers,
         notes=[*remarks, *notes_of(record)],
         warnings=for_readers(record["warnings"]),
@@ -252,11 +237,6 @@ def _about_all(results: Mapping[str, Any]) -> str:
     sizes = [f"{size:,} in cluster {label}" for label, size in enumerate(results["sizes"])]
     parts = listed([*sizes, f"{results['n_unassigned']:,} unassigned"], at_most=13)
     return f"Among all rows: {parts}."
-
-
-def _named_first(texts: Mapping[str, Any], name: str | None) -> dict[str, Any]:
-    """Columns of text, the one that names rows before the others: pages show the first ones."""
-    return dict(sorted(texts.items(), key=lambda item: item[0] != name))
 
 
 def notes_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:

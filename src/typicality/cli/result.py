@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # scikit-learn is loaded when the rows are read: errors befor
     from typicality.report.outliers import Explanation
 
 _MACHINE = ("jobs", "memory", "device", "workers", "scheduler")  # options for run.json
-_REASONS = 3  # columns named for a row
 _GAP_AMONG = 10  # a gap is looked for among this part of the rows, the lowest scores
 
 
@@ -254,7 +253,7 @@ class Run:
         reasons = row_reasons(
             self.rows, positions, explained.deviations[first], explained.shares[first]
         )
-        more: dict[str, list[Any]] = {"reasons": reasons.items(_REASONS)}
+        more: dict[str, list[Any]] = {"reasons": reasons.items()}
         if self.passes is not None and self.view.kind == "prototypes":
             # The least typical of all rows, not only of those that are shown.
             more["rarer_than"] = [1.0 - (k + 1) / self.n_rows for k in range(len(positions))]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
 from typicality._words import YEARS, counted, listed, share
-from typicality.cli.console import place, shown
+from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
 from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text, quoted
@@ -28,6 +28,7 @@ from typicality.tables import (
     open_table,
     read_rows,
 )
+from typicality.tables.columns import too_many_missing
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
@@ -225,8 +226,7 @@ class FileRows:
                 for column in numeric.left_out
             ],
             "missing": options.missing,
-            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-            | {column.name: column.n_missing for column in numeric.categories},
+            "n_missing": numeric.missing_by_column,
             "categories": {column.name: list(column.values) for column in self.categories},
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
@@ -287,9 +287,7 @@ class FileRows:
 
     def _about_worst(self) -> str:
         """Which column costs most rows, where more than half of them were left out."""
-        numeric, n_rows = self.numeric, self.n_rows
-        counts = dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-        counts |= {column.name: column.n_missing for column in numeric.categories}
+        counts, n_rows = self.numeric.missing_by_column, self.n_rows
         worst = max(counts, key=lambda name: counts[name])
         return (
             f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
@@ -329,19 +327,25 @@ def scaler_settings(options: Options) -> dict[str, str]:
     }
 
 
-def step_options(scaler: Any) -> dict[str, Any]:
-    """The options that read the columns that the step of a model knows."""
+def read_as_fitted(options: Options, scaler: Any, terminal: Terminal) -> FileRows:
+    """The rows of a file with the columns that the step of a model knows, and their texts."""
     names = [str(name) for name in scaler.feature_names_in_]
     kinds = getattr(scaler, "kinds_", ["number"] * len(names))
     columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
     known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
-    return {
-        "columns": tuple(columns.get("number", ())),
-        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
-        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
-        "max_categories": ANY_NUMBER,
-        "exact": True,
-    }
+    options = replace(
+        options,
+        columns=tuple(columns.get("number", ())),
+        ordered=tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        categorical=(*columns.get("category", ()), *columns.get("left out", ())),
+        max_categories=ANY_NUMBER,
+        exact=True,
+    )
+    with open_file(options) as table, terminal.doing(f"Reading {table.name}"):
+        rows = read_file(table, options)
+        for _ in rows.take_texts():
+            pass
+    return rows
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
@@ -535,12 +539,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
         n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
         from typicality.preprocessing.mixed import reason_to_leave_out
 
-        reason = reason_to_leave_out(n_values, n_rows, at_most)
-        if n_missing == n_rows:
-            reason = "all values are missing"
-        elif options.max_missing is not None and n_missing > options.max_missing * n_rows:
-            percent = 100 * n_missing / n_rows
-            reason = f"{percent:.0f} % of the values are missing, more than were allowed"
+        reason = too_many_missing(n_missing, n_rows, options.max_missing)
+        reason = reason or reason_to_leave_out(n_values, n_rows, at_most)
         if reason is None:
             kept.append(column)
         else:
@@ -551,10 +551,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
-    counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
-    counts += [(column.n_missing, column.name) for column in numeric.categories]
-    worst = sorted(counts, key=lambda pair: -pair[0])
-    phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
+    worst = sorted(numeric.missing_by_column.items(), key=lambda pair: -pair[1])
+    phrases = [f"{name!r} ({count:,})" for name, count in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
     found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
     earliest = min((at for at in found if at is not None), key=lambda at: at.row)

@@ -15,6 +15,7 @@ from typicality.cli.options import (
     file_argument,
     format_options,
     machine_options,
+    option,
     print_options,
     safe_csv_option,
 )
@@ -23,23 +24,17 @@ from typicality.cli.options import (
 @command
 @click.argument("model", metavar="MODEL", type=click.Path())
 @file_argument
-@click.option(
-    "--output",
-    "-o",
-    default="-",
-    metavar="OUT.csv",
-    help="The file to write, .csv or .parquet; - is standard output.",
+@option(
+    "--output -o OUT.csv", "The file to write, .csv or .parquet; - is standard output.", default="-"
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists already.")
+@option("--force", "Replace a file that exists already.", is_flag=True)
 @safe_csv_option
 @format_options
-@click.option(
+@option(
     "--missing",
+    "What to do with missing values: stop and report them (error), leave such rows out (drop), or "
+    "fill in the median of the training rows (median). [default: as in the run]",
     type=click.Choice(["error", "drop", "median"]),
-    help=(
-        "What to do with missing values: stop and report them (error), leave such rows out "
-        "(drop), or fill in the median of the training rows (median). [default: as in the run]"
-    ),
 )
 @machine_options
 @print_options

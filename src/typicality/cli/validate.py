@@ -15,8 +15,9 @@ from typicality.cli.console import Terminal, rich_table
 from typicality.cli.errors import UnusableError, WrongUseError
 from typicality.cli.options import (
     Options,
-    comma_separated,
     command,
+    list_option,
+    option,
     run_options_without_folder,
     table_options,
     table_words,
@@ -48,50 +49,32 @@ _TRANSFERS = {
 
 @command
 @table_options
-@click.option(
-    "--sigma",
-    multiple=True,
-    metavar="A,B",
+@list_option(
+    "--sigma A,B",
+    "Kernel widths to compare, in units of the scaled columns: numbers, names of rules, or auto "
+    "for seven widths. The default width of `outliers` is always included.",
     default=("auto",),
-    callback=comma_separated,
-    help=(
-        "Kernel widths to compare, in units of the scaled columns: numbers, names of rules, or "
-        "auto for seven widths. The default width of `outliers` is always included."
-    ),
 )
-@click.option(
-    "--rates",
-    multiple=True,
-    metavar="A,B",
-    default=("0.01", "0.05", "0.1"),
-    callback=comma_separated,
-    help="Fractions of rows to flag.",
-)
-@click.option(
-    "--repeats",
+@list_option("--rates A,B", "Fractions of rows to flag.", default=("0.01", "0.05", "0.1"))
+@option(
+    "--repeats N",
+    "The number of random splits into two halves.",
     type=click.IntRange(min=2),
     default=20,
-    metavar="N",
-    help="The number of random splits into two halves.",
 )
-@click.option(
+@option(
     "--transfer",
+    "Which rows of the other half a model flags: rows below its own threshold, or the rows with "
+    "the lowest scores, as many as the model of the other half flags (rank).",
     type=click.Choice(["threshold", "rank"]),
     default="threshold",
-    help=(
-        "Which rows of the other half a model flags: rows below its own threshold, or the rows "
-        "with the lowest scores, as many as the model of the other half flags (rank)."
-    ),
 )
-@click.option(
-    "--compare", is_flag=True, help="Also evaluate a one-class SVM with the same kernels."
-)
-@click.option(
-    "--max-rows",
+@option("--compare", "Also evaluate a one-class SVM with the same kernels.", is_flag=True)
+@option(
+    "--max-rows N",
+    "If there are more rows, split a random sample of N rows.",
     type=click.IntRange(min=20),
     default=2_000,
-    metavar="N",
-    help="If there are more rows, split a random sample of N rows.",
 )
 @run_options_without_folder
 def validate(

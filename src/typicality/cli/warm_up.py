@@ -6,18 +6,12 @@ from typing import Any
 
 import click
 
-from typicality.cli.options import Options, command
+from typicality.cli.options import Options, command, option
 
 
 @command
-@click.option(
-    "--jobs",
-    "-j",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The number of processes. [default: all cores]",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@option("--jobs -j N", "The number of processes. [default: all cores]", type=click.IntRange(1))
+@option("--quiet -q", "Print only errors.", is_flag=True)
 def warm_up(options: Options) -> None:
     """Compile all code in advance, for this machine.
 

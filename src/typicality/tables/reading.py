@@ -99,6 +99,12 @@ class NumericTable(NamedTuple):
     n_with_digits: int
     categories: tuple[CategoryColumn, ...] = ()
 
+    @property
+    def missing_by_column(self) -> dict[str, int]:
+        """How many values each column misses, numbers first."""
+        counts = dict(zip(self.names, self.n_missing.tolist(), strict=True))
+        return counts | {column.name: column.n_missing for column in self.categories}
+
 
 def categories_of(
     block: Block, name: str, order: Sequence[str] | None = None, *, known: Sequence[str] = ()
@@ -278,9 +284,11 @@ def read_rows(
     used: list[Any] = [*chosen, *ranks]
     missing = [column.first_missing for column in used if column.first_missing]
     X = _stacked(chosen, n_rows if hold else 0)
+    if ranks:
+        X = np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
     assert table.fingerprint is not None
     return NumericTable(
-        X=_with_ranks(X, ranks, orders),
+        X=X,
         names=tuple(column.name for column in used),
         left_out=(*left_out, *(LeftOut(name, "you asked to ignore it") for name in ignore)),
         n_missing=np.array([column.n_missing for column in used], dtype=np.intp),
@@ -364,14 +372,6 @@ def _read_categories(
         CategoryColumn(name, np.concatenate(pieces[j]), tuple(places[j])[1:], first[j])
         for j, name in enumerate(names)
     ]
-
-
-def _with_ranks(
-    X: Doubles, ranks: Sequence[CategoryColumn], orders: Mapping[str, Sequence[str]]
-) -> Doubles:
-    if not ranks:
-        return X
-    return np.column_stack([X, *(_ranks(column, orders[column.name]) for column in ranks)])
 
 
 def _ranks(column: CategoryColumn, order: Sequence[str]) -> Doubles:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from typicality.exceptions import TableError
 from typicality.tables.base import Block, TableFile
-from typicality.tables.cells import csv_rows_of, shown, texts_of, without_formulas
+from typicality.tables.cells import csv_rows_of, quoted, shown, texts_of, without_formulas
 
 _SUFFIX = "_new"
 _DIGITS = 9  # enough to tell numbers of single precision apart
@@ -173,13 +173,7 @@ def _cells_of(values: NDArray[Any]) -> Any:
     """Numbers or texts as cells of a csv file; texts in quotation marks where they need them."""
     if values.dtype.kind != "O":
         return number_texts(values)
-    return pa.array([_quoted(text) for text in np.ma.filled(values, "")], pa.binary())
-
-
-def _quoted(text: str) -> bytes:
-    if any(mark in text for mark in ',"\r\n'):
-        text = '"' + text.replace('"', '""') + '"'
-    return text.encode("utf-8", "surrogateescape")
+    return quoted(pa.array(np.ma.filled(values, ""), pa.string())).cast("binary")
 
 
 def number_texts(values: NDArray[Any]) -> Any:
