@@ -132,7 +132,7 @@ class Report:
         return cls(payload["title"], assemble(payload))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the report to a file.
+        """Write the report to a file, which appears only when it is complete.
 
         Parameters
         ----------
