@@ -1,4 +1,4 @@
-"""How the sums of an iteration are computed, why, and how long: what estimators keep as `plan_`."""
+"""Plans: how the kernel sums of a fit are computed, and how long this may take."""
 
 from dataclasses import dataclass
 

@@ -104,8 +104,8 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
     sigma : float or str, default="auto"
         The width of the kernel, or the name of a rule that computes it
         (:mod:`typicality.bandwidth`). Small values show fine structure of the density. "auto" is
-        half the median distance of two rows, or an eighth of it with ``novelty=True``. For noise
-        around clusters in few dimensions, "knn" is better.
+        half the median distance of two rows; with ``novelty=True``, an eighth of the median
+        distance. For noise around clusters in few dimensions, "knn" is better.
     gamma : float, default=1.0
         The factor of the spread eta. Values below 0.5 reduce the influence of outliers. Large
         values give the unweighted kernel density estimate.

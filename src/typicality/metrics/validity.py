@@ -1,9 +1,8 @@
 """Validity of soft partitions without known classes, also for typicalities.
 
-All are means over rows of a function of the *shares* of a row, p = u / sum of the row, in which a
-row counts with the *weight* min(1, sum of the row). In a partition shares are the memberships and
-all weights are one: these are the classical indices. Typicalities of an outlier are small, so it
-counts little, and a row of zeros does not count.
+All indices are weighted means over rows, of a function of the *shares* of a row: its memberships
+divided by their sum. The *weight* of a row is the smaller of 1 and this sum. If memberships sum to
+one, these are the classical indices. Outliers have small typicalities, so they have low weights.
 """
 
 from numbers import Real

@@ -50,10 +50,10 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
     With the same versions of the libraries, the loaded model predicts exactly the same numbers.
     Pipelines with transformers of scikit-learn can differ by rounding errors, for example PCA with
-    ``svd_solver="arpack"`` or ``"randomized"``. The folder appears only when it is complete. It
-    contains the training rows if prediction needs them, as with most kernels; `compress` makes a
-    smaller model. A model that was fitted on tensors is saved with arrays, and predicts on the CPU.
-    Callbacks and metadata requests are not saved.
+    ``svd_solver="arpack"`` or ``"randomized"``. The folder appears only when it is complete. Saving
+    the same model again gives the same bytes. It contains the training rows if prediction needs
+    them, as with most kernels; `compress` makes a smaller model. A model that was fitted on tensors
+    is saved with arrays, and predicts on the CPU. Callbacks and metadata requests are not saved.
 
     Parameters
     ----------

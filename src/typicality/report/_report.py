@@ -79,8 +79,8 @@ class Report:
         X : array-like or dataframe of shape (n_samples, n_features)
             The rows. For :class:`~typicality.AlphaCutClustering`, the rows of the fit, in the same
             order; for other estimators, any rows. For a pipeline, the rows before its first step.
-            The report shows these rows in their own units if the steps keep the columns, or change
-            their number. Otherwise it shows the columns after the steps.
+            The report shows these rows in their own units. Exception: if the steps make the same
+            number of other columns (as PCA can), it shows the columns after the steps.
         title : str, optional
             The title of the report.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
@@ -132,7 +132,7 @@ class Report:
         return cls(payload["title"], assemble(payload))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the report to a file.
+        """Write the report to a file, which appears only when it is complete.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ Measure = Callable[[NDArray[Any], NDArray[Any]], float]
 
 @dataclass(frozen=True, eq=False)
 class AgreementMatrix:
-    """A measure of agreement between every two methods.
+    """The agreement of all pairs of methods.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ def compare_methods(
     n_repeats : int, default=5
         The number of subsamples, at least 2.
     random_state : int, RandomState or None, default=None
-        The seed. Pass an int for reproducible results (except for the seconds).
+        The seed. Pass an int for reproducible results (except for the seconds), with any `n_jobs`.
     n_jobs : int or None, default=None
         The number of refits that run in parallel, each in its own process; -1 for all cores.
     max_rows : int, default=10_000

@@ -85,6 +85,7 @@ def cross_conformal_p_values(
         reproducible results.
     n_jobs : int or None, default=None
         The number of folds that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
 
     Returns
     -------

@@ -116,6 +116,7 @@ def novelty_accuracy(
         reproducible results.
     n_jobs : int or None, default=None
         The number of repetitions that run in parallel, with any joblib backend. -1 uses all cores.
+        Results do not depend on it.
     progress : bool or callable, default=False
         True shows a progress bar on stderr. A function is called as ``progress(done, total,
         words)``.
