@@ -4,15 +4,16 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions
+from typicality._compat import Interval, StrOptions, check_feature_names_in, fit_context
 from typicality._tensors import (
     Foreign,
     OnDevice,
@@ -62,8 +63,10 @@ OF_ROWS = ("labels_", "memberships_", "typicality_", "weights_")  # one value fo
 
 _ON_CPU = ("cpu", "mps")  # where NumPy and compiled code compute; "mps" has no float64
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 
-def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
+
+def like_rows(method: Method) -> Method:
     """A method for an array of rows that also takes a tensor, and then returns tensors."""
 
     @wraps(method)
@@ -81,7 +84,7 @@ def like_rows(method: Callable[..., Any]) -> Callable[..., Any]:
             self._calibration = host._calibration  # made at the first use
         return result if home is None else tensor_of(result, home)
 
-    return for_tensors
+    return cast(Method, for_tensors)
 
 
 def check_same_place(X: Any, home: Place | None, model: str, method: str) -> None:
@@ -114,7 +117,7 @@ def _library(place: Foreign) -> str:
     return str(place.library.__name__.removeprefix("array_api_compat."))
 
 
-def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+def by_blocks(method: Method) -> Method:
     """A method for an array of rows that also takes opened rows and Dask collections.
 
     The method is then applied to each block, and the results are in the kind the rows came in.
@@ -130,7 +133,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         model.__dict__.pop("feature_names_in_", None)  # checked already; blocks are arrays
         return rows.map(lambda block: method(model, block.X, *args, **options))
 
-    return for_any_rows
+    return cast(Method, for_any_rows)
 
 
 class Estimator(BaseEstimator, metaclass=ABCMeta):
@@ -324,7 +327,7 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         )
 
 
-class KernelEstimator(Estimator):
+class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
     """Base of the estimators that work in the space of a kernel; not for direct use."""
 
     _reader: Annotated[Any, Reader]
@@ -334,3 +337,72 @@ class KernelEstimator(Estimator):
     status_: Status
     objective_path_: Annotated[Doubles, "_steps"]
     plan_: Plan
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            The rows. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
+            `EntropyCMeans`, `PossibilisticCMeans` and `OneClusterPCM`. With
+            ``kernel="precomputed"`` the square matrix of kernel values, with
+            ``kernel="dissimilarities"`` that of dissimilarities.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label
+            and its score.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, sample_weight)
+
+    @like_rows
+    def transform(self, X: ArrayLike) -> Floats:
+        """The memberships of the rows, as features for what comes next in a pipeline.
+
+        `OneClusterPCM` gives one column, the typicality of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New rows, or old ones.
+
+        Returns
+        -------
+        memberships : array of shape (n_samples, n_columns)
+        """
+        return self._soft_features(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: membership_0, ..., typicality_0, ..., or typicality.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the features that went in, only checked for their number.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        check_feature_names_in(self, input_features, generate_names=False)
+        return np.asarray(self._soft_names(), dtype=object)
+
+    @abstractmethod
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        """What `transform` returns."""
+
+    @abstractmethod
+    def _soft_names(self) -> list[str]:
+        """The names of its columns."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,17 +1,15 @@
 """The shell of every estimator with prototypes: run the algorithm, label, publish, warn."""
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from copy import copy
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
-from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import check_feature_names_in, fit_context
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
@@ -47,9 +45,7 @@ class Found(NamedTuple):
     attributes: dict[str, Any]
 
 
-class PrototypeClusterer(
-    CallbackSupportMixin, TransformerMixin, ClusterMixin, KernelEstimator, metaclass=ABCMeta
-):
+class PrototypeClusterer(ClusterMixin, KernelEstimator):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -81,27 +77,6 @@ class PrototypeClusterer(
         self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
     ) -> None:
         """Warn of what is suspicious in the result; all attributes are set."""
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
-            `EntropyCMeans` and `PossibilisticCMeans`. With ``kernel="precomputed"`` the square
-            matrix of kernel values, with ``kernel="dissimilarities"`` that of dissimilarities.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
 
     @like_rows
     @by_blocks
@@ -145,22 +120,6 @@ class PrototypeClusterer(
         """
         rows = self._read(X, diag)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
-        return memberships
-
-    @like_rows
-    def transform(self, X: ArrayLike) -> Floats:
-        """The memberships of the rows, as features for what comes next in a pipeline.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
-
-        Returns
-        -------
-        memberships : array of shape (n_samples, n_clusters)
-        """
-        memberships: Floats = self.predict_memberships(X)
         return memberships
 
     @like_rows
@@ -222,27 +181,11 @@ class PrototypeClusterer(
         prototypes = self._prototypes.compress(rtol)
         return self._without("labels_", "memberships_", _prototypes=prototypes)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
 
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            The names of the features that went in, only checked for their number.
-
-        Returns
-        -------
-        names : array of str
-        """
-        check_is_fitted(self)
-        check_feature_names_in(self, input_features, generate_names=False)
-        names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
-        return np.asarray(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _soft_names(self) -> list[str]:
+        return [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
 
     # ---- a fit -----------------------------------------------------------------------------------
 
@@ -318,8 +261,7 @@ class PrototypeClusterer(
 
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
-        labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]
-        return labels
+        return np.append(self.prototype_labels_, np.int32(-1))[preferred]
 
 
 def _sparse_memberships(space: Geometry[Any], state: State) -> Any:

@@ -112,8 +112,7 @@ class Box(Coordinates):
 
     def restore(self, points: Floats) -> Floats:
         extent = np.divide(1.0, self.factor, out=np.zeros_like(self.factor), where=self.factor > 0)
-        restored: Floats = (points * extent + self.low).astype(points.dtype)
-        return restored
+        return (points * extent + self.low).astype(points.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +158,7 @@ class Dissimilarities:
     def read(self, rows: Floats, diag: Any) -> Floats:
         check_no_diagonal(diag)
         check_dissimilarities(rows)
-        squares: Floats = rows.astype(self.dtype, copy=False) ** 2
-        return squares
+        return rows.astype(self.dtype, copy=False) ** 2
 
 
 @dataclass(frozen=True, eq=False)

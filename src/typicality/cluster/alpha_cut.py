@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
 from typicality._compat import Interval, StrOptions, fit_context
@@ -30,7 +29,6 @@ from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, b
 from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
@@ -51,7 +49,7 @@ from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
 
-class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, KernelEstimator):
+class AlphaCutClustering(ClusterMixin, KernelEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     One possibilistic cluster in the space of a kernel models the density of all rows; back in the
@@ -313,8 +311,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels : array of shape (n_samples,), int32
         """
         rows = self._read(X)
-        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
-        return labels
+        return self._regions.labels_of(rows, self._cut, assign=self._assign)
 
     @like_rows
     @by_blocks
@@ -366,8 +363,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         return typicality.astype(self.medoids_.dtype, copy=False)
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        memberships: Floats = self.predict_memberships(X)
-        return memberships
+        return self.predict_memberships(X)
 
     def _soft_names(self) -> list[str]:
         return [f"membership_{k}" for k in range(self.n_clusters_)]

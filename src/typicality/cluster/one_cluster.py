@@ -7,11 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
@@ -28,7 +27,6 @@ from typicality.cluster._p_values import TIED, WithPValues, check_number_to_spli
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
     warn_about_lonely_row,
@@ -52,7 +50,7 @@ from typicality.rows import Rows
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValues, KernelEstimator):
+class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     r"""One-cluster PCM in a kernel-induced space: how typical is a row of the data as a whole.
 
     All rows are modelled by one possibilistic cluster in the space of the kernel,
@@ -240,26 +238,6 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         self.rtol = rtol
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Model the density of the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows. With ``kernel="precomputed"`` the square matrix of kernel values, with
-            ``kernel="dissimilarities"`` that of dissimilarities.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its score.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
-
     @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
@@ -283,8 +261,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             In [0, 1].
         """
         rows = self._read(X, diag)
-        typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
-        return typicality
+        return self._left_out.mean.memberships(self._rule, rows)[:, 0]
 
     @like_rows
     @by_blocks
@@ -310,8 +287,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
-        scores: Doubles = self._left_out.scores(rows, self.eta_)
-        return scores
+        return self._left_out.scores(rows, self.eta_)
 
     @like_rows
     @by_blocks
@@ -329,8 +305,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         -------
         decisions : array of shape (n_samples,)
         """
-        decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
-        return decisions
+        return self.score_samples(X, diag=diag) - self.offset_
 
     @like_rows
     @by_blocks
@@ -379,8 +354,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         return reasons_for(self, rows, self._typical_rows())
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        typicality: Floats = self.predict_typicality(X)
-        return typicality[:, None]
+        return self.predict_typicality(X)[:, None]
 
     def _soft_names(self) -> list[str]:
         return ["typicality"]

@@ -221,5 +221,4 @@ def sqdist_from_products(products: Floats, energy: Floats) -> Doubles:
 
     Negative ones can only be rounding, or a kernel that is no scalar product: they become zero.
     """
-    sqdist: Doubles = (2.0 * products - energy).clip(min=0.0)
-    return sqdist
+    return (2.0 * products - energy).clip(min=0.0)

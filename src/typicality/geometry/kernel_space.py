@@ -503,5 +503,4 @@ def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:
     if normalised:
         sqnorm = np.diagonal(gram)
         scale = np.where(sqnorm > 0, scale / np.sqrt(np.where(sqnorm > 0, sqnorm, 1.0)), 0.0)
-    eigenvalues: Doubles = np.linalg.eigvalsh(gram * scale * scale[:, None])
-    return eigenvalues
+    return np.linalg.eigvalsh(gram * scale * scale[:, None])

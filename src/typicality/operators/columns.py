@@ -300,8 +300,7 @@ class PrecomputedKernel:
                 "with itself. Scores of new rows are defined only if it is the same for them."
             )
         relative = self.kernel(rows) / self.diagonal
-        logarithms: Floats = np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
-        return logarithms
+        return np.log(np.maximum(relative, _SMALLEST, out=relative), out=relative)
 
     def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * (rows[:, -1:] + self.diagonal[index]) - rows[:, index]

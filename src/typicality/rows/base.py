@@ -152,8 +152,7 @@ class Rows(ABC):
         known = self._known
         if known is not None and np.isin(index, known.index).all():
             order = np.argsort(known.index)
-            found: Floats = known.rows[order[np.searchsorted(known.index, index, sorter=order)]]
-            return found
+            return known.rows[order[np.searchsorted(known.index, index, sorter=order)]]
         wanted = np.unique(index)
         taken = self.fold(lambda block: _Taken.of(block, wanted)).rows
         return taken[np.searchsorted(wanted, index)]

@@ -150,8 +150,7 @@ class DistinctRows:
         if is_sparse(self.rows):
             total: Doubles = self.rows.T @ self.weight / self.weight.sum()
             return total
-        mean: Doubles = np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
-        return mean
+        return np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
 
     def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all these rows to one of them."""
