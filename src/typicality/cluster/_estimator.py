@@ -228,7 +228,9 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         self._check_kind(X)
         rows = check_rows(self, X, training=False, sparse=issparse(X))
         reader: Reader | None = getattr(self, "_reader", None)
-        if issparse(X) and not self._reads_sparse:
+        # Any input space takes sparse rows, and so do kernels that were fitted on them.
+        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
+        if issparse(X) and not (in_input_space or isinstance(reader, SparseCoordinates)):
             raise TypeError(
                 f"X is a sparse matrix, but {type(self).__name__} was fitted on an array, and "
                 "its kernel compares new rows with the training rows. Pass X.toarray(), or fit "
@@ -244,12 +246,6 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
                 f"{self._why_dense}. Reduce the features first, e.g. with "
                 "sklearn.decomposition.TruncatedSVD(50), or pass X.toarray() if that is small."
             )
-
-    @property
-    def _reads_sparse(self) -> bool:
-        """Whether the fitted space takes sparse rows: any input space, kernels fitted on them."""
-        in_input_space = isinstance(getattr(self, "_prototypes", None), Centroids)
-        return in_input_space or isinstance(getattr(self, "_reader", None), SparseCoordinates)
 
     def _without(self, *names: str, **instead: Any) -> Self:
         """A copy of the model without some attributes, and with other ones."""
@@ -348,12 +344,14 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
             The rows. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
             `EntropyCMeans`, `PossibilisticCMeans` and `OneClusterPCM`. With
             ``kernel="precomputed"`` the square matrix of kernel values, with
-            ``kernel="dissimilarities"`` that of dissimilarities.
+            ``kernel="dissimilarities"`` that of dissimilarities; for `AlphaCutClustering` with
+            ``metric="precomputed"`` that of distances.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
             Weight k counts as k copies of the row; 0 leaves a row out of everything but its label
-            and its score.
+            and its score. For `AlphaCutClustering`, weights below one on average count in units
+            of their mean.
 
         Returns
         -------

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from copy import copy
+from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,15 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
-from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import require_finite, warn_about_convergence
+from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
+from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._warnings import (
+    require_finite,
+    warn_about_convergence,
+    warn_about_features,
+)
 from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
@@ -73,9 +79,7 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         """Check the parameters, open the space, and iterate."""
 
     @abstractmethod
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
+    def _warn(self, found: Clustering) -> None:
         """Warn of what is suspicious in the result; all attributes are set."""
 
     @like_rows
@@ -189,10 +193,33 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
 
     # ---- a fit -----------------------------------------------------------------------------------
 
+    def _open(
+        self, rows: Floats, weight: Floats | None, n_columns: int, **scaling: Any
+    ) -> OpenSpace:
+        """The space of the rows, for sums with so many prototypes."""
+        sums = SumOptions.of(self, n_columns)
+        return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+
+    def _begin(
+        self,
+        callbacks: FitCallbacks,
+        opened: OpenSpace,
+        n_clusters: int,
+        *,
+        n_runs: int | None,
+        **usual: Any,
+    ) -> None:
+        """Warn of suspicious features, and begin the runs with so many prototypes."""
+        warn_about_features(opened, self)
+        plan = opened.space.plan(n_clusters)
+        attributes = partial(self._for_prediction, opened=opened)
+        callbacks.begin(n_runs, attributes, plan, **usual)
+
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         opened, result, attributes = self._find(rows, weight, callbacks)
         require_finite(result)
-        space, prototypes, rule = opened.space, result.state.prototypes, result.state.rule
+        space, last = opened.space, self._final(result.state)
+        prototypes, rule = last.prototypes, last.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
@@ -219,7 +246,14 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
-        self._warn(space, state, labels, outcome)
+        self._warn(Clustering(space, state, labels, outcome))
+
+    def _final(self, state: State) -> State:
+        """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""
+        if getattr(self, "assign", "core") == "core":
+            return state
+        rule: Any = state.rule
+        return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
 
     def _describe_rows(self, space: Any, state: State, outcome: Outcome) -> None:
         """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
@@ -234,11 +268,11 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         prototypes, rule = state.prototypes.for_prediction(), state.rule
         self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
         if space.rows.lazy and self.store_memberships:
-            self.memberships_ = space.memberships(rule, prototypes)
+            self.memberships_ = space.memberships(rule, state.prototypes)
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""
-        prototypes, rule = state.prototypes, state.rule
+        prototypes, rule = state.prototypes, self._final(state).rule
         attributes = {
             "_prototypes": prototypes.for_prediction(),
             "_rule": rule,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from typicality._sparse import sparse_rows
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.geometry.checks import OVERFLOW_MARGIN, check_reach, differ
 from typicality.minimax import MinimaxPaths
 from typicality.operators.columns import is_constant
@@ -100,7 +100,14 @@ class Box(Coordinates):
     @classmethod
     def of(cls, low: Floats, high: Floats, origin: Floats, size: float) -> "Box":
         extent = np.where(differ(low, high, origin.dtype), high - low, 0.0)
-        check_extents(extent, size, origin.dtype)
+        narrow = (extent > 0) & (extent < size * _NARROWEST / float(np.finfo(origin.dtype).max))
+        if narrow.any():
+            feature = int(narrow.argmax())
+            raise ValueError(
+                f"Feature {feature} of X has a range of only {extent[feature]:.3g}, too small "
+                f"to be scaled to a box of {size:g} in {origin.dtype}. Drop the feature, or pass X "
+                "in other units."
+            )
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
         return cls(origin, low.astype(origin.dtype), factor, size)
 
@@ -145,7 +152,14 @@ class KernelValues:
             return np.full(len(rows), self.diagonal[0])
         wanted = content_hash(rows)
         found = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        check_known(self.keys[found] == wanted)
+        known = self.keys[found] == wanted
+        if not known.all():
+            raise ValueError(
+                f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row "
+                "with itself differs among the training rows. Pass diag, the kernel of each "
+                "row of X with itself, to predict, predict_memberships, score, "
+                "predict_typicality, score_samples or decision_function."
+            )
         return np.asarray(self.diagonal[found])
 
 
@@ -178,11 +192,26 @@ class Sphere:
 
     def read(self, rows: Floats, diag: Any) -> Floats:
         check_no_diagonal(diag)
-        check_on_sphere(rows, self.metric)
         if self.metric == "cosine":
+            if not rows.any(axis=1).all():
+                row = int(np.flatnonzero(~rows.any(axis=1))[0])
+                raise ValueError(
+                    f"Row {row} of X is all zeros and has no direction, which metric='cosine' "
+                    "needs. Drop such rows, or use metric='euclidean'."
+                )
             longest = np.abs(rows).max(axis=1, keepdims=True)  # no square overflows
             scaled = rows / longest
             return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+        if rows.shape[1] != 2:
+            raise ValueError(
+                f"metric='haversine' needs two columns, latitude and longitude, but X has "
+                f"{rows.shape[1]}."
+            )
+        if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
+            raise ValueError(
+                "metric='haversine' needs latitude and longitude in radians, and X has larger "
+                "values. Convert degrees with numpy.radians(X); latitude is the first column."
+            )
         latitude, longitude = rows.T
         across = np.cos(latitude)
         return np.column_stack(
@@ -287,52 +316,7 @@ def check_diagonal(diag: Any, n_rows: int) -> Floats:
     return values
 
 
-def check_known(known: NDArray[np.bool_]) -> None:
-    """Rows of a precomputed kernel without `diag` must be training rows."""
-    if not known.all():
-        raise ValueError(
-            f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row "
-            "with itself differs among the training rows. Pass diag, the kernel of each "
-            "row of X with itself, to predict, predict_memberships, score, "
-            "predict_typicality, score_samples or decision_function."
-        )
-
-
 def check_no_diagonal(diag: Any) -> None:
     """`diag` has a meaning for precomputed kernels only."""
     if diag is not None:
         raise ValueError("diag is used only with kernel='precomputed': leave it out.")
-
-
-def check_extents(extent: Doubles, box: float, dtype: np.dtype[Any]) -> None:
-    """Features must not be so narrow that stretching them to the box overflows."""
-    narrow = (extent > 0) & (extent < box * _NARROWEST / float(np.finfo(dtype).max))
-    if narrow.any():
-        feature = int(narrow.argmax())
-        raise ValueError(
-            f"Feature {feature} of X has a range of only {extent[feature]:.3g}, too small "
-            f"to be scaled to a box of {box:g} in {dtype}. Drop the feature, or pass X in "
-            "other units."
-        )
-
-
-def check_on_sphere(rows: Floats, metric: str) -> None:
-    """Rows that have a direction, or are places on the globe."""
-    if metric == "cosine":
-        if not rows.any(axis=1).all():
-            row = int(np.flatnonzero(~rows.any(axis=1))[0])
-            raise ValueError(
-                f"Row {row} of X is all zeros and has no direction, which metric='cosine' needs. "
-                "Drop such rows, or use metric='euclidean'."
-            )
-        return
-    if rows.shape[1] != 2:
-        raise ValueError(
-            f"metric='haversine' needs two columns, latitude and longitude, but X has "
-            f"{rows.shape[1]}."
-        )
-    if np.abs(rows[:, 0]).max() > np.pi / 2 or np.abs(rows[:, 1]).max() > 2 * np.pi:
-        raise ValueError(
-            "metric='haversine' needs latitude and longitude in radians, and X has larger values. "
-            "Convert degrees with numpy.radians(X); latitude is the first column."
-        )

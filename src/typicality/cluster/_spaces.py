@@ -181,8 +181,12 @@ def open_space(
     check_algorithm(sums.algorithm, kernel, explicit=explicit)
     if isinstance(rows, Rows) and not (explicit and has_input_space(kernel)):
         return _open_blocks(kernel, sigma, rows, novelty=novelty, sums=sums)
-    if is_sparse(rows):
-        check_sparse_kernel(kernel)
+    if is_sparse(rows) and not takes_sparse(kernel):
+        raise TypeError(
+            f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
+            f"{', '.join(map(repr, _SPARSE_KERNELS))}, or reduce the features first, e.g. with "
+            "sklearn.decomposition.TruncatedSVD."
+        )
     if is_pairwise(kernel):
         warn_about_unused_sigma(sigma, kernel)
         return _open_pairs(kernel, rows, sample_weight)
@@ -340,16 +344,6 @@ def check_kernel(kernel: Any) -> None:
         raise ValueError(
             f"kernel is the class {kernel.__name__}: pass an object, e.g. {kernel.__name__}(1.0), "
             "or a name."
-        )
-
-
-def check_sparse_kernel(kernel: Any) -> None:
-    """A kernel that would make sparse rows dense."""
-    if not takes_sparse(kernel):
-        raise TypeError(
-            f"X is a sparse matrix, and kernel={kernel!r} takes arrays only. Use one of "
-            f"{', '.join(map(repr, _SPARSE_KERNELS))}, or reduce the features first, e.g. with "
-            "sklearn.decomposition.TruncatedSVD."
         )
 
 

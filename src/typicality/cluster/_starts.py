@@ -90,10 +90,6 @@ class Starts:
         warn(f"{found}: only {n_distinct} cluster(s) are found. {remedy}", ConvergenceWarning)
         return n_distinct
 
-    def fit_in(self, space: Geometry[Any]) -> bool:
-        """Whether the space has as many distinct rows as there are clusters."""
-        return space.n_distinct_rows >= self.n_clusters
-
     def draw(
         self, opened: OpenSpace, rule: MembershipRule, *, within: Geometry[Any] | None = None
     ) -> list[Any]:

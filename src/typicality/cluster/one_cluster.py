@@ -415,7 +415,9 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         opened = open_density(self, rows, weight)
         space: Any = opened.space
         begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
-        result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
+        result = solve_one_cluster(
+            self, space, callbacks, weights=self.weights, eta_update=self.eta_update
+        )
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),

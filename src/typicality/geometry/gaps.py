@@ -110,7 +110,8 @@ class InputGaps(_Gaps):
         Rows that follow one another along the tree bound each other's gap from above; only rows
         whose bound is above the largest gap found so far are asked for their nearest row.
         """
-        limit = np.inf if self.all_rows else _isolation(self._of_some())
+        some = np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS))
+        limit = np.inf if self.all_rows else _isolation(self._of(some))
         bound = self._bounds()
         order = np.argsort(-bound, kind="stable")
         isolated = np.zeros(len(self.rows), bool)
@@ -133,9 +134,6 @@ class InputGaps(_Gaps):
     @cached_property
     def _crowd(self) -> Doubles:
         return _sqdist(self.rows, self.rows[self._search.among(_CROWD + 1)[:, -1]])
-
-    def _of_some(self) -> Doubles:
-        return self._of(np.arange(0, len(self.rows), max(1, len(self.rows) // _SAMPLE_ROWS)))
 
     def _bounds(self) -> Doubles:
         """Squared distances to the nearest of a few rows."""
@@ -206,11 +204,11 @@ class KernelGaps(_Gaps):
     def _neighbours(self) -> Doubles:
         step = max(1, _BLOCK_ENTRIES // len(self.rows))
         parts = (self.index[first : first + step] for first in range(0, len(self.index), step))
-        return np.concatenate([self._among(part)[:, :_CROWD] for part in parts])
-
-    def _among(self, asking: Places) -> Doubles:
-        sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
-        return _others(sqdist.astype(np.float64), self.rows)
+        found = []
+        for asking in parts:
+            sqdist = 2.0 * self.columns.half_sqdist(self.rows[asking])[:, self.index]
+            found.append(_others(sqdist.astype(np.float64), self.rows)[:, :_CROWD])
+        return np.concatenate(found)
 
     def _sqdist_to(self, prototypes: "KernelPrototypes") -> Doubles:
         nearest: Doubles = prototypes.training_sqdist[self.index].min(axis=1)

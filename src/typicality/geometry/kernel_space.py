@@ -143,10 +143,6 @@ class KernelSpace:
     def total_weight(self) -> float:
         return float(self._row_weight.sum())
 
-    @property
-    def _has_coordinates(self) -> bool:
-        return isinstance(self.columns, KernelColumns)
-
     @cached_property
     def _row_weight(self) -> Doubles:
         if self.sample_weight is None:
@@ -286,7 +282,7 @@ class KernelSpace:
         return self._candidates(max(_LARGEST_START, 4 * n_clusters))
 
     def _candidates(self, at_most: int) -> KernelCandidates:
-        if self._has_coordinates:
+        if isinstance(self.columns, KernelColumns):
             data = DistinctRows.of(self.X, self.sample_weight, at_most=at_most)
             index, weight = data.index, data.weight
         else:  # the values of a row follow the order of the training rows: go by its place instead
@@ -392,7 +388,7 @@ class KernelSpace:
         """The fields of a sweep."""
         objective, mass = self.objective_and_mass(rule, prototypes)
         following = self._expanded(self._next_weights(rule, prototypes))
-        moves = _sqdist_between(prototypes, following)
+        moves = self._moves(prototypes, following)
         return {
             "prototypes": following,
             "objective": objective,
@@ -400,6 +396,17 @@ class KernelSpace:
             "within_sqdist": following.energy.clip(min=0.0),
             "relative_move": relative_move(moves, self.typical.total_variance),
         }
+
+    def _moves(self, before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
+        """Squared moves of prototypes, to full precision however small: -delta' E delta."""
+
+        def of_block(rows: slice) -> Doubles:
+            change = after.weights[rows] - before.weights[rows]
+            shift = after.products[rows] - before.products[rows]
+            return np.asarray(np.einsum("hk,hk->k", change, shift))
+
+        moves = -np.sum(over_blocks(of_block, len(before.weights), BLOCK_ROWS), axis=0)
+        return np.asarray(moves.clip(min=0.0))
 
     def _members(self, preferred: Places, n_clusters: int) -> Members[KernelPrototypes]:
         belongs = (preferred[:, None] == np.arange(n_clusters)) * self._row_weight[:, None]
@@ -477,18 +484,6 @@ class KernelSpace:
             return np.asarray(pull[rows].sum(axis=0))
 
         return pull, np.sum(over_blocks(fill, n_rows, BLOCK_ROWS), axis=0)
-
-
-def _sqdist_between(before: KernelPrototypes, after: KernelPrototypes) -> Doubles:
-    """Squared moves of prototypes, to full precision however small: -delta' E delta."""
-
-    def of_block(rows: slice) -> Doubles:
-        change = after.weights[rows] - before.weights[rows]
-        shift = after.products[rows] - before.products[rows]
-        return np.asarray(np.einsum("hk,hk->k", change, shift))
-
-    moves = -np.sum(over_blocks(of_block, len(before.weights), BLOCK_ROWS), axis=0)
-    return np.asarray(moves.clip(min=0.0))
 
 
 def _second_moments(sample: KernelCandidates, *, normalised: bool) -> Doubles:

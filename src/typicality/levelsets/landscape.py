@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -61,6 +61,11 @@ class Landscape:
         The spread.
     sums : Expansion
         The heights of any points, with the error bound of an operator.
+    labelling : {"neighbours", "complete"}, default="neighbours"
+        Between which rows heights are looked at, and at how many points: between neighbours, in
+        steps of half a bandwidth; or between all pairs, at 20 points.
+    n_neighbors : int, default=30
+        How many neighbours a row has.
     """
 
     columns: KernelColumns
@@ -68,9 +73,13 @@ class Landscape:
     energy: float
     eta: float
     sums: Expansion
+    labelling: Annotated[str, Literal["neighbours", "complete"]] = "neighbours"
+    n_neighbors: int = 30
 
     @classmethod
-    def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
+    def of(
+        cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float, **between: Any
+    ) -> Self:
         """The landscape of the mean of training rows, with heights as exact as `tolerance` asks.
 
         Where the iterations went over all pairs, other points than rows have sums over near rows,
@@ -82,7 +91,7 @@ class Landscape:
             operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
-        return cls(operator.columns, weights, energy, eta, sums)
+        return cls(operator.columns, weights, energy, eta, sums, **between)
 
     @property
     def rtol(self) -> float:
@@ -129,9 +138,7 @@ class Landscape:
         """The typicality at given heights."""
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(
-        self, rows: Floats, node_heights: Doubles, *, labelling: str, n_neighbors: int
-    ) -> Joined:
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
         """Which of its nearest nodes each row joins: the one with the highest way to it.
 
         The height of a way is the lowest on it, ends included. Ties go to the nearest node, so a
@@ -147,28 +154,22 @@ class Landscape:
             New rows, or old ones.
         node_heights : array of shape (n,)
             The heights of the nodes, which are the training rows.
-        labelling : {"neighbours", "complete"}
-            How many points of a segment are looked at.
-        n_neighbors : int
-            How many nodes are tried.
         """
         parts = [
-            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights, labelling, n_neighbors)
+            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights)
             for start in range(0, len(rows), _ROWS_AT_A_TIME)
         ]
         arrays = zip(*(part[:3] for part in parts), strict=True)
         return Joined(*(np.concatenate(each) for each in arrays))
 
-    def _join(
-        self, rows: Floats, node_heights: Doubles, labelling: str, n_neighbors: int
-    ) -> Joined:
+    def _join(self, rows: Floats, node_heights: Doubles) -> Joined:
         own = self.heights(rows)
-        nearest = self.nearest.of(rows, n_neighbors)
+        nearest = self.nearest.of(rows, self.n_neighbors)
         node, entry = nearest[:, 0].copy(), np.full(len(rows), -1.0)
         trying = np.arange(len(rows))
         for target in nearest.T:
             there = target[trying]
-            between = lowest_between(self, rows[trying], self.rows[there], labelling=labelling)
+            between = lowest_between(self, rows[trying], self.rows[there])
             way = np.minimum(between, np.minimum(own[trying], node_heights[there]))
             better = way > entry[trying]
             node[trying[better]], entry[trying[better]] = there[better], way[better]
@@ -223,9 +224,7 @@ def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
 # ---- segments ------------------------------------------------------------------------------------
 
 
-def lowest_between(
-    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
-) -> Doubles:
+def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
     r"""The smallest height on each segment, at equidistant interior points.
 
     .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
@@ -242,11 +241,9 @@ def lowest_between(
         The heights.
     starts, stops : arrays of shape (m, d)
         The ends, which are not looked at.
-    labelling : {"neighbours", "complete"}
-        How many points are looked at.
     """
     lengths = segment_lengths(landscape, starts, stops)
-    n_points = count_points(landscape, lengths, labelling=labelling)
+    n_points = count_points(landscape, lengths)
     lowest = np.empty(len(starts))
     for block in _blocks(n_points):
         segment, place = _numbered(n_points[block])
@@ -296,9 +293,9 @@ def count_rounds(n_points: Places) -> Places:
     return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
 
 
-def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> Places:
+def count_points(landscape: Landscape, lengths: Doubles) -> Places:
     """The number of interior points of segments, as `lowest_between` says; at least one."""
-    if labelling == "complete":
+    if landscape.labelling == "complete":
         return np.full(len(lengths), _PAPER_POINTS, np.intp)
     steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
     return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)

@@ -61,9 +61,6 @@ class Basis(Protocol):
     def coefficients(self, sums: Coefficients) -> Coefficients:
         """The coefficients of weighted sums, shape (c, ...)."""
 
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        """Scalar products of two sets of weighted sums, shape (len(some), len(others))."""
-
     def sqnorms(self, some: Coefficients) -> Doubles:
         """Squared lengths, shape (len(some),)."""
 
@@ -128,14 +125,6 @@ class FourierBasis:
 
     def coefficients(self, sums: Coefficients) -> Coefficients:
         return sums
-
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        weighed = some.astype(complex)
-        self.grid.weigh(weighed)
-        products: Doubles = np.einsum(
-            "km,lm->kl", weighed.reshape(len(some), -1), np.conj(others.reshape(len(others), -1))
-        ).real
-        return products
 
     def sqnorms(self, some: Coefficients) -> Doubles:
         squares = (some.real**2 + some.imag**2).astype(complex)
@@ -239,10 +228,6 @@ class LandmarkBasis:
     def coefficients(self, sums: Coefficients) -> Coefficients:
         solved: Doubles = solve_triangular(self.triangle, sums.T, lower=True).T
         return solved
-
-    def products(self, some: Coefficients, others: Coefficients) -> Doubles:
-        products: Doubles = np.einsum("km,lm->kl", some, others)
-        return products
 
     def sqnorms(self, some: Coefficients) -> Doubles:
         norms: Doubles = np.einsum("km,km->k", some, some)

@@ -19,9 +19,7 @@ from typicality.kernels.stationary import has_compiled_distances
 from typicality.operators.row_tree import RowTree
 
 _ROUNDING = 64.0  # in units of the last place
-_SMALLEST = float(
-    np.finfo(np.float64).tiny
-)  # smaller kernel values count as this one in a logarithm
+_SMALLEST = float(np.finfo(np.float64).tiny)  # smaller values count as this one in a logarithm
 
 
 def evenly_spaced(n: int, at_most: int) -> Places:

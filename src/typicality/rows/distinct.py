@@ -154,17 +154,16 @@ class DistinctRows:
 
     def sqdist_to(self, number: int) -> Doubles:
         """Squared distances of all these rows to one of them."""
-        if is_sparse(self.rows):
-            return sqdist_to_points(self.rows, as_dense(self.rows[[number]]))[:, 0]
-        sqdist: Doubles = np.sum((self.rows - self.rows[number]) ** 2, axis=1)
-        return sqdist
+        return self._sqdist(as_dense(self.rows[[number]]))
 
     def sqdist_to_mean(self) -> Doubles:
         """Squared distances of these rows to their weighted mean."""
-        mean = self.mean
+        return self._sqdist(self.mean[None, :])
+
+    def _sqdist(self, point: Floats) -> Doubles:
         if is_sparse(self.rows):
-            return sqdist_to_points(self.rows, mean[None, :])[:, 0]
-        sqdist: Doubles = np.sum((self.rows - mean) ** 2, axis=1)
+            return sqdist_to_points(self.rows, point)[:, 0]
+        sqdist: Doubles = np.sum((self.rows - point) ** 2, axis=1)
         return sqdist
 
 
