@@ -96,7 +96,7 @@ class AdaptiveClusterer(PrototypeClusterer):
                 "are no clusters to find. Use another kernel."
             )
         if given is not None:
-            given = opened.space.at(opened.reader.read(given.astype(rows.dtype), None))
+            given = opened.space.at(opened.reader.read(given.astype(rows.dtype)))
         return opened, given
 
     def _checked_points(self, *, n_features: int) -> Floats:

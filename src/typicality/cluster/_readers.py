@@ -22,8 +22,8 @@ _NARROWEST = 4.0  # times the extent whose factor overflows
 class Reader(Protocol):
     """Turns validated rows into the rows of the space."""
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        """New rows, or old ones; `diag` is their kernel with themselves, where that is asked."""
+    def read(self, rows: Floats) -> Floats:
+        """New rows, or old ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,7 @@ class Coordinates:
 
     origin: Annotated[Floats, "d"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
+    def read(self, rows: Floats) -> Floats:
         check_reach(rows, self.origin)
         return rows.astype(self.origin.dtype, copy=False)
 
@@ -46,8 +45,8 @@ class Coordinates:
 class SparseCoordinates(Coordinates):
     """Rows are points whose zeros are not stored; arrays are converted."""
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        return super().read(sparse_rows(rows), diag)
+    def read(self, rows: Floats) -> Floats:
+        return super().read(sparse_rows(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +64,10 @@ class Stretched:
     coordinates: Coordinates
     factor: Annotated[Floats, "d"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats) -> Floats:
         with np.errstate(over="ignore"):
             points: Floats = rows * self.factor.astype(rows.dtype)
-        return self.coordinates.read(points, diag)
+        return self.coordinates.read(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +110,8 @@ class Box(Coordinates):
         factor = np.divide(size, extent, out=np.zeros_like(extent), where=extent > 0)
         return cls(origin, low.astype(origin.dtype), factor, size)
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        boxed: Floats = super().read(rows, diag) - self.low
+    def read(self, rows: Floats) -> Floats:
+        boxed: Floats = super().read(rows) - self.low
         with np.errstate(over="ignore"):
             boxed *= self.factor.astype(boxed.dtype)
         return np.clip(boxed, -self.size, 2.0 * self.size, out=boxed)
@@ -141,7 +140,8 @@ class KernelValues:
         keys, first = np.unique(content_hash(matrix), return_index=True)
         return cls(matrix.dtype, keys, diagonal[first])
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats, diag: Any = None) -> Floats:
+        """The rows; `diag` is the kernel of each with itself, which new rows may need."""
         rows = rows.astype(self.dtype, copy=False)
         return np.column_stack([rows, self._diagonal_of(rows, diag)])
 
@@ -169,8 +169,7 @@ class Dissimilarities:
 
     dtype: np.dtype[Any]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
+    def read(self, rows: Floats) -> Floats:
         check_dissimilarities(rows)
         return rows.astype(self.dtype, copy=False) ** 2
 
@@ -190,8 +189,7 @@ class Sphere:
 
     metric: Annotated[str, Literal["cosine", "haversine"]]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
-        check_no_diagonal(diag)
+    def read(self, rows: Floats) -> Floats:
         if self.metric == "cosine":
             if not rows.any(axis=1).all():
                 row = int(np.flatnonzero(~rows.any(axis=1))[0])
@@ -232,9 +230,9 @@ class Paths:
     paths: MinimaxPaths
     taking_part: Annotated[NDArray[np.bool_], "n"]
 
-    def read(self, rows: Floats, diag: Any) -> Floats:
+    def read(self, rows: Floats) -> Floats:
         # Paths lead through rows of positive weight only; the other columns have no weight.
-        known = self.coordinates.read(rows, diag)
+        known = self.coordinates.read(rows)
         distances: Floats = self.paths.distances_to(known).astype(known.dtype, copy=False)
         if self.taking_part.all():
             return distances
@@ -314,9 +312,3 @@ def check_diagonal(diag: Any, n_rows: int) -> Floats:
             "with itself."
         )
     return values
-
-
-def check_no_diagonal(diag: Any) -> None:
-    """`diag` has a meaning for precomputed kernels only."""
-    if diag is not None:
-        raise ValueError("diag is used only with kernel='precomputed': leave it out.")

@@ -211,7 +211,7 @@ def open_space(
         if trim:
             low, high = typical_range(input_space.rows)
         reader = Box.of(low, high, coordinates.origin, box)
-        moved = input_space.rows.moved(lambda X: reader.read(X, None))
+        moved = input_space.rows.moved(reader.read)
         boxed = InputSpace(moved)
         return OpenSpace(boxed, reader, built, boxed.features)
     if explicit and isinstance(built, Linear):
@@ -329,7 +329,7 @@ def _open_paths(
 ) -> OpenSpace:
     taking_part = np.ones(len(rows), bool) if sample_weight is None else sample_weight > 0
     reader = Paths(coordinates, MinimaxPaths.of(rows[taking_part]), taking_part)
-    paths = reader.read(rows, None)
+    paths = reader.read(rows)
     columns, sqdist = PrecomputedSqdist.of(paths, positive_semidefinite=True, order=1)
     space = KernelSpace(columns, sqdist, sample_weight)
     return OpenSpace(space, reader, "connectivity", features)

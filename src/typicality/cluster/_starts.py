@@ -117,7 +117,7 @@ class Starts:
             self.n_clusters,
             self._rows.shape[1],
         ):
-            return space.at(opened.reader.read(array, None))
+            return space.at(opened.reader.read(array))
         # Only the ratios within a column matter; weights of tiny memberships would vanish.
         return space.prototypes(rule.weights(array / array.max(axis=0)))
 

@@ -401,7 +401,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         rows = array_of(rows)  # trees are grown on the CPU
         copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)
-        points = rows if reader is None else reader.read(rows, None)
+        points = rows if reader is None else reader.read(rows)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
         fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
@@ -524,7 +524,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         if space.total_variance > 0:
             warn_about_features(opened, self)
         inside = replace(nodes, rows=space.X)
-        points = opened.reader.read(rows, None)
+        points = opened.reader.read(rows)
         between = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
 
         def attributes(state: Any) -> dict[str, Any]:

@@ -70,12 +70,10 @@ class ExpandedPrototypes:
         return sqdist_from_products(self.sums.complement_at(X), self.energy)
 
     def memberships(self, rule: MembershipRule, X: Floats) -> Floats:
-        memberships: Floats = rule.memberships(self.exact_sqdist(X)).astype(self.dtype)
-        return memberships
+        return np.asarray(rule.memberships(self.exact_sqdist(X)).astype(self.dtype))
 
     def labels(self, rule: MembershipRule, X: Floats) -> NDArray[np.int32]:
-        preferred: NDArray[np.int32] = labels(rule, self.exact_sqdist(X)).astype(np.int32)
-        return preferred
+        return np.asarray(labels(rule, self.exact_sqdist(X)).astype(np.int32))
 
     def labels_and_memberships(
         self, rule: MembershipRule, X: Floats

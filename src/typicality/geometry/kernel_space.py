@@ -71,8 +71,7 @@ class KernelCandidates:
         return 2.0 * self.half_sqdist[:, number].clip(min=0.0)
 
     def sqdist_to_mean(self) -> Doubles:
-        sums: Doubles = np.einsum("ij,j->i", self.half_sqdist, self.weight)
-        return sums
+        return np.asarray(np.einsum("ij,j->i", self.half_sqdist, self.weight))
 
 
 class KernelSpace:

@@ -128,8 +128,7 @@ def _sqdist(rows: Floats, centre: Doubles) -> Doubles:
     if is_sparse(rows):
         return sqdist_to_points(rows, centre[None, :])[:, 0]
     offsets = rows - centre
-    sqdist: Doubles = np.einsum("hj,hj->h", offsets, offsets)
-    return sqdist
+    return np.asarray(np.einsum("hj,hj->h", offsets, offsets))
 
 
 def far_rows(

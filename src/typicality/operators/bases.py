@@ -129,8 +129,7 @@ class FourierBasis:
     def sqnorms(self, some: Coefficients) -> Doubles:
         squares = (some.real**2 + some.imag**2).astype(complex)
         self.grid.weigh(squares)
-        norms: Doubles = squares.real.reshape(len(some), -1).sum(axis=1)
-        return norms
+        return np.asarray(squares.real.reshape(len(some), -1).sum(axis=1))
 
     def expansion(self, coefficients: Coefficients) -> Expansion:
         return nufft.expansion_of_waves(self.grid, coefficients)
@@ -226,12 +225,10 @@ class LandmarkBasis:
         return partial(_landmark_sums, self.kernel, self.landmarks)
 
     def coefficients(self, sums: Coefficients) -> Coefficients:
-        solved: Doubles = solve_triangular(self.triangle, sums.T, lower=True).T
-        return solved
+        return np.asarray(solve_triangular(self.triangle, sums.T, lower=True).T)
 
     def sqnorms(self, some: Coefficients) -> Doubles:
-        norms: Doubles = np.einsum("km,km->k", some, some)
-        return norms
+        return np.asarray(np.einsum("km,km->k", some, some))
 
     def expansion(self, coefficients: Coefficients) -> Expansion:
         weights = solve_triangular(self.triangle, coefficients.T, lower=True, trans="T")

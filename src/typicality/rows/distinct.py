@@ -148,8 +148,7 @@ class DistinctRows:
     def mean(self) -> Doubles:
         """The weighted mean."""
         if is_sparse(self.rows):
-            total: Doubles = self.rows.T @ self.weight / self.weight.sum()
-            return total
+            return np.asarray(self.rows.T @ self.weight / self.weight.sum())
         return np.average(self.rows.astype(np.float64), axis=0, weights=self.weight)
 
     def sqdist_to(self, number: int) -> Doubles:
@@ -163,8 +162,7 @@ class DistinctRows:
     def _sqdist(self, point: Floats) -> Doubles:
         if is_sparse(self.rows):
             return sqdist_to_points(self.rows, point)[:, 0]
-        sqdist: Doubles = np.sum((self.rows - point) ** 2, axis=1)
-        return sqdist
+        return np.asarray(np.sum((self.rows - point) ** 2, axis=1))
 
 
 def _estimated(n_rows: int, limit: np.uint64) -> int:
