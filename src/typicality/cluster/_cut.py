@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import density_attributes, solve_one_cluster, warn_about_density
+from typicality.cluster._density import solve_one_cluster, warn_about_density
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_kernel, open_space
 from typicality.cluster._warnings import (
     warn_about_constant_rows,
@@ -224,7 +224,7 @@ def _fit_all_rows(
     result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
     estimator._set(
         **attributes(result.state),
-        **density_attributes(opened, result, callbacks),
+        **estimator._record(opened, result, callbacks, 1),
         evidence_=None,
         agreement_=None,
     )

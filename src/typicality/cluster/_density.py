@@ -104,20 +104,6 @@ def begin_density(
     callbacks.begin(1, attributes, plan, n_iter=n_iter, loop_share=_LOOP_SHARE)
 
 
-def density_attributes(
-    opened: OpenSpace, result: PicardResult[State], callbacks: FitCallbacks
-) -> dict[str, Any]:
-    """The attributes that say how a fit went."""
-    return {
-        "kernel_": opened.kernel,
-        "sigma_": opened.sigma,
-        "n_iter_": result.n_iter,
-        "status_": result.status,
-        "objective_path_": np.array(result.objectives),
-        "plan_": callbacks.timed(opened.space.plan(1)),
-    }
-
-
 def warn_about_density(
     estimator: Any, space: Any, result: PicardResult[State], **instead: str
 ) -> None:

@@ -9,12 +9,7 @@ from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import (
-    density_attributes,
-    open_density,
-    solve_one_cluster,
-    warn_about_density,
-)
+from typicality.cluster._density import open_density, solve_one_cluster, warn_about_density
 from typicality.cluster._p_values import TIED, check_number_to_split
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster._warnings import warn_about_vanished_spread
@@ -45,7 +40,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
     state: Any = result.state
     estimator._set(
         **_for_prediction(state, opened, rate, held_out),
-        **density_attributes(opened, result, callbacks),
+        **estimator._record(opened, result, callbacks, 1),
     )
     mean, rule = estimator._left_out.mean, state.rule
     estimator.typicality_ = rows.map(lambda block: mean.memberships(rule, block.X)[:, 0])

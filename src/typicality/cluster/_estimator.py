@@ -30,14 +30,14 @@ from typicality._typing import Doubles, Floats
 from typicality.bandwidth import BANDWIDTH_RULES
 from typicality.cluster._callbacks import KEEPER, FitCallbacks
 from typicality.cluster._readers import KernelValues, Reader, SparseCoordinates
-from typicality.cluster._spaces import ALL_KERNELS, is_pairwise, takes_sparse
+from typicality.cluster._spaces import ALL_KERNELS, OpenSpace, is_pairwise, takes_sparse
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_blocks, check_rows, check_sample_weight
 from typicality.kernels import Kernel
 from typicality.operators import ALGORITHMS
 from typicality.plan import Plan
 from typicality.rows import as_rows, is_blockwise
-from typicality.solve.picard import Status
+from typicality.solve.picard import PicardResult, Status
 
 if TYPE_CHECKING:
     from typicality.report import Report
@@ -395,6 +395,19 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         check_feature_names_in(self, input_features, generate_names=False)
         return np.asarray(self._soft_names(), dtype=object)
+
+    def _record(
+        self, opened: OpenSpace, result: PicardResult[Any], callbacks: FitCallbacks, n_columns: int
+    ) -> dict[str, Any]:
+        """The attributes that say how a fit went, with sums over so many columns of weights."""
+        return {
+            "kernel_": opened.kernel,
+            "sigma_": opened.sigma,
+            "n_iter_": result.n_iter,
+            "status_": result.status,
+            "objective_path_": np.array(result.objectives),
+            "plan_": callbacks.timed(opened.space.plan(n_columns)),
+        }
 
     @abstractmethod
     def _soft_features(self, X: ArrayLike) -> Floats:

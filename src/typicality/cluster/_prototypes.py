@@ -16,11 +16,7 @@ from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
-from typicality.cluster._warnings import (
-    require_finite,
-    warn_about_convergence,
-    warn_about_features,
-)
+from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
 from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
@@ -232,13 +228,8 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         self._set(
             **attributes,
             **self._for_prediction(state, opened),
-            kernel_=opened.kernel,
-            sigma_=opened.sigma,
+            **self._record(opened, result, callbacks, prototypes.n_clusters),
             objective_=outcome.objective,
-            objective_path_=np.array(result.objectives),
-            n_iter_=result.n_iter,
-            status_=result.status,
-            plan_=callbacks.timed(space.plan(prototypes.n_clusters)),
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters

@@ -25,12 +25,7 @@ from typicality.cluster._cut import (
     warn_about_choice,
     warn_about_cut,
 )
-from typicality.cluster._density import (
-    begin_density,
-    density_attributes,
-    solve_one_cluster,
-    warn_about_density,
-)
+from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
@@ -537,7 +532,7 @@ class AlphaCutClustering(ClusterMixin, KernelEstimator):
         result = solve_one_cluster(self, space, callbacks, weights=weights)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             evidence_=None,
             agreement_=None,
         )

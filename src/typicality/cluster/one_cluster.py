@@ -16,7 +16,6 @@ from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     begin_density,
-    density_attributes,
     open_density,
     solve_one_cluster,
     warn_about_density,
@@ -34,12 +33,7 @@ from typicality.cluster._warnings import (
 )
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.checks import check_rows
-from typicality.geometry.scores import (
-    CompressedScores,
-    FastLeaveOneOut,
-    LeaveOneOut,
-    leave_one_out,
-)
+from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
@@ -421,7 +415,7 @@ class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)

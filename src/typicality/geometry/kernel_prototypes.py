@@ -12,12 +12,7 @@ from typicality._tensors import resident
 from typicality._threads import over_blocks
 from typicality._typing import Doubles, Floats, Places
 from typicality.membership.base import MembershipRule, labels
-from typicality.operators import (
-    Columns,
-    Expansion,
-    Operator,
-    compressed,
-)
+from typicality.operators import Columns, Expansion, Operator, compressed
 
 BLOCK_ROWS = 2**17  # of work over threads: longer than what Python does between the arrays
 

@@ -22,23 +22,13 @@ from typicality.geometry.base import (
     relative_move,
 )
 from typicality.geometry.gaps import KernelGaps
-from typicality.geometry.kernel_prototypes import (
-    BLOCK_ROWS,
-    KernelPrototypes,
-    sqdist_from_products,
-)
+from typicality.geometry.kernel_prototypes import BLOCK_ROWS, KernelPrototypes, sqdist_from_products
 from typicality.geometry.rows import far_rows
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule, labels
 from typicality.membership.hard import Hard
 from typicality.membership.possibilistic import WithTails
-from typicality.operators import (
-    EXACT,
-    Columns,
-    KernelColumns,
-    Tolerance,
-    choose_operator,
-)
+from typicality.operators import EXACT, Columns, KernelColumns, Tolerance, choose_operator
 from typicality.plan import Plan
 from typicality.rows import DistinctRows, count_distinct_rows
 
