@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
-JOBS = (1, 2, 4)
+JOBS = (1, 4)  # a choice that two threads would change, four change too
 
 
 def hashes_of(folder):
@@ -41,12 +41,13 @@ def assert_same_models(build, X, folder):
         with threadpool_limits(n_jobs):
             model = build().fit(X)
             save(model, folder / str(n_jobs))
-            found.append((hashes_of(folder / str(n_jobs)), numbers(model, X).tobytes()))
-    assert found[0] == found[1] == found[2]
+            answers = [model.predict(X).tobytes(), numbers(model, X).tobytes()]
+            found.append((hashes_of(folder / str(n_jobs)), answers))
+    assert found[0] == found[1]
 
 
 MODELS = {
-    **{name: (partial(estimator_for, name, 2), 3000, 3) for name in PUBLIC},
+    **{name: (partial(estimator_for, name, 2), 5000, 3) for name in PUBLIC},
     "compiled sweeps": (partial(FuzzyCMeans, 4, random_state=0), 40_000, 3),
     # Here the quickest operator was another one with two threads than with one.
     "alpha-cut, few rows": (partial(AlphaCutClustering, sigma=0.5), 2500, 4),
@@ -75,7 +76,7 @@ def assert_same_products(build, rng):
     for n_jobs in JOBS:
         with threadpool_limits(n_jobs):
             found.append((build() @ weights).tobytes())
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_products_through_landmarks_are_the_same_for_any_number_of_threads(rng):
@@ -122,8 +123,8 @@ def test_files_of_a_run_are_the_same_for_any_jobs(command, rng, tmp_path):
         records.append(record)
     assert "model/model.json" in hashes[0]
     assert "report.html" in hashes[0]
-    assert hashes[0] == hashes[1] == hashes[2]
-    assert records[0] == records[1] == records[2]
+    assert hashes[0] == hashes[1]
+    assert records[0] == records[1]
 
 
 def blas_threads():

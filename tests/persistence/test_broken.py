@@ -216,7 +216,7 @@ HOSTILE = {
     "field too many": (set_field("KernelColumns", "__class__", 1), "one difference is '__class__'"),
     "field missing": (
         change_objects(lambda o, a: object_of({"objects": o}, "Gaussian")["fields"].clear()),
-        "Gaussian does not have the fields it must have; one difference is 'sigma'",
+        "Gaussian has other fields than expected; one difference is 'sigma'",
     ),
     "field of wrong type": (set_field("Gaussian", "sigma", "wide"), "Gaussian.sigma has the wrong"),
     "field of wrong value": (set_field("Gaussian", "sigma", -1.0), "Gaussian cannot be created"),

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from itertools import pairwise
 
 import numpy as np
@@ -188,14 +187,37 @@ def test_many_files_are_one_table(tmp_path, X):
     assert list(model.feature_names_in_) == ["x1", "x2", "x3"]
 
 
+class KilledAt:
+    """A callback that kills a process when an iteration begins."""
+
+    def __init__(self, victim, iteration):
+        self.victim, self.iteration = victim, iteration
+        self.has_killed = False
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        is_time = context.task_name == "iteration" and context.task_id == self.iteration
+        if is_time and not self.has_killed:
+            self.has_killed = True
+            os.kill(self.victim, signal.SIGKILL)
+
+    def on_fit_task_end(self, estimator, context, **of_fit):
+        pass
+
+
 def test_a_killed_worker_does_not_change_a_bit(cluster, X):
     expected = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(ArrayRows(X, cuts=CUTS[17]))
     victim = next(iter(cluster.cluster.workers.values())).pid
-    timer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
-    timer.start()
-    model = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(chunked(X, CUTS[17]))
-    timer.join()
-    same_fit(model, expected)
+    killer = KilledAt(victim, iteration=2)
+    model = FuzzyCMeans(3, random_state=0, tol=1e-12).set_callbacks(killer)
+    same_fit(model.fit(chunked(X, CUTS[17])), expected)
+    assert killer.has_killed
+    assert model.n_iter_ > 3
 
 
 def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):

@@ -144,7 +144,7 @@ def test_half_of_the_rows_calibrates_the_density_of_the_other_half(flat, rng):
         clone(estimator).fit(ArrayRows(flat, np.ones(len(flat)), CUTS))
     with pytest.raises(ValueError, match="needs 4 to"):
         clone(estimator).fit(ArrayRows(flat[:3]))
-    with pytest.raises(ValueError, match="at least 64 rows; there are 5"):
+    with pytest.raises(ValueError, match=r"at least 64 rows if they.*there are 5"):
         clone(estimator).fit(ArrayRows(flat[:5]))
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from typicality._typing import Doubles, Places
 from typicality._words import YEARS, counted, listed, share
-from typicality.cli.console import place, shown
+from typicality.cli.console import Terminal, place, shown
 from typicality.cli.errors import UnusableError, with_options
 from typicality.cli.machine import TEXT_BYTES, bytes_of_rows, keep_within, refuse_without_space
-from typicality.cli.options import ANY_NUMBER, Options, order_text, quoted
+from typicality.cli.options import ANY_NUMBER, FORMAT, Options, order_text, quoted
 from typicality.tables import (
     Block,
     CategoryColumn,
@@ -28,13 +28,14 @@ from typicality.tables import (
     open_table,
     read_rows,
 )
+from typicality.tables.columns import too_many_missing
 
 _CLASSES = ("class", "classes", "cluster", "group", "label", "labels", "target", "y")
 _MOST_CLASSES = 50
 _MOST_PERMUTED = 2**22  # rows: a sample of more is drawn without a number for each
 _MOST_LEFT_OUT = 5  # columns explained one by one
-_MOST_CELLS = 2_000_000  # of text kept in memory for the report
-_LONGEST_CELL = 200  # letters kept of a text: a page shows no more
+MOST_CELLS = 2_000_000  # of text kept in memory for the report
+LONGEST_CELL = 200  # letters kept of a text: a page shows no more
 _FEWEST_TO_ASK = 10  # values: fewer may well count up
 _RUNNING = 2 / 3  # of the rows are one more than the row before, in a column that counts in groups
 _CODES = frozenset(
@@ -88,9 +89,8 @@ class FileRows:
 
     def take_texts(self) -> Iterator[Block]:
         """Note lines and the text of other columns in one more pass; hands the blocks on."""
-        names = [name for name in self.table.names if name not in self.numeric.names]
-        names.sort(key=lambda name: name != self.options.name)  # there is room for the first ones
-        n_columns = _MOST_CELLS // max(1, len(self.kept))
+        names = other_columns(self.table, self.numeric, self.options)
+        n_columns = MOST_CELLS // max(1, len(self.kept))
         self.lines, self.texts = [], {name: [] for name in names[:n_columns]}
         known: dict[str, dict[str, str]] = {name: {} for name in self.texts}  # each text once
         n_bytes = 0
@@ -102,7 +102,7 @@ class FileRows:
             for name, texts in self.texts.items():
                 cells, once = block.cells(name), known[name]
                 n_before = len(once)
-                some = [cells[i][:_LONGEST_CELL] for i in kept.tolist()]
+                some = [cells[i][:LONGEST_CELL] for i in kept.tolist()]
                 texts.extend(once.setdefault(cell, cell) for cell in some)
                 new = sum(sys.getsizeof(text) for text in islice(once, n_before, None))
                 n_bytes += 8 * len(some) + 100 * (len(once) - n_before) + new
@@ -193,11 +193,10 @@ class FileRows:
             texts[column.name] = [values[code] for code in column.codes.tolist()]
         return arrow_table(columns, texts)
 
-    def texts_of(self, column: CategoryColumn, positions: Places | None = None) -> list[str]:
-        """The categories of rows that take part; empty where missing."""
+    def texts_of(self, column: CategoryColumn, positions: Places) -> list[str]:
+        """The categories of some of the rows that take part; empty where missing."""
         values = [*column.values, ""]
-        codes = column.codes if positions is None else column.codes[positions]
-        return [values[code] for code in codes.tolist()]
+        return [values[code] for code in column.codes[positions].tolist()]
 
     def value_words(self, name: str, value: float) -> str | None:
         """The category that a rank stands for; None for numbers, and where it is missing."""
@@ -227,8 +226,7 @@ class FileRows:
                 for column in numeric.left_out
             ],
             "missing": options.missing,
-            "n_missing": dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-            | {column.name: column.n_missing for column in numeric.categories},
+            "n_missing": numeric.missing_by_column,
             "categories": {column.name: list(column.values) for column in self.categories},
             "ordered": {name: list(order) for name, order in options.orders.items()},
         }
@@ -289,9 +287,7 @@ class FileRows:
 
     def _about_worst(self) -> str:
         """Which column costs most rows, where more than half of them were left out."""
-        numeric, n_rows = self.numeric, self.n_rows
-        counts = dict(zip(numeric.names, numeric.n_missing.tolist(), strict=True))
-        counts |= {column.name: column.n_missing for column in numeric.categories}
+        counts, n_rows = self.numeric.missing_by_column, self.n_rows
         worst = max(counts, key=lambda name: counts[name])
         return (
             f"That is {share(self.n_dropped, n_rows)} of the rows; {shown(worst)} alone "
@@ -316,6 +312,12 @@ class FileRows:
         return sentences
 
 
+def other_columns(table: TableFile, numeric: NumericTable, options: Options) -> list[str]:
+    """The columns that are not numbers; the one that names rows comes first."""
+    names = [name for name in table.names if name not in numeric.names]
+    return sorted(names, key=lambda name: name != options.name)
+
+
 def scaler_settings(options: Options) -> dict[str, str]:
     """How columns of numbers are scaled, as :class:`ColumnScaler` takes it."""
     return {
@@ -325,19 +327,25 @@ def scaler_settings(options: Options) -> dict[str, str]:
     }
 
 
-def step_options(scaler: Any) -> dict[str, Any]:
-    """The options that read the columns that the step of a model knows."""
+def read_as_fitted(options: Options, scaler: Any, terminal: Terminal) -> FileRows:
+    """The rows of a file with the columns that the step of a model knows, and their texts."""
     names = [str(name) for name in scaler.feature_names_in_]
     kinds = getattr(scaler, "kinds_", ["number"] * len(names))
     columns = {kind: [n for n, k in zip(names, kinds, strict=True) if k == kind] for kind in kinds}
     known = dict(zip(names, getattr(scaler, "categories_", [()] * len(names)), strict=True))
-    return {
-        "columns": tuple(columns.get("number", ())),
-        "ordered": tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
-        "categorical": (*columns.get("category", ()), *columns.get("left out", ())),
-        "max_categories": ANY_NUMBER,
-        "exact": True,
-    }
+    options = replace(
+        options,
+        columns=tuple(columns.get("number", ())),
+        ordered=tuple(order_text(name, known[name]) for name in columns.get("rank", ())),
+        categorical=(*columns.get("category", ()), *columns.get("left out", ())),
+        max_categories=ANY_NUMBER,
+        exact=True,
+    )
+    with open_file(options) as table, terminal.doing(f"Reading {table.name}"):
+        rows = read_file(table, options)
+        for _ in rows.take_texts():
+            pass
+    return rows
 
 
 def draw_sample(n_rows: int, max_rows: int | None, *, seed: int) -> Places | None:
@@ -406,15 +414,7 @@ def _count_codes(column: Doubles) -> float:
 
 def open_file(options: Options) -> TableFile:
     """The file that was chosen, opened as it was asked for."""
-    return open_table(
-        options.file,
-        format=options.format,
-        delimiter=options.delimiter,
-        header=options.header,
-        encoding=options.encoding,
-        decimal=options.decimal,
-        comment=options.comment,
-    )
+    return open_table(options.file, **{name: getattr(options, name) for name in FORMAT})
 
 
 def require_file(options: Options) -> None:
@@ -463,7 +463,7 @@ def read_file(
         categories = tuple(column._replace(codes=column.codes[kept]) for column in categories)
         alike = [column.name for column in categories if len(np.unique(column.codes)) == 1]
         if alike and len(alike) < len(numeric.names) + len(categories):
-            reason = "all its values are equal in the rows that take part"
+            reason = "all its values are equal in the rows that are used"
             told = (*numeric.left_out, *(LeftOut(name, reason) for name in alike))
             categories = tuple(column for column in categories if column.name not in alike)
             numeric = numeric._replace(left_out=told)
@@ -539,12 +539,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
         n_values = len(column.values) + (options.missing == "median" and n_missing > 0)
         from typicality.preprocessing.mixed import reason_to_leave_out
 
-        reason = reason_to_leave_out(n_values, n_rows, at_most)
-        if n_missing == n_rows:
-            reason = "all values are missing"
-        elif options.max_missing is not None and n_missing > options.max_missing * n_rows:
-            percent = 100 * n_missing / n_rows
-            reason = f"{percent:.0f} % of the values are missing, more than were allowed"
+        reason = too_many_missing(n_missing, n_rows, options.max_missing)
+        reason = reason or reason_to_leave_out(n_values, n_rows, at_most)
         if reason is None:
             kept.append(column)
         else:
@@ -555,10 +551,8 @@ def _without_unfit_categories(numeric: NumericTable, options: Options) -> Numeri
 
 
 def _about_missing(table: TableFile, numeric: NumericTable, words: str) -> str:
-    counts = [*zip(numeric.n_missing.tolist(), numeric.names, strict=True)]
-    counts += [(column.n_missing, column.name) for column in numeric.categories]
-    worst = sorted(counts, key=lambda pair: -pair[0])
-    phrases = [f"{name!r} ({count:,})" for count, name in worst if count]
+    worst = sorted(numeric.missing_by_column.items(), key=lambda pair: -pair[1])
+    phrases = [f"{name!r} ({count:,})" for name, count in worst if count]
     columns = "column" if len(phrases) == 1 else "the columns"
     found = [numeric.first_missing, *(column.first_missing for column in numeric.categories)]
     earliest = min((at for at in found if at is not None), key=lambda at: at.row)

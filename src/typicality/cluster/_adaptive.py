@@ -60,8 +60,8 @@ class AdaptiveClusterer(PrototypeClusterer):
     _shares_labels = False
     _why_dense = "it scales every feature to one range, and then hardly any value is zero"
     _cap_advice = (
-        "The iteration may cycle, and more iterations do not end that: increase tol or "
-        "max_iter, or use the result as it is."
+        "The iterations may repeat a cycle, which does not end: increase tol or max_iter, or use "
+        "the result as it is."
     )
 
     @abstractmethod
@@ -198,7 +198,7 @@ def adaptive_run(space: Geometry[Any], unit: float, callbacks: FitCallbacks) -> 
 def smaller_lam(lam: float) -> str:
     """What to do when lambda was too large for all clusters."""
     return (
-        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box where "
+        f"lam={lam:.3g} is too large for their spreads. Try lam={lam / 4:.2g}, a smaller box if "
         "there are many features, or let SequentialPCM(lam='auto') choose lam. (Clusters of equal "
         "rows have no spread and vanish at every lam; AdaptivePCM keeps them.)"
     )

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats, Labels, Places
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import solve_one_cluster, warn_about_density
+from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
 from typicality.cluster._spaces import OpenSpace, SumOptions, check_kernel, open_space
 from typicality.cluster._warnings import (
     warn_about_constant_rows,
@@ -220,7 +220,7 @@ def _fit_all_rows(
         landscape = Landscape(columns, pull / pull.sum(), energy, eta, sums, *between)
         return estimator._for_prediction(opened.reader, landscape, nodes, rows)  # type: ignore[no-any-return]
 
-    callbacks.begin(1, attributes)
+    begin_density(space, callbacks, attributes)
     result = solve_one_cluster(estimator, space, callbacks, weights=estimator.weights)
     estimator._set(
         **attributes(result.state),

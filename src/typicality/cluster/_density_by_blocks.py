@@ -9,7 +9,12 @@ from sklearn.utils import check_random_state
 
 from typicality._typing import Doubles
 from typicality.cluster._callbacks import FitCallbacks
-from typicality.cluster._density import open_density, solve_one_cluster, warn_about_density
+from typicality.cluster._density import (
+    begin_density,
+    open_density,
+    solve_one_cluster,
+    warn_about_density,
+)
 from typicality.cluster._p_values import TIED, check_number_to_split
 from typicality.cluster._spaces import OpenSpace
 from typicality.cluster._warnings import warn_about_vanished_spread
@@ -33,7 +38,7 @@ def learn_by_blocks(estimator: Any, rows: Rows, callbacks: FitCallbacks, rate: f
         fitted, held_out = _halves(rows, estimator.random_state)
     opened = open_density(estimator, fitted, None)
     space: Any = opened.space
-    callbacks.begin(1, lambda state: _for_prediction(state, opened, rate, held_out))
+    begin_density(space, callbacks, lambda state: _for_prediction(state, opened, rate, held_out))
     result = solve_one_cluster(
         estimator, space, callbacks, weights=estimator.weights, eta_update=estimator.eta_update
     )
@@ -64,8 +69,8 @@ def _halves(rows: Rows, random_state: Any) -> tuple[Rows, Rows]:
     check_number_to_split(rows.n_rows)
     if rows.n_rows < _FEWEST_DRAWN:  # a half could be empty
         raise ValueError(
-            "calibration='split' draws each row by itself if rows are read block by block, and "
-            f"needs at least {_FEWEST_DRAWN} rows; there are {rows.n_rows}. Pass them as an array."
+            f"calibration='split' needs at least {_FEWEST_DRAWN} rows if they are read block by "
+            f"block; there are {rows.n_rows}. Pass the rows as an array."
         )
     seed = float(check_random_state(random_state).randint(2**31))
 

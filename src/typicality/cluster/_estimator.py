@@ -282,34 +282,37 @@ class Estimator(BaseEstimator, metaclass=ABCMeta):
         max_rows: int = 100_000,
         random_state: Any = 0,
     ) -> "Report":
-        """One self-contained page about the fitted model and its rows; a notebook shows it.
+        """An HTML report of the fitted model and its rows, in one file. Notebooks show it.
 
         Parameters
         ----------
         X : array-like or dataframe of shape (n_samples, n_features)
-            The rows the model was fitted on (but for AlphaCutClustering, any rows will do).
+            The rows that the model was fitted on. AlphaCutClustering needs these rows; the other
+            estimators accept any rows.
         title : str, optional
-            The title of the page.
+            The title of the report.
         display : array-like or dataframe of shape (n_samples, n_columns), optional
-            The same features in the units the page should show, where X was scaled.
+            The same features in the units that the report should show, if X was scaled.
         cells : mapping of str to sequence, optional
-            Further columns, of text, that are shown with a row.
+            Additional text columns that are shown with a row: names and values.
         row_numbers : (str, array-like of int of shape (n_samples,)), optional
-            What a row is called, e.g. ``("line", lines)``; "row" and 0, 1, ... when left out.
+            The word for a row and the number of each row, for example ``("line", lines)``. By
+            default "row" and 0, 1, ...
         notes : sequence of (str, str), default=()
-            What was run on what, as pairs of a heading and a sentence; by default what the model
-            tells of itself.
+            Pairs of a heading and a sentence that describe what was run on which data. By default,
+            the report describes the model.
         warnings : sequence of str, default=()
-            Sentences that the reader should see first.
+            Sentences that the report shows first.
         max_rows : int, default=100_000
-            The most rows the page shows; of more, a sample that keeps those that belong nowhere.
+            The largest number of rows that the report shows. If there are more rows, it shows a
+            sample, which contains all unassigned rows if possible.
         random_state : int, RandomState instance or None, default=0
-            The seed of that sample.
+            The seed of this sample.
 
         Returns
         -------
         report : Report
-            With `html`, the page, and `save(path)`. :class:`typicality.report.Report` has more.
+            The report, with the attribute `html` and the method `save(path)`.
         """
         from typicality.report import Report  # not all who fit want a page
 
@@ -345,17 +348,17 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows. float32 stays float32. Sparse matrices are for `FuzzyCMeans`,
-            `EntropyCMeans`, `PossibilisticCMeans` and `OneClusterPCM`. With
-            ``kernel="precomputed"`` the square matrix of kernel values, with
-            ``kernel="dissimilarities"`` that of dissimilarities; for `AlphaCutClustering` with
-            ``metric="precomputed"`` that of distances.
+            The rows. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans`,
+            `PossibilisticCMeans` and `OneClusterPCM` accept sparse matrices. With
+            ``kernel="precomputed"``, the square matrix of kernel values; with
+            ``kernel="dissimilarities"`` or ``metric="precomputed"``, the square matrix of
+            distances.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row; 0 leaves a row out of everything but its label
-            and its score. For `AlphaCutClustering`, weights below one on average count in units
-            of their mean.
+            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
+            on the fit, but gets a label or a typicality. If the mean weight is below one,
+            `AlphaCutClustering` divides all weights by it.
 
         Returns
         -------
@@ -365,14 +368,14 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
 
     @like_rows
     def transform(self, X: ArrayLike) -> Floats:
-        """The memberships of the rows, as features for what comes next in a pipeline.
+        """The memberships of the rows, as features for the next step of a pipeline.
 
-        `OneClusterPCM` gives one column, the typicality of each row.
+        `OneClusterPCM` returns one column, the typicalities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
 
         Returns
         -------
@@ -386,7 +389,7 @@ class KernelEstimator(CallbackSupportMixin, TransformerMixin, Estimator):
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of the features that went in, only checked for their number.
+            The names of the input features. Only their number is checked.
 
         Returns
         -------

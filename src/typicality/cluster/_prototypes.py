@@ -81,16 +81,16 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     @like_rows
     @by_blocks
     def predict(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> NDArray[np.int32]:
-        """The cluster each row prefers.
+        """The cluster of each row: the one with its largest membership.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones: `fit(X).predict(X)` is `fit_predict(X)`. With
-            ``kernel="precomputed"`` their kernel values with the training rows.
+            New rows or training rows; `fit(X).predict(X)` equals `fit_predict(X)`. With
+            ``kernel="precomputed"``, the kernel values of these rows with the training rows.
         diag : array-like of shape (n_samples,), optional
-            With ``kernel="precomputed"``, the kernel of each row with itself; needed for new rows
-            where it is not the same for all training rows.
+            With ``kernel="precomputed"``, the kernel value of each row with itself. It is needed
+            for new rows if it differs between training rows.
 
         Returns
         -------
@@ -102,21 +102,21 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
     @like_rows
     @by_blocks
     def predict_memberships(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
-        """The membership of each row in each cluster: the classification functions.
+        """The membership of each row in each cluster.
 
         Implements :cite:`miyamoto2003`, eq. (10) and (16); :cite:`filippone2010`, eq. (28).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         diag : array-like of shape (n_samples,), optional
             As in `predict`.
 
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
-            A column for each prototype.
+            One column per prototype.
         """
         rows = self._read(X, diag)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
@@ -131,22 +131,22 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         *,
         diag: ArrayLike | None = None,
     ) -> float:
-        """The negative objective of the rows; larger is better between models of one kind.
+        """The negative objective of the rows; larger is better.
 
-        It compares starts, or rows, under the same parameters. Do not choose `n_clusters` or any
-        other parameter by it: the objective changes its meaning with them, and falls with every
-        further cluster. :class:`sklearn.model_selection.GridSearchCV` uses it where it is given no
-        `scoring`, and then prefers the most clusters; `fit` is not told, so it cannot warn. Use
-        :class:`typicality.stability.StabilitySearch`, or pass a `scoring`.
+        Use it only to compare models with equal parameters. Do not choose `n_clusters` or any other
+        parameter by it: scores for different parameters are not comparable, and the score grows
+        with every additional cluster. :class:`sklearn.model_selection.GridSearchCV` without
+        `scoring` uses this score, and so prefers the largest number of clusters. Use
+        :class:`typicality.stability.StabilitySearch` instead, or pass a `scoring`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New rows, or old ones.
+            New rows or training rows.
         y : ignored
             Present for consistency.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight k counts as k copies of the row.
+            A row of weight k has the effect of k copies of the row.
         diag : array-like of shape (n_samples,), optional
             As in `predict`.
 
@@ -159,22 +159,23 @@ class PrototypeClusterer(ClusterMixin, KernelEstimator):
         return -float(self._prototypes.objective(self._rule, rows, weight))
 
     def compress(self, rtol: float = 1e-4) -> Self:
-        """A small model for prediction only: it needs no training rows, or few of them.
+        """A small copy of the model for prediction, with few training rows or none.
 
-        Gaussian sums in up to three dimensions become Fourier coefficients, others a reduced set of
-        rows: the sparsification :cite:`filippone2010` asks for in its conclusions.
+        For Gaussian kernels and up to three features, the training rows are replaced by Fourier
+        coefficients, and otherwise by a smaller set of rows. This is the sparsification that
+        :cite:`filippone2010` proposes in its conclusions.
 
         Parameters
         ----------
         rtol : float, default=1e-4
-            The promise: means of kernel values are off by at most so much, at any point. Squared
-            distances are off by at most twice as much.
+            The largest error of weighted means of kernel values, at any point. The error of squared
+            distances is at most twice as large.
 
         Returns
         -------
         model : estimator of the same kind
-            It predicts as this one does, within the promise; attributes with a number for each
-            training row (`labels_`, `memberships_`) are not there.
+            It predicts as this model does, up to the error `rtol`. It has no attributes with a
+            value per training row (`labels_`, `memberships_`).
         """
         check_is_fitted(self)
         check_compressible(self.kernel_, rtol, self._reader)

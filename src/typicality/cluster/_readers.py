@@ -155,10 +155,11 @@ class KernelValues:
         known = self.keys[found] == wanted
         if not known.all():
             raise ValueError(
-                f"Row {int(np.flatnonzero(~known)[0])} of X is new, and the kernel of a row "
-                "with itself differs among the training rows. Pass diag, the kernel of each "
-                "row of X with itself, to predict, predict_memberships, score, "
-                "predict_typicality, score_samples or decision_function."
+                f"Row {int(np.flatnonzero(~known)[0])} of X is not a training row, so its kernel "
+                "value with itself is not known: this value differs between the training rows. "
+                "Pass diag, the kernel value of each row of X with itself, to predict, "
+                "predict_memberships, score, predict_typicality, score_samples or "
+                "decision_function."
             )
         return np.asarray(self.diagonal[found])
 
@@ -269,7 +270,8 @@ def check_dissimilarities(matrix: Floats, *, square: bool = False) -> None:
     if largest > np.sqrt(limits.max / OVERFLOW_MARGIN) or 0 < largest < np.sqrt(limits.tiny) * 1e8:
         raise ValueError(
             f"The squares of the dissimilarities in X overflow or vanish in {matrix.dtype}: the "
-            f"largest dissimilarity is {largest:.1e}. Divide all of them by a typical one."
+            f"largest dissimilarity is {largest:.1e}. Divide all dissimilarities by a typical "
+            "value."
         )
     if not square:
         return

@@ -374,7 +374,8 @@ def check_compressible(kernel: Any, rtol: Any, reader: Reader) -> None:
         )
     if isinstance(kernel, Linear):
         raise ValueError(
-            "A model in the input space is small already: it keeps prototypes, and no rows."
+            "A model in the input space cannot be made smaller: it has prototypes, but no "
+            "training rows. Use it as it is."
         )
     if isinstance(reader, SparseCoordinates):
         raise ValueError(

@@ -166,7 +166,7 @@ def check_distinct_points(points: Floats, source: str) -> None:
     if len(np.unique(points, axis=0)) < len(points):
         raise ValueError(
             f"{source} has identical prototypes, which would stay identical in all "
-            "iterations. Give every cluster a different start."
+            "iterations. Pass a different prototype for each cluster."
         )
 
 

@@ -161,7 +161,7 @@ class ScaleTree:
         m, k = len(self.heights), self.kernel.n_neighbors
         sample = "" if m == n_rows else f" of a sample of {m:,} rows"
         how = f"sums over the {2 * k} nearest rows of each row, at the scale of the {k} nearest"
-        reason = f"{how}{sample}, which the scales chose together."
+        reason = f"{how}{sample}; the scale was chosen by agreement with the other scales."
         return Plan("local", 16 * m * (2 * k + 1), reason)
 
 

@@ -358,7 +358,7 @@ class PrecomputedSqdist:
         return 0.5 * rows.astype(np.float64)
 
     def log_kernel(self, rows: Floats) -> Floats:
-        raise TypeError("double-centred kernels can be negative")
+        raise TypeError("double-centred kernels have no logarithm: they can be negative")
 
     def half_sqdist_among(self, rows: Floats, index: Places) -> Floats:
         return 0.5 * rows[:, index].astype(np.float64)

@@ -382,9 +382,7 @@ def _look_up(known: Mapping[str, Any], word: Any, what: str) -> Any:
 def _require_same(found: Any, wanted: Any, name: str, what: str) -> None:
     if set(found) != set(wanted):
         odd = min(set(found) ^ set(wanted))
-        raise ModelFileError(
-            f"{name} does not have the {what} it must have; one difference is {odd!r}"
-        )
+        raise ModelFileError(f"{name} has other {what} than expected; one difference is {odd!r}")
 
 
 def _scalar_of(word: Any, value: Any) -> Any:

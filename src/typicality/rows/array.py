@@ -87,7 +87,7 @@ class SparseRows(ArrayRows):
         super().__init__(X, weight, cuts)
 
     def moved(self, move: Callable[[Floats], Floats]) -> Rows:
-        raise TypeError("moved rows would have no zeros")
+        raise TypeError("a sparse matrix cannot be shifted: it would have no zeros")
 
 
 def rows_in_memory(X: Floats | SparseArray, weight: Floats | None = None) -> ArrayRows:

@@ -70,21 +70,21 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do about bandwidth and rate, and why.
+    """The recommended bandwidth and rate, and why.
 
     Parameters
     ----------
     chosen : Setting
-        The setting to take.
+        The recommended setting.
     default : Setting
-        The one that is taken where nothing is said.
+        The default setting.
     best : Setting
-        The most stable of all.
+        The most stable setting.
     settings : tuple of Setting
-        All that were tried, by bandwidth and rate.
+        All settings, by bandwidth and rate.
     gain : tuple of float
-        By how much the chosen one is more stable than the default on the same halves, and the
-        standard error of that.
+        The difference in stability between the chosen setting and the default, and its standard
+        error.
     """
 
     chosen: Setting
@@ -95,18 +95,18 @@ class Recommendation:
 
     @property
     def keeps_default(self) -> bool:
-        """Whether nothing is to be gained by leaving the default."""
+        """Whether the recommended setting is the default."""
         return self.chosen == self.default
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What to take, what is more stable, what the figure means, and what it does not mean."""
+        """The recommendation, its reasons and its limits, as sentences."""
         caveat = _WIDER if self.chosen.sigma > self.default.sigma else _NOT_BETTER
         return (_advice(self), _place_among_all(self), _meaning(self), caveat)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What makes figures doubtful."""
+        """Warnings about the measurements."""
         few = {s.rate: s.n_flagged for s in self.settings if s.n_flagged < FEWEST_FLAGGED}
         if not few:
             return ()
@@ -237,9 +237,9 @@ def _place_among_all(found: Recommendation) -> str:
         return "No setting that was tried is more stable."
     but = "which is not more than noise"
     if best.rate > chosen.rate:
-        but = "but larger rates are more stable by themselves"
+        but = "but larger rates are usually more stable"
     elif best.n_flagged < FEWEST_FLAGGED:
-        but = "but too few rows are flagged to decide by that"
+        but = "but too few rows are flagged for a decision"
     return (
         f"The most stable setting is sigma {best.sigma:.4g} at a rate of {best.rate:g} "
         f"({_figure(best.stability, best.standard_error)}), {but}."

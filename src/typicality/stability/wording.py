@@ -248,9 +248,9 @@ def notes_on_run(found: "Comparison") -> tuple[str, ...]:
         "these fits on the rows they share (1 is best), with its standard deviation. "
         "Numbers of clusters that were chosen stay the same in these fits. A result "
         "with one cluster is trivially reproducible.",
-        "Seconds: the time of one fit on one thread, with the labels or flags of all rows of "
-        "the comparison, without compilation. After a + is the additional time to choose the "
-        "number of clusters.",
+        "Seconds: the time to fit once and to label or flag all rows of the "
+        "comparison; compilation is not included. After a + is the additional time to choose "
+        "the number of clusters.",
     ]
     return tuple(notes)
 
