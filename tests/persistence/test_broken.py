@@ -113,7 +113,7 @@ def test_load_refuses_versions_that_are_none(broken, version):
 
 
 def test_a_newer_version_asks_for_an_upgrade(broken):
-    message = refusal(broken(lambda document, arrays: document | {"format_version": 4}))
+    message = refusal(broken(lambda document, arrays: document | {"format_version": 5}))
     assert "made by a newer typicality; upgrade this one" in message
 
 

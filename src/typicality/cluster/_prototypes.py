@@ -1,29 +1,29 @@
 """The shell of every estimator with prototypes: run the algorithm, label, publish, warn."""
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from copy import copy
+from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
-from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import check_feature_names_in, fit_context
 from typicality._typing import Floats, Index, Labels
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._labels import PrototypeLabels, coincident_groups, label_prototypes
-from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._warnings import require_finite, warn_about_convergence
+from typicality.cluster._labels import Clustering, coincident_groups, label_prototypes
+from typicality.cluster._spaces import OpenSpace, SumOptions, check_compressible, open_space
+from typicality.cluster._warnings import require_finite, warn_about_convergence, warn_about_features
 from typicality.geometry import Geometry
 from typicality.geometry.base import Outcome
 from typicality.geometry.centroids import Centroids
 from typicality.geometry.checks import check_sample_weight
 from typicality.geometry.kernel_prototypes import ExpandedPrototypes
 from typicality.membership.base import MembershipRule
+from typicality.membership.possibilistic import Possibilistic1996
 from typicality.rows import row_blocks
 from typicality.solve.picard import PicardResult
 from typicality.solve.step import ClusterState
@@ -47,9 +47,7 @@ class Found(NamedTuple):
     attributes: dict[str, Any]
 
 
-class PrototypeClusterer(
-    CallbackSupportMixin, TransformerMixin, ClusterMixin, KernelEstimator, metaclass=ABCMeta
-):
+class PrototypeClusterer(ClusterMixin, KernelEstimator):
     """Base of the estimators that describe clusters by prototypes; not for direct use."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,33 +75,8 @@ class PrototypeClusterer(
         """Check the parameters, open the space, and iterate."""
 
     @abstractmethod
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
+    def _warn(self, found: Clustering) -> None:
         """Warn of what is suspicious in the result; all attributes are set."""
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows to cluster. float32 stays float32. Only `FuzzyCMeans`, `EntropyCMeans` and
-            `PossibilisticCMeans` accept sparse matrices. With ``kernel="precomputed"``, the square
-            matrix of kernel values; with ``kernel="dissimilarities"``, the square matrix of
-            distances.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
-            on the fit, but gets a label.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
 
     @like_rows
     @by_blocks
@@ -147,22 +120,6 @@ class PrototypeClusterer(
         """
         rows = self._read(X, diag)
         memberships: Floats = self._prototypes.memberships(self._rule, rows)
-        return memberships
-
-    @like_rows
-    def transform(self, X: ArrayLike) -> Floats:
-        """The memberships of the rows, as features for the next step of a pipeline.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New rows or training rows.
-
-        Returns
-        -------
-        memberships : array of shape (n_samples, n_clusters)
-        """
-        memberships: Floats = self.predict_memberships(X)
         return memberships
 
     @like_rows
@@ -225,34 +182,41 @@ class PrototypeClusterer(
         prototypes = self._prototypes.compress(rtol)
         return self._without("labels_", "memberships_", _prototypes=prototypes)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: membership_0, ... or typicality_0, ...
+    def _soft_features(self, X: ArrayLike) -> Floats:
+        return self.predict_memberships(X)
 
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            The names of the input features. Only their number is checked.
-
-        Returns
-        -------
-        names : array of str
-        """
-        check_is_fitted(self)
-        check_feature_names_in(self, input_features, generate_names=False)
-        names = [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
-        return np.asarray(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _soft_names(self) -> list[str]:
+        return [f"{self._column_name}_{k}" for k in range(self._prototypes.n_clusters)]
 
     # ---- a fit -----------------------------------------------------------------------------------
+
+    def _open(
+        self, rows: Floats, weight: Floats | None, n_columns: int, **scaling: Any
+    ) -> OpenSpace:
+        """The space of the rows, for sums with so many prototypes."""
+        sums = SumOptions.of(self, n_columns)
+        return open_space(self.kernel, self.sigma, rows, weight, sums=sums, **scaling)
+
+    def _begin(
+        self,
+        callbacks: FitCallbacks,
+        opened: OpenSpace,
+        n_clusters: int,
+        *,
+        n_runs: int | None,
+        **usual: Any,
+    ) -> None:
+        """Warn of suspicious features, and begin the runs with so many prototypes."""
+        warn_about_features(opened, self)
+        plan = opened.space.plan(n_clusters)
+        attributes = partial(self._for_prediction, opened=opened)
+        callbacks.begin(n_runs, attributes, plan, **usual)
 
     def _learn(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> None:
         opened, result, attributes = self._find(rows, weight, callbacks)
         require_finite(result)
-        space, prototypes, rule = opened.space, result.state.prototypes, result.state.rule
+        space, last = opened.space, self._final(result.state)
+        prototypes, rule = last.prototypes, last.rule
         groups = np.arange(prototypes.n_clusters)
         if self._shares_labels:
             groups = coincident_groups(prototypes, rule, space.typical.total_variance)
@@ -265,13 +229,8 @@ class PrototypeClusterer(
         self._set(
             **attributes,
             **self._for_prediction(state, opened),
-            kernel_=opened.kernel,
-            sigma_=opened.sigma,
+            **self._record(opened, result, callbacks, prototypes.n_clusters),
             objective_=outcome.objective,
-            objective_path_=np.array(result.objectives),
-            n_iter_=result.n_iter,
-            status_=result.status,
-            plan_=callbacks.timed(space.plan(prototypes.n_clusters)),
         )
         self.prototype_labels_ = labels.prototype_labels
         self.n_clusters_ = labels.n_clusters
@@ -279,7 +238,14 @@ class PrototypeClusterer(
         warn_about_convergence(
             result, tol=self.tol, max_iter=self.max_iter, advice=self._cap_advice
         )
-        self._warn(space, state, labels, outcome)
+        self._warn(Clustering(space, state, labels, outcome))
+
+    def _final(self, state: State) -> State:
+        """The state of the result: ``assign="all"`` drops the sparsity once clusters are found."""
+        if getattr(self, "assign", "core") == "core":
+            return state
+        rule: Any = state.rule
+        return ClusterState(state.prototypes, Possibilistic1996(rule.eta))
 
     def _describe_rows(self, space: Any, state: State, outcome: Outcome) -> None:
         """Set `labels_` and `memberships_`; where rows are not in memory, in their own kind."""
@@ -294,11 +260,11 @@ class PrototypeClusterer(
         prototypes, rule = state.prototypes.for_prediction(), state.rule
         self.labels_ = space.rows.map(lambda block: label_of[prototypes.labels(rule, block.X)])
         if space.rows.lazy and self.store_memberships:
-            self.memberships_ = space.memberships(rule, prototypes)
+            self.memberships_ = space.memberships(rule, state.prototypes)
 
     def _for_prediction(self, state: State, opened: OpenSpace) -> dict[str, Any]:
         """The attributes that prediction needs, for a state of the iteration."""
-        prototypes, rule = state.prototypes, state.rule
+        prototypes, rule = state.prototypes, self._final(state).rule
         attributes = {
             "_prototypes": prototypes.for_prediction(),
             "_rule": rule,
@@ -321,8 +287,7 @@ class PrototypeClusterer(
 
     def _labels_of(self, preferred: NDArray[np.int32]) -> NDArray[np.int32]:
         """The labels of rows by the prototypes they prefer; -1 where they prefer none."""
-        labels: NDArray[np.int32] = np.append(self.prototype_labels_, np.int32(-1))[preferred]
-        return labels
+        return np.append(self.prototype_labels_, np.int32(-1))[preferred]
 
 
 def _sparse_memberships(space: Geometry[Any], state: State) -> Any:

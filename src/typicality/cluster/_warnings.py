@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from typicality._typing import Doubles, Floats, Places
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._labels import Clustering, PrototypeLabels
 from typicality.cluster._readers import SparseCoordinates
 from typicality.exceptions import (
     BandwidthWarning,
@@ -23,7 +23,7 @@ from typicality.exceptions import (
     warn,
 )
 from typicality.geometry import KERNEL_SPACES, Geometry
-from typicality.geometry.base import Outcome, Tally
+from typicality.geometry.base import Tally
 from typicality.geometry.checks import differ
 from typicality.kernels import Linear, LocalGaussian, Stationary
 from typicality.metrics.discoveries import penalty
@@ -363,10 +363,9 @@ def warn_about_prototype_labels(
         )
 
 
-def warn_about_far_clusters(
-    space: Geometry[Any], state: ClusterState[Any], labels: PrototypeLabels, outcome: Outcome
-) -> None:
+def warn_about_far_clusters(found: Clustering) -> None:
     """Clusters that hold far rows only, while true clusters share a label."""
+    space, state, labels, outcome = found
     if space.typical is space:
         return
     of_prototype = labels.prototype_labels
@@ -426,23 +425,17 @@ def warn_about_collapse(n_clusters: int, *, advice: str, stage: str = "") -> Non
 
 
 def warn_about_partition(
-    space: Geometry[Any],
-    state: ClusterState[Any],
-    labels: PrototypeLabels,
-    outcome: Outcome,
-    *,
-    kernel: Any,
-    if_collapsed: Callable[[], str],
-    if_coincident: str,
+    found: Clustering, *, kernel: Any, if_collapsed: Callable[[], str], if_coincident: str
 ) -> None:
     """Warn of memberships that sum to one: the kernel, far rows, and clusters that are alike."""
-    if warn_about_kernel(space, state.prototypes, kernel):
+    prototypes = found.state.prototypes
+    if warn_about_kernel(found.space, prototypes, kernel):
         return
-    warn_about_far_clusters(space, state, labels, outcome)
-    if memberships_collapsed(space, state):
-        warn_about_collapse(state.prototypes.n_clusters, advice=if_collapsed())
+    warn_about_far_clusters(found)
+    if memberships_collapsed(found.space, found.state):
+        warn_about_collapse(prototypes.n_clusters, advice=if_collapsed())
     else:
-        warn_about_prototype_labels(labels, advice=if_coincident)
+        warn_about_prototype_labels(found.labels, advice=if_coincident)
 
 
 def largest_fuzzifier(space: Geometry[Any]) -> float:

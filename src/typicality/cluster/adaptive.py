@@ -2,27 +2,18 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from typicality._compat import Interval
-from typicality._typing import Doubles, Floats
-from typicality.cluster._adaptive import (
-    ADAPTIVE_CONSTRAINTS,
-    CYCLE_ADVICE,
-    WHY_DENSE,
-    fit_from_many,
-    warn_about_adaptive,
-)
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
+from typicality._typing import Floats
+from typicality.cluster._adaptive import AdaptiveClusterer
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._prototypes import Found
 from typicality.kernels import Kernel
 from typicality.membership.possibilistic import Possibilistic1996
 
 
-class AdaptivePCM(PrototypeClusterer):
+class AdaptivePCM(AdaptiveClusterer):
     r"""Adaptive possibilistic c-means (APCM), which removes superfluous clusters.
 
     This is possibilistic c-means with spreads that adapt to the clusters. Each iteration computes
@@ -143,19 +134,11 @@ class AdaptivePCM(PrototypeClusterer):
     3
     """
 
-    eta_: Annotated[Doubles, "c"]
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        **ADAPTIVE_CONSTRAINTS,
+        **AdaptiveClusterer._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="neither")],
     }
-    _column_name = "typicality"
-    _rule_attribute = "eta"
-    _shares_labels = False
-    _why_dense = WHY_DENSE
-    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -185,11 +168,9 @@ class AdaptivePCM(PrototypeClusterer):
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        return fit_from_many(
-            self, rows, weight, callbacks, rule=lambda eta, unit: Possibilistic1996(eta)
+        return self._fit_from_many(
+            rows, weight, callbacks, lambda eta, unit: Possibilistic1996(eta)
         )
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        warn_about_adaptive(self, space, state, labels, outcome)
+    def _vanished_remedy(self) -> str:
+        return "Check the parameters."

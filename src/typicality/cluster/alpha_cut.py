@@ -3,34 +3,32 @@
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions
 from typicality._progress import part
 from typicality._quantiles import unit_of_weight
 from typicality._tensors import array_of, tensor_of
 from typicality._typing import Doubles, Floats, Index, Labels, Places
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._cut_by_blocks import check_has_rows, learn_cut_of_sample
-from typicality.cluster._cut_parameters import check_cut_parameters, is_word, plain_cut
-from typicality.cluster._cut_warnings import warn_about_choice, warn_about_cut
-from typicality.cluster._density import (
-    begin_density,
-    density_attributes,
-    solve_one_cluster,
-    warn_about_density,
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._cut import (
+    check_cut_parameters,
+    is_word,
+    learn_cut_of_sample,
+    medoids_of,
+    plain_cut,
+    warn_about_choice,
+    warn_about_cut,
 )
+from typicality.cluster._density import begin_density, solve_one_cluster, warn_about_density
 from typicality.cluster._estimator import KERNEL_CONSTRAINTS, KernelEstimator, by_blocks, like_rows
-from typicality.cluster._medoids import medoids_of
 from typicality.cluster._readers import Dissimilarities, Sphere, check_dissimilarities
 from typicality.cluster._spaces import ALL_KERNELS, SumOptions, open_space
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_features,
     warn_about_lonely_row,
@@ -51,7 +49,7 @@ from typicality.rows import DistinctRows, Rows, content_hash
 from typicality.solve.picard import Status
 
 
-class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, KernelEstimator):
+class AlphaCutClustering(ClusterMixin, KernelEstimator):
     r"""Clusters of any shape and number: connected regions of high typicality.
 
     The density of all rows is modelled by the typicality u of one possibilistic cluster in the
@@ -273,27 +271,6 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         self.algorithm = algorithm
         self.rtol = rtol
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Model the density of the rows, and find its clusters at every level.
-
-        Parameters
-        ----------
-        X : array-like or dataframe of shape (n_samples, n_features)
-            The rows to cluster. With ``metric="precomputed"``, the square matrix of distances.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight k acts as k copies. A row of weight 0 has no effect on the fit, but gets
-            a label. If the mean weight is below one, all weights are divided by it.
-
-        Returns
-        -------
-        self
-        """
-        check_cut_parameters(self)
-        return self._fit(X, sample_weight)
-
     @like_rows
     @by_blocks
     def predict(self, X: ArrayLike) -> Labels:
@@ -312,8 +289,7 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels : array of shape (n_samples,), int32
         """
         rows = self._read(X)
-        labels: Labels = self._regions.labels_of(rows, self._cut, assign=self._assign)
-        return labels
+        return self._regions.labels_of(rows, self._cut, assign=self._assign)
 
     @like_rows
     @by_blocks
@@ -364,17 +340,15 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         return typicality.astype(self.medoids_.dtype, copy=False)
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        memberships: Floats = self.predict_memberships(X)
-        return memberships
+        return self.predict_memberships(X)
 
     def _soft_names(self) -> list[str]:
         return [f"membership_{k}" for k in range(self.n_clusters_)]
 
     def _labels_and_typicality(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """`predict` and `predict_typicality` from one pass, the same to the last bit."""
-        labels, typicality = self._regions.labels_and_typicality(
-            self._read(X), self._cut, assign=self._assign
-        )
+        rows, cut, assign = self._read(X), self._cut, self._assign
+        labels, typicality = self._regions.labels_and_typicality(rows, cut, assign=assign)
         return labels, typicality.astype(self.medoids_.dtype, copy=False)
 
     def labels_at(self, alpha: float) -> Labels:
@@ -392,7 +366,11 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         labels : array of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        check_has_rows(self)
+        if not hasattr(self, "weights_"):  # those of the rows of the tree
+            raise ValueError(
+                "labels_at cannot label rows that were read block by block: the model keeps "
+                "only a sample of them. Fit with alpha at the level you want, or use predict."
+            )
         cut = self.tree_.cut_at(alpha, min_cluster_size=self._min_cluster_size)
         labels: Labels = self._regions.training_labels(cut, assign=self._assign)
         home = self._home
@@ -408,13 +386,14 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     def _learn(
         self, rows: Any, weight: Floats | None, callbacks: FitCallbacks, fit: Any = None
     ) -> None:
+        check_cut_parameters(self)
         if isinstance(rows, Rows):
             learn_cut_of_sample(self, rows, callbacks)
             return
         rows = array_of(rows)  # trees are grown on the CPU
         copies = None if weight is None else weight.astype(np.float64) / unit_of_weight(weight)
         reader = self._metric_reader(rows)
-        points = rows if reader is None else reader.read(rows, None)
+        points = rows if reader is None else reader.read(rows)
         # Equal rows are one node: then weights and copies are the same thing, to the last bit.
         nodes = DistinctRows.of(points, copies, at_most=len(points))
         fit = fit or (self._fit_local if self._is_local else self._fit_one_width)
@@ -453,7 +432,12 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
         Returns a function of the weights that warns of what is suspicious.
         """
-        reader, given = self._local_reader(nodes), self.metric == "precomputed"
+        reader, given = None, self.metric == "precomputed"
+        if not given:
+            opened = open_space("linear", "auto", nodes.rows, nodes.weight)
+            reader = opened.reader
+            if self.metric == "euclidean" and len(nodes.rows) > 1:
+                warn_about_features(opened, self)
         trees, others = expected_seconds(len(nodes.rows), 1 if given else nodes.rows.shape[1])
         expected = Plan("local", 0, "trees of many scales", other_seconds=trees + others)
         callbacks.begin(0, lambda state: {}, expected)
@@ -511,15 +495,6 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
 
         return warn
 
-    def _local_reader(self, nodes: DistinctRows) -> Any:
-        """What reads rows for prediction; given distances need nothing."""
-        if self.metric == "precomputed":
-            return None
-        opened = open_space("linear", "auto", nodes.rows, nodes.weight)
-        if self.metric == "euclidean" and len(nodes.rows) > 1:
-            warn_about_features(opened, self)
-        return opened.reader
-
     def _fit_one_width(
         self, nodes: DistinctRows, rows: Floats, callbacks: FitCallbacks
     ) -> Callable[[Any], None]:
@@ -541,20 +516,20 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
         if space.total_variance > 0:
             warn_about_features(opened, self)
         inside = replace(nodes, rows=space.X)
-        points = opened.reader.read(rows, None)
+        points = opened.reader.read(rows)
+        between = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
 
-        def attributes(state: State) -> dict[str, Any]:
-            last: Any = state
-            eta = float(last.rule.eta[0])
-            landscape = Landscape.of(last.prototypes, space.tolerance, eta=eta)
+        def attributes(state: Any) -> dict[str, Any]:
+            eta = float(state.rule.eta[0])
+            landscape = Landscape.of(state.prototypes, space.tolerance, eta=eta, **between)
             return self._for_prediction(opened.reader, landscape, inside, points)
 
         begin_density(space, callbacks, attributes)
         weights = "typicality" if self.weights == "auto" else self.weights
-        result = solve_one_cluster(self, space, weights, callbacks)
+        result = solve_one_cluster(self, space, callbacks, weights=weights)
         self._set(
             **attributes(result.state),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             evidence_=None,
             agreement_=None,
         )
@@ -572,10 +547,9 @@ class AlphaCutClustering(SoftFeatures, CallbackSupportMixin, ClusterMixin, Kerne
     ) -> dict[str, Any]:
         """All that prediction needs."""
         search = RememberedNearest(landscape.rows, landscape.nearest.norm)
-        ways: dict[str, Any] = {"labelling": self.labelling, "n_neighbors": self.n_neighbors}
         heights = landscape.heights(nodes.rows)
-        edges = spanning_tree(landscape, heights, **ways, search=search)
-        regions = Regions.of(landscape, heights, edges, nodes, rows, **ways)
+        edges = spanning_tree(landscape, heights, search)
+        regions = Regions.of(landscape, heights, edges, nodes, rows)
         if self.alpha == "auto" and self.rejection_rate is None:
             size = self.min_cluster_size
             cut = select_clusters(landscape, regions.tree, min_cluster_size=size, search=search)

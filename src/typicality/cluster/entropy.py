@@ -8,19 +8,16 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     entropic_collapse_advice,
     warn_about_convergence,
-    warn_about_features,
     warn_about_partition,
 )
 from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.entropic import Entropic
 from typicality.membership.hard import Hard
@@ -208,18 +205,12 @@ class EntropyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        sums = SumOptions.of(self, starts.n_clusters)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        opened = self._open(rows, weight, starts.n_clusters)
         space = opened.space
         drawn = starts.draw(opened, Entropic(1.0))  # weights are memberships, whatever lam
-        warn_about_features(opened, self)
         anneals = isinstance(self.init, str) and self.init == "annealing"
         n_runs = None if anneals else len(drawn) + (self.lam == "auto")
-        callbacks.begin(
-            n_runs,
-            lambda state: self._for_prediction(state, opened),
-            space.plan(starts.n_clusters),
-        )
+        self._begin(callbacks, opened, starts.n_clusters, n_runs=n_runs)
         lam = self._automatic_lam(space, drawn, callbacks) if self.lam == "auto" else self.lam
         path = [float(lam)]
         moment = space.largest_moment(normalised=False) if anneals else 0.0
@@ -241,16 +232,11 @@ class EntropyCMeans(PrototypeClusterer):
         within = max(hard.objectives[-1] / space.total_weight, smallest)
         return space.dimension / (2 * within) if within > 0 else 1.0
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
+    def _warn(self, found: Clustering) -> None:
         advice = f"Try a larger lam (now {self.lam_:.3g}), more runs (n_init), or fewer clusters."
         warn_about_partition(
-            space,
-            state,
-            labels,
-            outcome,
+            found,
             kernel=self.kernel,
-            if_collapsed=lambda: entropic_collapse_advice(self.lam_, space),
+            if_collapsed=lambda: entropic_collapse_advice(self.lam_, found.space),
             if_coincident=advice,
         )

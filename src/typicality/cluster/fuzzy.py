@@ -9,19 +9,16 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Floats
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
     largest_fuzzifier,
-    warn_about_features,
     warn_about_partition,
 )
 from typicality.geometry import KERNEL_SPACES, Geometry
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 
@@ -210,29 +207,18 @@ class FuzzyCMeans(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         starts = Starts(self, rows, weight)
-        sums = SumOptions.of(self, starts.n_clusters)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        opened = self._open(rows, weight, starts.n_clusters)
         rule = Fuzzy(fuzzifier(self.m, opened.space))
         drawn = starts.draw(opened, rule)
-        warn_about_features(opened, self)
-        callbacks.begin(
-            len(drawn),
-            lambda state: self._for_prediction(state, opened),
-            opened.space.plan(starts.n_clusters),
-        )
+        self._begin(callbacks, opened, starts.n_clusters, n_runs=len(drawn))
         return Found(opened, best_run(opened.space, drawn, [rule], callbacks), {})
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
+    def _warn(self, found: Clustering) -> None:
         advice = f"Try a smaller m (now {self.m_:.3g}), more runs (n_init), or fewer clusters."
         warn_about_partition(
-            space,
-            state,
-            labels,
-            outcome,
+            found,
             kernel=self.kernel,
-            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, space),
+            if_collapsed=lambda: fuzzy_collapse_advice(self.m_, found.space),
             if_coincident=advice,
         )
 

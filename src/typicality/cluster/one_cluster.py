@@ -7,17 +7,15 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from typicality._compat import Interval, StrOptions, fit_context
+from typicality._compat import Interval, StrOptions
 from typicality._quantiles import weighted_quantile
 from typicality._typing import Doubles, Floats
 from typicality.cluster._callbacks import FitCallbacks, State
 from typicality.cluster._density import (
     begin_density,
-    density_attributes,
     open_density,
     solve_one_cluster,
     warn_about_density,
@@ -28,7 +26,6 @@ from typicality.cluster._p_values import TIED, WithPValues, check_number_to_spli
 from typicality.cluster._readers import Coordinates, Stretched
 from typicality.cluster._reasons import Reasons, reasons_for
 from typicality.cluster._spaces import OpenSpace, check_compressible
-from typicality.cluster._transform import SoftFeatures
 from typicality.cluster._warnings import (
     warn_about_coarse_promise,
     warn_about_lonely_row,
@@ -36,12 +33,7 @@ from typicality.cluster._warnings import (
 )
 from typicality.geometry.calibration import Calibration, false_alarm_interval, split_copies
 from typicality.geometry.checks import check_rows
-from typicality.geometry.scores import (
-    CompressedScores,
-    FastLeaveOneOut,
-    LeaveOneOut,
-    leave_one_out,
-)
+from typicality.geometry.scores import CompressedScores, FastLeaveOneOut, LeaveOneOut, leave_one_out
 from typicality.geometry.typical_rows import TypicalRows, are_typical
 from typicality.kernels import Kernel
 from typicality.membership.base import MembershipRule
@@ -52,7 +44,7 @@ from typicality.rows import Rows
 _NOMINAL_RATE = 0.05  # contamination="auto": no rule estimates the true one
 
 
-class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValues, KernelEstimator):
+class OneClusterPCM(OutlierMixin, WithPValues, KernelEstimator):
     r"""One-cluster possibilistic c-means: density and outliers, by the typicality of each row.
 
     The rows :math:`x_h`, with sample weights :math:`\omega_h`, are mapped into the space of a
@@ -253,27 +245,6 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         self.rtol = rtol
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Model the density of the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            The rows. With ``kernel="precomputed"``, the square matrix of kernel values; with
-            ``kernel="dissimilarities"``, the square matrix of distances.
-        y : ignored
-            Present for consistency.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight k has the effect of k copies of the row. A row of weight 0 has no effect
-            on the fit, but gets a typicality.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, sample_weight)
-
     @like_rows
     @by_blocks
     def predict_typicality(self, X: ArrayLike, *, diag: ArrayLike | None = None) -> Floats:
@@ -297,8 +268,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
             In [0, 1].
         """
         rows = self._read(X, diag)
-        typicality: Floats = self._left_out.mean.memberships(self._rule, rows)[:, 0]
-        return typicality
+        return self._left_out.mean.memberships(self._rule, rows)[:, 0]
 
     @like_rows
     @by_blocks
@@ -325,8 +295,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         scores : array of shape (n_samples,)
         """
         rows = self._read(X, diag)
-        scores: Doubles = self._left_out.scores(rows, self.eta_)
-        return scores
+        return self._left_out.scores(rows, self.eta_)
 
     @like_rows
     @by_blocks
@@ -344,8 +313,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         -------
         decisions : array of shape (n_samples,)
         """
-        decisions: Doubles = self.score_samples(X, diag=diag) - self.offset_
-        return decisions
+        return self.score_samples(X, diag=diag) - self.offset_
 
     @like_rows
     @by_blocks
@@ -393,8 +361,7 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         return reasons_for(self, rows, self._typical_rows())
 
     def _soft_features(self, X: ArrayLike) -> Floats:
-        typicality: Floats = self.predict_typicality(X)
-        return typicality[:, None]
+        return self.predict_typicality(X)[:, None]
 
     def _soft_names(self) -> list[str]:
         return ["typicality"]
@@ -456,11 +423,13 @@ class OneClusterPCM(SoftFeatures, CallbackSupportMixin, OutlierMixin, WithPValue
         opened = open_density(self, rows, weight)
         space: Any = opened.space
         begin_density(space, callbacks, lambda state: self._for_prediction(state, opened, held_out))
-        result = solve_one_cluster(self, space, self.weights, callbacks, self.eta_update)
+        result = solve_one_cluster(
+            self, space, callbacks, weights=self.weights, eta_update=self.eta_update
+        )
         state = result.state
         self._set(
             **self._for_prediction(state, opened, held_out),
-            **density_attributes(opened, result, callbacks),
+            **self._record(opened, result, callbacks, 1),
             typicality_=space.memberships(state.rule, state.prototypes)[:, 0],
         )
         warn_about_density(self, space, result)

@@ -8,10 +8,9 @@ import numpy as np
 
 from typicality._compat import Interval, StrOptions
 from typicality._typing import Doubles, Floats
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._labels import Clustering
 from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._spaces import SumOptions, open_space
 from typicality.cluster._starts import START_CONSTRAINTS, Starts, best_run
 from typicality.cluster._warnings import (
     fuzzy_collapse_advice,
@@ -20,7 +19,6 @@ from typicality.cluster._warnings import (
     warn_about_convergence,
     warn_about_degenerate_spread,
     warn_about_far_clusters,
-    warn_about_features,
     warn_about_kernel,
     warn_about_prototype_labels,
     warn_about_unreached,
@@ -28,7 +26,6 @@ from typicality.cluster._warnings import (
 )
 from typicality.cluster.fuzzy import fuzzifier
 from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.membership.fuzzy import Fuzzy
 from typicality.membership.possibilistic import Possibilistic1993, Possibilistic1996
@@ -251,22 +248,17 @@ class PossibilisticCMeans(PrototypeClusterer):
         eta = None if estimates_eta else _given_spread(self.eta, self.n_clusters)
         starts = Starts(self, rows, weight)
         eta = None if eta is None else eta[: starts.n_clusters]
-        sums = SumOptions.of(self, starts.n_clusters)
-        opened = open_space(self.kernel, self.sigma, rows, weight, sums=sums)
+        opened = self._open(rows, weight, starts.n_clusters)
         space = opened.space
         # One far row would get a prototype of its own in the preliminary partition.
-        typical = space.typical if starts.fit_in(space.typical) else space
+        enough = space.typical.n_distinct_rows >= starts.n_clusters
+        typical = space.typical if enough else space
         m = fuzzifier(self.m, typical)
         needs_partition = estimates_eta or not starts.is_array
         start_rule = Fuzzy(m) if needs_partition else self._rule_with(eta, m)
         drawn = starts.draw(opened, start_rule, within=typical)
-        warn_about_features(opened, self)
-        callbacks.begin(
-            len(drawn) + needs_partition,
-            lambda state: self._for_prediction(state, opened),
-            space.plan(starts.n_clusters),
-            n_iter=_USUAL_ITERATIONS,
-        )
+        n_runs = len(drawn) + needs_partition
+        self._begin(callbacks, opened, starts.n_clusters, n_runs=n_runs, n_iter=_USUAL_ITERATIONS)
         prototypes: Any = drawn[0]
         if needs_partition:
             prototypes = self._partition(typical, drawn, m, callbacks)
@@ -299,21 +291,20 @@ class PossibilisticCMeans(PrototypeClusterer):
     def _rule_with(self, eta: Any, m: float) -> Possibilistic1993 | Possibilistic1996:
         return Possibilistic1993(eta, m) if self.objective == "1993" else Possibilistic1996(eta)
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if warn_about_kernel(space, state.prototypes, self.kernel):
+    def _warn(self, found: Clustering) -> None:
+        space = found.space
+        if warn_about_kernel(space, found.state.prototypes, self.kernel):
             return
         if self.eta_update == "each_step":
             warn_about_vanished_spread(self.eta_, smallest_spread(space.typical.total_variance))
-        warn_about_unreached(outcome.mass, self.eta_)
-        warn_about_far_clusters(space, state, labels, outcome)
+        warn_about_unreached(found.outcome.mass, self.eta_)
+        warn_about_far_clusters(found)
         narrower = f"gamma={self.gamma / 4:g}" if isinstance(self.eta, str) else "a smaller eta"
         advice = (
             f"Each prototype moves to a dense region as wide as its spread: try {narrower} to "
             "separate more regions, more runs (n_init), or fewer clusters."
         )
-        warn_about_prototype_labels(labels, advice=advice)
+        warn_about_prototype_labels(found.labels, advice=advice)
 
 
 def _given_spread(eta: Any, n_clusters: int) -> Doubles:

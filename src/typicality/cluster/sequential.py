@@ -4,32 +4,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from typicality._compat import Interval, StrOptions
-from typicality._typing import Doubles, Floats
+from typicality._typing import Floats
 from typicality.cluster._adaptive import (
-    ADAPTIVE_CONSTRAINTS,
-    CYCLE_ADVICE,
     SPARSITY_CONSTRAINTS,
-    WHY_DENSE,
+    AdaptiveClusterer,
     adaptive_run,
-    final_state,
-    open_adaptive,
-    sparse_rule,
-    starts_by_the_paper,
-    unit_of_length,
-    vanished_remedy,
-    warn_about_adaptive,
+    smaller_lam,
 )
 from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.cluster._warnings import warn_about_features
+from typicality.cluster._prototypes import Found
 from typicality.geometry import Geometry, InputSpace
-from typicality.geometry.base import Outcome
 from typicality.kernels import Kernel
 from typicality.solve.indices import partition_index
 from typicality.solve.picard import PicardResult
@@ -49,7 +38,7 @@ _USUAL_CLUSTERS, _USUAL_ITERATIONS = 5, 15  # iterations over all rows, not over
 _PATH_TOL, _PATH_ITER = 1e-3, 100  # along the path; at the value that is chosen, as asked for
 
 
-class SequentialPCM(PrototypeClusterer):
+class SequentialPCM(AdaptiveClusterer):
     r"""Sequential sparse adaptive possibilistic c-means (SeqSAPCM): finds the number of clusters.
 
     The algorithm starts with two rows that are far apart, and iterates as
@@ -208,22 +197,15 @@ class SequentialPCM(PrototypeClusterer):
     3
     """
 
-    eta_: Annotated[Doubles, "c"]
     lam_: float
     lambda_path_: LambdaPath
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        **ADAPTIVE_CONSTRAINTS,
+        **AdaptiveClusterer._parameter_constraints,
         **SPARSITY_CONSTRAINTS,
         "lam": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
         "max_clusters": [Interval(Integral, 2, None, closed="left")],
     }
-    _column_name = "typicality"
-    _rule_attribute = "eta"
-    _shares_labels = False
-    _why_dense = WHY_DENSE
-    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -259,23 +241,16 @@ class SequentialPCM(PrototypeClusterer):
         self.store_memberships = store_memberships
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
-        opened, given = open_adaptive(self, rows, weight)
+        opened, given = self._open_in_box(rows, weight)
         space = opened.space
-        warn_about_features(opened, self)
-        callbacks.begin(
-            None,
-            lambda state: self._for_prediction(final_state(state, self.assign), opened),
-            space.plan(_USUAL_CLUSTERS),
-            n_iter=_USUAL_ITERATIONS,
-        )
-        unit = unit_of_length(space, self.box)
+        self._begin(callbacks, opened, _USUAL_CLUSTERS, n_runs=None, n_iter=_USUAL_ITERATIONS)
+        unit = self._unit_of_length(space)
         if isinstance(self.lam, str):
             path, result = self._along_path(space, given, unit, callbacks)
             attributes = {"lam_": float(path.lam[path.chosen]), "lambda_path_": path}
         else:
             result = self._rounds(space, given, unit, callbacks).fit(float(self.lam))
             attributes = {"lam_": float(self.lam)}
-        result = replace(result, state=final_state(result.state, self.assign))
         return Found(opened, result, attributes)
 
     def _along_path(
@@ -296,7 +271,7 @@ class SequentialPCM(PrototypeClusterer):
         limits = {"tol": max(self.tol, _PATH_TOL), "max_iter": min(self.max_iter, _PATH_ITER)}
         rounds = replace(rounds, run=partial(rounds.run, **limits))
         grid = lambda_grid(few, unit, float(self.p))
-        if given is not None or starts_by_the_paper(self):
+        if given is not None or self._by_the_paper:
             start = rounds.begin(grid[0])
         else:
             mean, rows = one_cluster(few)
@@ -307,30 +282,25 @@ class SequentialPCM(PrototypeClusterer):
         self, space: Geometry[Any], given: Any, unit: float, callbacks: FitCallbacks
     ) -> Sequential[Any]:
         """The rounds in a space, at any lambda, from given prototypes or two rows far apart."""
-        by_the_paper = starts_by_the_paper(self)
-        gaps = space.gaps(all_rows=by_the_paper)
+        gaps = space.gaps(all_rows=self._by_the_paper)
         if given is None:
-            first = at_the_first_row(space) if by_the_paper else space.middle()
+            first = at_the_first_row(space) if self._by_the_paper else space.middle()
             given = farthest_rows(space, gaps, first, 2)
         return Sequential(
             space,
             gaps,
             run=adaptive_run(space, unit, callbacks),
-            rule=lambda eta, lam: sparse_rule(self, eta, lam * unit**2),
+            rule=lambda eta, lam: self._sparse_rule(eta, lam * unit**2),
             start=given,
             at_most=self.max_clusters,
-            least_width=0.0 if by_the_paper else LEAST_WIDTH,
+            least_width=0.0 if self._by_the_paper else LEAST_WIDTH,
         )
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if isinstance(self.lam, str):
-            if_none = (
-                "clusters vanish at every lam that was tried. Use a smaller box, or AdaptivePCM. "
-                "(Clusters of equal rows have no spread and vanish at every lam; AdaptivePCM keeps "
-                "them.)"
-            )
-        else:
-            if_none = vanished_remedy(self.lam)
-        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)
+    def _vanished_remedy(self) -> str:
+        if not isinstance(self.lam, str):
+            return smaller_lam(self.lam)
+        return (
+            "clusters vanish at every lam that was tried. Use a smaller box, or AdaptivePCM. "
+            "(Clusters of equal rows have no spread and vanish at every lam; AdaptivePCM keeps "
+            "them.)"
+        )

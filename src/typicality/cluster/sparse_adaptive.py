@@ -2,31 +2,19 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from typicality._compat import Interval
 from typicality._typing import Doubles, Floats
-from typicality.cluster._adaptive import (
-    ADAPTIVE_CONSTRAINTS,
-    CYCLE_ADVICE,
-    SPARSITY_CONSTRAINTS,
-    WHY_DENSE,
-    fit_from_many,
-    sparse_rule,
-    vanished_remedy,
-    warn_about_adaptive,
-)
-from typicality.cluster._callbacks import FitCallbacks, State
-from typicality.cluster._labels import PrototypeLabels
-from typicality.cluster._prototypes import Found, PrototypeClusterer
-from typicality.geometry import Geometry
-from typicality.geometry.base import Outcome
+from typicality.cluster._adaptive import SPARSITY_CONSTRAINTS, AdaptiveClusterer, smaller_lam
+from typicality.cluster._callbacks import FitCallbacks
+from typicality.cluster._prototypes import Found
 from typicality.kernels import Kernel
 
 
-class SparseAdaptivePCM(PrototypeClusterer):
+class SparseAdaptivePCM(AdaptiveClusterer):
     r"""Sparse adaptive possibilistic c-means (SAPCM): typicalities of far rows are exactly zero.
 
     This is :class:`AdaptivePCM` with an additional term that makes typicalities sparse. Each
@@ -167,21 +155,13 @@ class SparseAdaptivePCM(PrototypeClusterer):
     array([-1, -1], dtype=int32)
     """
 
-    eta_: Annotated[Doubles, "c"]
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrototypeClusterer._parameter_constraints,
-        **ADAPTIVE_CONSTRAINTS,
+        **AdaptiveClusterer._parameter_constraints,
         **SPARSITY_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="neither")],
         "lam": [Interval(Real, 0, np.inf, closed="neither")],
     }
-    _column_name = "typicality"
-    _rule_attribute = "eta"
-    _shares_labels = False
-    _why_dense = WHY_DENSE
-    _cap_advice = CYCLE_ADVICE
 
     def __init__(
         self,
@@ -220,12 +200,9 @@ class SparseAdaptivePCM(PrototypeClusterer):
 
     def _find(self, rows: Floats, weight: Floats | None, callbacks: FitCallbacks) -> Found:
         def rule(eta: Doubles, unit: float) -> Any:
-            return sparse_rule(self, eta, float(self.lam) * unit**2)
+            return self._sparse_rule(eta, float(self.lam) * unit**2)
 
-        return fit_from_many(self, rows, weight, callbacks, rule=rule, assign=self.assign)
+        return self._fit_from_many(rows, weight, callbacks, rule)
 
-    def _warn(
-        self, space: Geometry[Any], state: State, labels: PrototypeLabels, outcome: Outcome
-    ) -> None:
-        if_none = vanished_remedy(self.lam) + " Or start with fewer clusters."
-        warn_about_adaptive(self, space, state, labels, outcome, if_none=if_none)
+    def _vanished_remedy(self) -> str:
+        return smaller_lam(self.lam) + " Or start with fewer clusters."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -61,6 +61,11 @@ class Landscape:
         The spread.
     sums : Expansion
         The function that computes heights at any points, with an error bound.
+    labelling : {"neighbours", "complete"}, default="neighbours"
+        Which pairs of rows are connected by segments, and how many points of a segment are
+        evaluated: neighbours, in steps of half a bandwidth; or all pairs, with 20 points.
+    n_neighbors : int, default=30
+        The number of neighbours of a row.
     """
 
     columns: KernelColumns
@@ -68,9 +73,13 @@ class Landscape:
     energy: float
     eta: float
     sums: Expansion
+    labelling: Annotated[str, Literal["neighbours", "complete"]] = "neighbours"
+    n_neighbors: int = 30
 
     @classmethod
-    def of(cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float) -> Self:
+    def of(
+        cls, mean: KernelPrototypes, tolerance: Tolerance, *, eta: float, **between: Any
+    ) -> Self:
         """Create the landscape of a mean of training rows, with heights accurate to `tolerance`.
 
         If the iterations used all pairs of rows, the heights of other points are sums over near
@@ -82,7 +91,7 @@ class Landscape:
             operator = Truncated(operator.columns, rtol=tolerance.absolute, single=False)
         sums = operator.expansion(mean.weights)
         weights, energy = mean.weights[:, 0], float(mean.energy[0])
-        return cls(operator.columns, weights, energy, eta, sums)
+        return cls(operator.columns, weights, energy, eta, sums, **between)
 
     @property
     def rtol(self) -> float:
@@ -129,9 +138,7 @@ class Landscape:
         """The typicality at given heights."""
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(
-        self, rows: Floats, node_heights: Doubles, *, labelling: str, n_neighbors: int
-    ) -> Joined:
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
         """The node that each row joins: the one of its nearest nodes with the highest path to it.
 
         The path is the straight segment to the node. The height of a path is the lowest height on
@@ -147,28 +154,22 @@ class Landscape:
             New rows or training rows.
         node_heights : array of shape (n,)
             The heights of the nodes, which are the training rows.
-        labelling : {"neighbours", "complete"}
-            How many points of a segment are evaluated.
-        n_neighbors : int
-            The number of nodes that are tried.
         """
         parts = [
-            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights, labelling, n_neighbors)
+            self._join(rows[start : start + _ROWS_AT_A_TIME], node_heights)
             for start in range(0, len(rows), _ROWS_AT_A_TIME)
         ]
         arrays = zip(*(part[:3] for part in parts), strict=True)
         return Joined(*(np.concatenate(each) for each in arrays))
 
-    def _join(
-        self, rows: Floats, node_heights: Doubles, labelling: str, n_neighbors: int
-    ) -> Joined:
+    def _join(self, rows: Floats, node_heights: Doubles) -> Joined:
         own = self.heights(rows)
-        nearest = self.nearest.of(rows, n_neighbors)
+        nearest = self.nearest.of(rows, self.n_neighbors)
         node, entry = nearest[:, 0].copy(), np.full(len(rows), -1.0)
         trying = np.arange(len(rows))
         for target in nearest.T:
             there = target[trying]
-            between = lowest_between(self, rows[trying], self.rows[there], labelling=labelling)
+            between = lowest_between(self, rows[trying], self.rows[there])
             way = np.minimum(between, np.minimum(own[trying], node_heights[there]))
             better = way > entry[trying]
             node[trying[better]], entry[trying[better]] = there[better], way[better]
@@ -223,9 +224,7 @@ def typicality_at(heights: Doubles, energy: float, eta: float) -> Doubles:
 # ---- segments ------------------------------------------------------------------------------------
 
 
-def lowest_between(
-    landscape: Landscape, starts: Floats, stops: Floats, *, labelling: str
-) -> Doubles:
+def lowest_between(landscape: Landscape, starts: Floats, stops: Floats) -> Doubles:
     r"""The smallest height on each segment, at equidistant interior points.
 
     .. math:: \min_{1 \le t \le m} s\Big(x + \frac{t}{m + 1} (y - x)\Big)
@@ -242,11 +241,9 @@ def lowest_between(
         The heights.
     starts, stops : arrays of shape (m, d)
         The ends, which are not looked at.
-    labelling : {"neighbours", "complete"}
-        How many points are looked at.
     """
     lengths = segment_lengths(landscape, starts, stops)
-    n_points = count_points(landscape, lengths, labelling=labelling)
+    n_points = count_points(landscape, lengths)
     lowest = np.empty(len(starts))
     for block in _blocks(n_points):
         segment, place = _numbered(n_points[block])
@@ -296,9 +293,9 @@ def count_rounds(n_points: Places) -> Places:
     return np.asarray(np.frexp(n_points)[1], dtype=np.intp)
 
 
-def count_points(landscape: Landscape, lengths: Doubles, *, labelling: str) -> Places:
+def count_points(landscape: Landscape, lengths: Doubles) -> Places:
     """The number of interior points of segments, as `lowest_between` says; at least one."""
-    if labelling == "complete":
+    if landscape.labelling == "complete":
         return np.full(len(lengths), _PAPER_POINTS, np.intp)
     steps = np.ceil(lengths / (0.5 * landscape.kernel.sigma))
     return np.asarray((steps - 1.0).clip(1.0, _MOST_POINTS), dtype=np.intp)

@@ -340,14 +340,7 @@ class LocalLandscape:
     def typicality(self, heights: Doubles) -> Doubles:
         return typicality_at(heights, self.energy, self.eta)
 
-    def join(
-        self,
-        rows: Floats,
-        node_heights: Doubles,
-        *,
-        labelling: str = "neighbours",
-        n_neighbors: int = 1,
-    ) -> Joined:
+    def join(self, rows: Floats, node_heights: Doubles) -> Joined:
         """The nearest node: the kernel is as wide as the way there, so no valley is on it.
 
         The way is as high as the lower of its ends.

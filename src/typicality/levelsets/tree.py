@@ -222,7 +222,7 @@ class AlphaTree:
         min_cluster_size : float, default=1
             Clusters with fewer rows (less weight) are not counted.
         """
-        if min_cluster_size <= self._smallest_weight:
+        if min_cluster_size <= self.weight.min():
             alpha = _check_alpha(alpha)
             above = len(self._sorted_nodes) - np.searchsorted(self._sorted_nodes, alpha, "right")
             return int(above - self._n_edges_above(alpha))
@@ -283,10 +283,6 @@ class AlphaTree:
     def valley(self) -> Valley:
         """The most persistent valley of the density of the typicalities of the rows."""
         return deepest_valley(self.node_alpha, self.weight)
-
-    @cached_property
-    def _smallest_weight(self) -> float:
-        return float(self.weight.min())
 
     @cached_property
     def _sorted_nodes(self) -> Doubles:

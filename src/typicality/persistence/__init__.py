@@ -41,7 +41,7 @@ _TRUSTED_TOO = (
     "typicality.operators.base.LazyExpansion",
 )
 _FORMAT = "typicality model"
-_VERSION = 3
+_VERSION = 4
 _LARGEST_DOCUMENT = 2**26  # bytes; a million features with names need less
 
 

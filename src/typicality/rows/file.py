@@ -395,8 +395,11 @@ class Piece:
     def read(self) -> Floats:
         """The numbers of the rows."""
         if self.stop is not None:
-            read = _parquet_rows if self.format == "parquet" else _npy_rows
-            X = read(self.path, self.names, self.start, self.stop)
+            if self.format == "parquet":
+                X = _parquet_rows(self.path, self.names, self.start, self.stop)
+            else:
+                size = self.stop - self.start
+                X = next(_read_npy(self.path, self.names, size, self.start, self.stop))
             return _usable(X, self.missing, self.names, self.path, self.start)
         with open_table(self.path, format=self.format, **self.settings) as table:
             found = _read_blocks(table._read(), self.names, self.signs, self.missing, 2**62)
@@ -454,7 +457,3 @@ def _row_groups(path: Path, stamp: Any, first: int, last: int, names: tuple[str,
 
     with pq.ParquetFile(path) as file:
         return file.read_row_groups(list(range(first, last + 1)), columns=list(names))
-
-
-def _npy_rows(path: Path, names: Sequence[str], start: int, stop: int) -> Floats:
-    return next(_read_npy(path, names, stop - start, start, stop))

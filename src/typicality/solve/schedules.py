@@ -239,8 +239,7 @@ def lambda_grid(geometry: Geometry[Any], unit: float, p: float) -> Doubles:
     spread = float(rows.distance[0])
     largest = max(_LARGEST_RADIUS, _REACH * float(rows.sqdist[0]) / (unit * spread))
     radius = np.linspace(largest, 0.0, _N_VALUES, endpoint=False)
-    grid: Doubles = collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
-    return grid
+    return collapse_weight(spread / unit, p) * np.exp(-(1.0 - p) * radius)
 
 
 def follow_path(

@@ -42,8 +42,7 @@ class AgreementMatrix:
     def of_pairs(self) -> Doubles:
         """The agreement of all pairs of different methods, without NaN."""
         values = self.values[np.triu_indices(len(self.names), 1)]
-        known: Doubles = values[~np.isnan(values)]
-        return known
+        return values[~np.isnan(values)]
 
     def to_pandas(self) -> Any:
         """The matrix as a pandas DataFrame."""

@@ -134,8 +134,7 @@ def cross_conformal_p_values(
         attempts = list(running)
     resample.warn_once([each.warnings for each in attempts], n_splits, among="folds")
     counts: Any = sum(each.value for each in attempts)
-    p_values: Doubles = (1 + counts) / (n_rows + 1)
-    return p_values
+    return np.asarray((1 + counts) / (n_rows + 1))
 
 
 def _count(

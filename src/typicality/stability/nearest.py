@@ -152,8 +152,7 @@ class PredictByNearest(ClusterMixin, MetaEstimatorMixin, BaseEstimator):
         return self._vote(validate_data(self, X, accept_sparse="csr", reset=False))
 
     def _vote(self, rows: Any) -> Labels:
-        labels: Labels = self.neighbors_.predict(self._among_voters(rows))
-        return labels
+        return np.asarray(self.neighbors_.predict(self._among_voters(rows)))
 
     def _among_voters(self, rows: Any) -> Any:
         """Of a matrix of distances, those to the rows that vote."""
