@@ -20,6 +20,7 @@ from typicality.operators.nufft import Nufft
 from typicality.operators.nystroem import Nystroem
 
 pytestmark = [
+    pytest.mark.xdist_group("same bits"),  # long: it begins first
     pytest.mark.filterwarnings("ignore::typicality.exceptions.ClusteringWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
@@ -92,18 +93,18 @@ def test_products_through_a_large_grid_are_the_same_for_any_number_of_threads(rn
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "n_rows"),
     [
-        ["cluster", "--method", "auto"],
-        ["cluster", "--method", "fcm", "-k", "2"],
-        ["cluster", "--method", "alpha-cut", "--param", "algorithm=auto", "--sigma", "0.5"],
-        ["outliers"],
+        (["cluster", "--method", "auto"], 800),  # more of them are above, without files
+        (["cluster", "--method", "fcm", "-k", "2"], 2500),
+        (["cluster", "--method", "alpha-cut", "--param", "algorithm=auto", "--sigma", "0.5"], 2500),
+        (["outliers"], 2500),
     ],
-    ids=lambda command: " ".join(command[:3]),
+    ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else str(value),
 )
-def test_files_of_a_run_are_the_same_for_any_jobs(command, rng, tmp_path):
+def test_files_of_a_run_are_the_same_for_any_jobs(command, n_rows, rng, tmp_path):
     file = tmp_path / "rows.csv"
-    X = rng.normal(size=(2500, 4)) + 8.0 * rng.integers(2, size=2500)[:, None]
+    X = rng.normal(size=(n_rows, 4)) + 8.0 * rng.integers(2, size=n_rows)[:, None]
     np.savetxt(file, X, delimiter=",", header="a,b,c,d", comments="")
     hashes, records = [], []
     for n_jobs in JOBS:

@@ -654,7 +654,7 @@ def test_load_refuses_pipelines_that_hold_too_many(broken, depth, n_copies):
 
 
 def test_pipelines_in_pipelines_load(broken):
-    model = load(broken(nested(10, 1), "pipeline"))
+    model = load(broken(nested(8, 1), "pipeline"))
     np.testing.assert_array_equal(model.predict(NEW), fitted("pipeline").predict(NEW))
 
 

@@ -13,6 +13,7 @@ from typicality import (
     AdaptivePCM,
     EntropyCMeans,
     FuzzyCMeans,
+    OneClusterPCM,
     PossibilisticCMeans,
     SequentialPCM,
     SparseAdaptivePCM,
@@ -41,6 +42,7 @@ ESTIMATORS = [
     SequentialPCM(),
     SequentialPCM(lam=0.3, init="paper"),
 ]
+FUZZY, ONE_BY_ONE = ESTIMATORS[0], ESTIMATORS[-1]
 FITTED = ("cluster_centers_", "objective_path_", "prototype_labels_", "n_iter_", "objective_")
 
 
@@ -79,8 +81,14 @@ def same_fit(one, other):
         assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
-@pytest.mark.parametrize("n_blocks", CUTS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "n_blocks"),
+    [
+        *((each, 3) for each in ESTIMATORS),
+        *((each, n) for each in (FUZZY, ONE_BY_ONE) for n in (1, 17)),
+    ],
+    ids=repr,
+)
 def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
     blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[n_blocks]))
     with dask.config.set(scheduler="synchronous"):
@@ -93,12 +101,19 @@ def test_dask_gives_the_bits_of_the_fold_in_memory(X, estimator, n_blocks):
     assert_array_equal(blocks.labels_, plain.labels_)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", [FUZZY, *ESTIMATORS[3:6:2], ONE_BY_ONE], ids=repr)
 def test_two_processes_give_the_bits_of_the_fold_in_memory(cluster, X, estimator):
     blocks = clone(estimator).fit(ArrayRows(X, cuts=CUTS[3]))
     spread = clone(estimator).fit(chunked(X, CUTS[3]))
     same_fit(blocks, spread)
     assert_array_equal(spread.predict(chunked(X, CUTS[3])).compute(), blocks.labels_)
+
+
+def test_two_processes_give_the_bits_of_a_density(cluster, X):
+    blocks = OneClusterPCM().fit(ArrayRows(X, cuts=CUTS[3]))
+    spread = OneClusterPCM().fit(chunked(X, CUTS[3]))
+    assert_array_equal(spread.typicality_.compute(), blocks.typicality_)
+    assert spread.offset_ == blocks.offset_
 
 
 @pytest.mark.parametrize("n_blocks", [16, 33, 115, 260])
@@ -146,8 +161,14 @@ def test_weights_follow_their_rows_through_dask(X, weight, estimator):
     assert_allclose(spread.cluster_centers_, plain.cluster_centers_, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow", "csv"])
-@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=repr)
+@pytest.mark.parametrize(
+    ("estimator", "suffix"),
+    [
+        *((FUZZY, suffix) for suffix in ("npy", "parquet", "arrow", "csv")),
+        *zip(ESTIMATORS[1:6], ["npy", "parquet", "arrow", "csv", "npy"], strict=True),
+    ],
+    ids=repr,
+)
 def test_files_give_the_bits_of_the_fold_in_memory(tmp_path, monkeypatch, X, estimator, suffix):
     monkeypatch.setattr(file, "_BLOCK_ENTRIES", 300)
     path = tmp_path / f"rows.{suffix}"
@@ -211,13 +232,12 @@ class KilledAt:
 
 
 def test_a_killed_worker_does_not_change_a_bit(cluster, X):
-    expected = FuzzyCMeans(3, random_state=0, tol=1e-12).fit(ArrayRows(X, cuts=CUTS[17]))
+    estimator = FuzzyCMeans(3, random_state=0, tol=0, max_iter=8)
+    expected = clone(estimator).fit(ArrayRows(X, cuts=CUTS[17]))
     victim = next(iter(cluster.cluster.workers.values())).pid
     killer = KilledAt(victim, iteration=2)
-    model = FuzzyCMeans(3, random_state=0, tol=1e-12).set_callbacks(killer)
-    same_fit(model.fit(chunked(X, CUTS[17])), expected)
+    same_fit(estimator.set_callbacks(killer).fit(chunked(X, CUTS[17])), expected)
     assert killer.has_killed
-    assert model.n_iter_ > 3
 
 
 def test_blocks_that_cannot_be_made_again_are_warned_of(cluster, X):
