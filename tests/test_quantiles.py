@@ -1,9 +1,10 @@
 """Quantiles in which a weight k is k copies."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from typicality._quantiles import weighted_quantile
 
@@ -26,6 +27,25 @@ def test_weighted_quantile_counts_weight_k_as_k_copies(values, rate, data):
 def test_weighted_quantile_is_that_of_numpy_without_weights(rng):
     values = rng.normal(size=31)
     assert weighted_quantile(values, 0.07) == np.quantile(values, 0.07, method="weibull")
+
+
+@pytest.mark.parametrize("rate", [1e-7, 0.001, 0.05, 0.5, 0.93, 1 - 1e-7])
+@pytest.mark.parametrize("decimals", [1, 16])
+def test_weighted_quantile_of_many_values_has_the_bits_of_numpy(rng, rate, decimals):
+    values = np.round(rng.normal(size=300_000), decimals)
+    values[::10] = -np.inf
+    with np.errstate(invalid="ignore"):
+        assert_array_equal(
+            weighted_quantile(values, rate), np.quantile(values, rate, method="weibull")
+        )
+
+
+def test_weighted_quantile_of_many_values_that_a_sample_misleads():
+    values = np.ones(2**18)
+    values[:: 2**18 // 2**13] = np.arange(2.0, 2.0 + 2**13)  # just those that the sample has
+    assert weighted_quantile(values, 0.5) == 1.0
+    values[7] = np.nan
+    assert np.isnan(weighted_quantile(values, 0.5))
 
 
 def test_weighted_quantile_ignores_equal_weights_that_sum_to_one(rng):

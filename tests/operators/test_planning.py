@@ -43,6 +43,18 @@ def test_the_quickest_way(rng, kernel, d, n, method):
     assert chosen.product_seconds > 0
 
 
+def test_no_tree_is_made_where_near_pairs_alone_take_too_long(rng, monkeypatch):
+    monkeypatch.setattr("typicality.operators.planning._WORTH_ASKING", 0.0)
+    wide, narrow = (
+        KernelColumns(Gaussian(sigma), rng.normal(size=(20_000, 3))) for sigma in (0.5, 1e-3)
+    )
+    tolerance = Tolerance(1e-6, 1e-8, 1e-6)
+    for columns in (wide, narrow):
+        choose_operator(columns, columns.training, tolerance)
+    assert "tree" not in vars(wide)
+    assert "tree" in vars(narrow)
+
+
 def test_smooth_kernels_have_few_landmarks(rng):
     X = rng.normal(size=(60_000, 5))
     assert plan(Gaussian(20.0), X, rtol=1e-3).method == "nystroem"

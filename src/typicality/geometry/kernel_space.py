@@ -260,9 +260,17 @@ class KernelSpace:
 
     def n_clipped(self, prototypes: KernelPrototypes) -> int:
         """How many squared distances to the prototypes came out negative, beyond rounding."""
-        sqdist = 2.0 * prototypes.products - prototypes.energy
-        largest = max(float(np.abs(sqdist).max()), self.total_variance)
-        return int(np.sum(sqdist < -1e-9 * largest))
+        products, energy = prototypes.products, prototypes.energy
+
+        def extremes(rows: slice) -> tuple[float, float]:
+            sqdist = 2.0 * products[rows] - energy
+            return float(sqdist.min()), float(sqdist.max())
+
+        least, most = np.array(over_blocks(extremes, len(products), BLOCK_ROWS)).T
+        limit = -1e-9 * max(-least.min(), most.max(), self.total_variance)
+        if least.min() >= limit:
+            return 0
+        return int(np.sum(2.0 * products - energy < limit))
 
     def plan(self, n_clusters: int) -> Plan:
         return self._plan
@@ -313,7 +321,13 @@ class KernelSpace:
         return KernelPrototypes(self.operator, weights, cross, self.X.dtype, products)
 
     def memberships(self, rule: MembershipRule, prototypes: KernelPrototypes) -> Floats:
-        return np.asarray(rule.memberships(prototypes.training_sqdist), dtype=self.X.dtype)
+        out = np.empty(prototypes.products.shape, self.X.dtype)
+
+        def fill(rows: slice) -> None:
+            out[rows] = rule.memberships(prototypes.sqdist_of_training(rows))
+
+        over_blocks(fill, len(out), BLOCK_ROWS)
+        return out
 
     def labels(self, rule: MembershipRule, prototypes: KernelPrototypes) -> NDArray[np.int32]:
         return self._labels(rule, prototypes, prototypes.training_sqdist)

@@ -50,9 +50,12 @@ class KnownRows(NamedTuple):
     nearest: float
 
     def left_out_weight(self, own: Floats, copies: Floats) -> Floats:
-        """The weight that is left out, of rows that coincide with a weight and so many copies."""
+        """The weight that is left out, of rows that coincide with a weight and so many copies.
+
+        The result takes the place of `copies`.
+        """
         one = min(1.0, float(self.copies.max()))
-        unit = np.maximum(copies, one)
+        unit = np.maximum(copies, one, out=copies)
         np.divide(one, unit, out=unit)
         unit *= own
         unit[unit >= WHOLE_WEIGHT] = 0.0
@@ -304,7 +307,8 @@ class FastLeaveOneOut:
         scores, low = self._by_products(products, unit, least)
         quantile, doubtful = self._quantile(scores, low, rate)
         if len(doubtful):
-            some, similarity = rows[doubtful], self.mean.sums.at(rows[doubtful])[:, 0]
+            some = rows[doubtful]
+            similarity = self.mean.sums.at(some)[:, 0]
             scores[doubtful], low = self._quick_scores(some, unit[doubtful], similarity)
             quantile, doubtful = self._quantile(scores, doubtful[low], rate)
         if len(doubtful):

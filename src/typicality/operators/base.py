@@ -251,6 +251,11 @@ class Operator(Protocol):
         """What an offer costs, where it takes a look at the rows."""
         return 0.0
 
+    @classmethod
+    def least_seconds(cls, problem: Problem) -> float:
+        """A bound for `Candidate.seconds` that is found in less time than an offer."""
+        return 0.0
+
     def __matmul__(self, weights: Floats) -> Floats:
         """`K @ W`, shape (n, c), for weights of shape (n_training, c)."""
 

@@ -11,7 +11,10 @@ from scipy.special import erfcinv
 from typicality._typing import Doubles, Floats
 from typicality.kernels import Gaussian
 
+Index = slice | NDArray[np.integer]
+
 _MOST_FEATURES = 3
+_ROWS_AT_ONCE = 2**14  # that are gathered
 _SMALLEST_RTOL = 1e-12
 LARGEST_RTOL = 1e-2  # a larger promise is kept as this one
 _MOST_MODES_OF_AN_AXIS = 1e9
@@ -100,11 +103,21 @@ class FourierGrid:
         """What a transform may be off on one axis: two of them take half of the promise."""
         return min(self.rtol, LARGEST_RTOL) / (4 * len(self.half))
 
-    def coordinates(self, rows: Floats) -> list[Doubles]:
-        """Rows as angles, one array an axis."""
+    def coordinates(self, rows: Floats, index: Index | None = None) -> list[Doubles]:
+        """Rows as angles, one array an axis; some of them, in the order of an index.
+
+        Rows are gathered a block at a time, so that no copy of all of them is made.
+        """
         centre = self.low + 0.5 * (self.high - self.low)
-        angles = np.empty(rows.shape[::-1])
-        np.subtract(rows.T, centre[:, None], out=angles)
+        if isinstance(index, slice):
+            rows, index = rows[index], None
+        n_rows = len(rows) if index is None else len(index)
+        angles = np.empty((rows.shape[1], n_rows))
+        for first in range(0, n_rows, _ROWS_AT_ONCE):
+            block = slice(first, first + _ROWS_AT_ONCE)
+            # Several times quicker than rows[index], for an array of indices.
+            some = rows[block] if index is None else rows.take(index[block], axis=0)
+            np.subtract(some.T, centre[:, None], out=angles[:, block])
         angles *= (2 * math.pi / self.period)[:, None]
         return list(angles)
 

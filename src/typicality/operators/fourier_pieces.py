@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from typicality._compat import effective_n_threads
 from typicality._threads import over_ranges
 from typicality._typing import Floats, Places
-from typicality.operators.fourier_grid import FourierGrid, FourierMethod
+from typicality.operators.fourier_grid import FourierGrid, FourierMethod, Index
 
 Complex = NDArray[np.complex128]
-Index = slice | NDArray[np.integer]
-
 _CELLS = 2**16 - 1  # that rows are ordered by; numbers of sixteen bits are sorted quickly
 _BYTES_OF_A_POINT = 24  # of finufft's grid, with the parts of it that threads fill before adding
 _BYTES_OF_PLANS = 2**26
@@ -26,7 +24,8 @@ _PIECES = 16  # enough for the threads of most machines
 _FEWEST_AT_ONCE = 2
 _IN_TURN = 2.5  # times as many may run one after the other, which spares memory
 _SMALL_FINE_SIZE = 2**17  # a transform of a millisecond or two may be done for each piece
-_ROWS_OF_A_PIECE = 2**13, 2**17  # at least, unless there are fewer; at most
+_ROWS_OF_A_PIECE = 2**13, 2**16  # at least, unless there are fewer; at most
+_USUAL_POINTS = 2**17  # of a batch
 _SPREADS_OF_AN_FFT = 4.0  # seconds of a unit of the transform over those of a unit of spreading
 _BYTES_OF_MODES = 2**24  # the sums of all pieces are held at once; more columns go in batches
 
@@ -86,7 +85,7 @@ class Pieces:
     def in_threads(cls, grid: FourierGrid, n_points: int) -> Self:
         """Pieces of points, which are independent: as many as there are threads, or more."""
         # The modes alone decide how finufft is called, else a point would follow its batch.
-        method = FourierMethod.of(grid, n_rows=_ROWS_OF_A_PIECE[1])
+        method = FourierMethod.of(grid, n_rows=_USUAL_POINTS)
         smallest, largest = _ROWS_OF_A_PIECE
         allowed = max(_BYTES_OF_PLANS, _BYTES_AT_A_POINT * n_points)
         holdable = max(1, int(allowed / (_BYTES_OF_A_POINT * method.fine_size)))
@@ -217,7 +216,7 @@ class Transforms:
         """Keep a plan for the next range of pieces, if its grid is small: threads make many."""
         n_plans = 1 + sum(map(len, self.idle.values()))
         n_bytes = n_plans * _BYTES_OF_A_POINT * self.pieces.method.fine_size
-        if not self.keep and n_bytes <= _BYTES_OF_PLANS:
+        if self.pieces.at_once and not self.keep and n_bytes <= _BYTES_OF_PLANS:
             self.idle[kind].append(plan)
 
     def _planned(self, kind: int, piece: int, index: Index, before: Any) -> Any:
@@ -225,7 +224,7 @@ class Transforms:
         if (kind, piece) in self.kept:
             return self.kept[kind, piece]
         plan = self.pieces.plan(kind, self.grid) if self.keep or before is None else before
-        plan.setpts(*self.grid.coordinates(_gathered(self.rows, index)))
+        plan.setpts(*self.grid.coordinates(self.rows, index))
         if self.keep:
             self.kept[kind, piece] = plan
         return plan
@@ -258,18 +257,14 @@ def cell_order(grid: FourierGrid, rows: Floats, pieces: Pieces) -> NDArray[np.in
     return order
 
 
-def _gathered(rows: Floats, index: Index) -> Floats:
-    # Several times quicker than rows[index], for an array of indices.
-    return rows[index] if isinstance(index, slice) else rows.take(index, axis=0)
-
-
 def _packed(pair: Floats, scale: Floats, index: Index) -> Complex:
     divisor = np.where(scale > 0, scale, 1.0)
-    columns = [_gathered(pair[:, column], index) / of_one for column, of_one in enumerate(divisor)]
-    packed = np.zeros(len(columns[0]), complex)
-    packed.real = columns[0]
-    if len(columns) == 2:
-        packed.imag = columns[1]
+    n_rows = index.stop - index.start if isinstance(index, slice) else len(index)
+    packed = np.zeros(n_rows, complex)
+    for column, part in zip(range(len(scale)), (packed.real, packed.imag), strict=False):
+        values = pair[:, column]
+        values = values[index] if isinstance(index, slice) else values.take(index)
+        np.divide(values, divisor[column], out=part)
     return packed
 
 
@@ -279,7 +274,8 @@ def fill(plan: Any, modes: Complex, scale: Floats, sums: Floats, index: Index) -
         values = plan.execute(coefficients)
         columns = range(2 * pair, min(2 * pair + 2, len(scale)))
         for column, part in zip(columns, (values.real, values.imag), strict=False):
-            sums[index, column] = part * scale[column]
+            part *= scale[column]
+            sums[index, column] = part
 
 
 def memory_of(grid: FourierGrid, n_rows: int) -> int:
@@ -289,7 +285,7 @@ def memory_of(grid: FourierGrid, n_rows: int) -> int:
     if pieces.keeps_plans:
         at_once = 2 * pieces.n_pieces
     fine = _BYTES_OF_A_POINT * pieces.method.fine_size
-    of_a_row = 16 * len(grid.half) + 40  # rows and angles; index, strengths, order of finufft
+    of_a_row = 16 * len(grid.half) + 40  # angles, strengths, order; finufft copies the first two
     of_a_piece = of_a_row * -(-n_rows // pieces.n_pieces)
-    modes = (pieces.n_slots + 1) * grid.n_bytes
+    modes = (pieces.n_slots + (pieces.n_pieces > 1)) * grid.n_bytes
     return int(4 * n_rows + max(18 * n_rows, modes + at_once * (fine + of_a_piece)))

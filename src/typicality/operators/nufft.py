@@ -148,7 +148,8 @@ class Nufft(Operator):
             grid = _roomy_grid(kernel, rows, promise)
             transforms = Transforms(grid, Pieces.of(grid, len(rows)), rows, order, keep=False)
             scale = _column_sums(weights)
-            modes = np.concatenate([modes for _, modes in transforms.modes(weights, scale)])
+            batches = [modes for _, modes in transforms.modes(weights, scale)]
+            modes = batches[0] if len(batches) == 1 else np.concatenate(batches)
             return FourierExpansion(grid, modes, scale, weights.sum(axis=0))
 
         return LazyExpansion(expanded)

@@ -150,6 +150,8 @@ def _offers(problem: Problem) -> Iterator[Candidate]:
             continue
         if quickest < _WORTH_ASKING * operator.seconds_to_ask(n_rows):
             continue
+        if quickest < operator.least_seconds(problem):
+            continue
         offer = operator.offer(problem)
         if isinstance(offer, Candidate) and offer.spare * offer.n_bytes <= problem.memory:
             quickest = min(quickest, offer.seconds)

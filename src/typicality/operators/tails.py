@@ -87,8 +87,8 @@ class ExactTails:
         Rows that coincide have nearly the same projection on any direction: only those that have it
         in common with others are looked at.
         """
+        some = self._rows_not_alone()  # before the arrays below take memory
         own, copies = self.weights.astype(np.float64), self.sample_weight.astype(np.float64)
-        some = self._rows_not_alone()
         if len(some):
             rows = KernelColumns(self.columns.kernel_function, self.columns.training[some])
             among = replace(self, columns=rows, weights=own[some], sample_weight=copies[some])

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ _GROUP_ROWS = 1024  # rows that are worth a task
 _MOST_GROUPS = 64
 _POINTS_OF_A_TASK = 64
 _SAMPLE = 32  # blocks, from which the work of all is estimated
+_SAMPLE_ROWS = 1024  # from which the least work is estimated
 
 
 class _Weights(NamedTuple):
@@ -197,20 +198,36 @@ class Truncated(Tiles):
             return f"it works only with the kernels {enumerated(DISTANCE_KERNELS)}"
         if problem.no_approximation is not None:
             return problem.no_approximation
-        single = _single_is_enough(problem)
-        rtol = problem.tolerance.absolute - SINGLE_RTOL * single
-        operator = cls(problem.columns, rtol=rtol, single=single)
+        operator = cls._for(problem)
         share = operator.share_of_work()
         reason = (
             f"{1 - share:.0%} of {problem.matrix} is left out: pairs of rows so far apart "
-            f"that the kernel adds less than {rtol:.0e} to a mean. The rest is computed "
-            "again each time."
+            f"that the kernel adds less than {operator.skip_rtol:.0e} to a mean. The rest is "
+            "computed again each time."
         )
         return operator._candidate(problem, share, reason)
+
+    @classmethod
+    def _for(cls, problem: Problem) -> Self:
+        single = _single_is_enough(problem)
+        rtol = problem.tolerance.absolute - SINGLE_RTOL * single
+        return cls(problem.columns, rtol=rtol, single=single)
 
     @staticmethod
     def seconds_to_ask(n_rows: int) -> float:
         return 1e-6 * n_rows
+
+    @classmethod
+    def least_seconds(cls, problem: Problem) -> float:
+        """Half the seconds of the pairs of rows that are near, by a sample: without the tree."""
+        if not problem.compiled or problem.no_approximation is not None:
+            return 0.0
+        operator, kernel = cls._for(problem), problem.columns.kernel_function
+        some = problem.rows[evenly_spaced(len(problem.rows), _SAMPLE_ROWS)]
+        distance = kernel.distances(some, some)
+        near = np.count_nonzero(distance <= _reach(kernel, operator.skip_rtol)) - len(some)
+        share = near / max(1, len(some) * (len(some) - 1))
+        return 0.5 * operator._candidate(problem, share, "").seconds
 
     def share_of_work(self) -> float:
         """The part of all pairs of rows that is not skipped, from a sample of the blocks."""
