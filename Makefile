@@ -66,6 +66,7 @@ bench: $(READY)
 	$(RUN) benchmarks/novelty_choice.py
 	$(RUN) benchmarks/contaminated_reference.py
 	$(RUN) benchmarks/cmeans_defaults.py
+	$(RUN) benchmarks/touching_blobs.py
 	$(RUN) benchmarks/robustness.py
 	$(RUN) benchmarks/kernel_memory.py
 	$(RUN) benchmarks/kernel_sums.py

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import typicality
 from typicality import OneClusterPCM
-from typicality.compiled import jit
+from typicality.compiled import arithmetic, jit
 from typicality.compiled.pair_sums import sum_pairs
 from typicality.compiled.sweep import fold_chunks, write_rows
 from typicality.geometry import InputSpace
@@ -54,7 +54,7 @@ def test_rules_and_kernels_do_not_load_numba():
 def test_indices_are_checked_where_numba_is_asked_to(tmp_path):
     code = """
 import json, numpy as np
-from typicality.compiled import jit
+from typicality.compiled import arithmetic, jit
 read = jit.cached(**jit.REORDERED)(lambda values, place: values[place])
 try:
     read(np.ones(3), 3)
@@ -347,3 +347,39 @@ def test_tails_of_a_kernel_with_its_own_compiled_form(rng):
     weights, kernel = rng.random(300), Student(0.1)
     tails = ExactTails(KernelColumns(kernel, X), weights, np.ones(300), 1e-12)
     assert_allclose(tails.log_sums(far)[0], np.log(kernel(far, X) @ weights), rtol=1e-9)
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+@numba.njit(**jit.REORDERED)
+def _logarithms(x, out):
+    for i in range(x.size):
+        out[i] = arithmetic.log2(x[i])
+
+
+@numba.njit(**jit.REORDERED)
+def _powers(x, lowest, out):
+    for i in range(x.size):
+        out[i] = arithmetic.exp2(x[i], lowest)
+
+
+def test_log2_is_within_its_stated_error(rng):
+    x = np.concatenate([rng.uniform(0.5, 2, 200_000), np.exp2(rng.uniform(-1000, 1000, 50_000))])
+    found = np.empty_like(x)
+    _logarithms(x, found)
+    exact = np.log2(x.astype(np.longdouble))
+    assert (np.abs(found - exact) <= 2.5e-16 + np.spacing(np.abs(found)) / 2).all()
+
+
+def test_exp2_is_within_its_stated_error(rng):
+    x = np.concatenate([rng.uniform(-1, 1, 200_000), rng.uniform(-1009, 999, 50_000)])
+    found = np.empty_like(x)
+    _powers(x, -1009.0, found)
+    assert np.abs(found / np.exp2(x.astype(np.longdouble)) - 1).max() <= 4e-16
+
+
+def test_exp2_is_one_at_zero_and_zero_far_below():
+    found = np.empty(4)
+    _powers(np.array([0.0, -100.0, -1e300, -np.inf]), -100.0, found)
+    assert_array_equal(found, [1, 0, 0, 0])

@@ -190,6 +190,20 @@ def test_memberships_of_a_row_on_prototypes_are_theirs_alone(rng, m, dtype):
     assert np.isfinite(moments.objective)
 
 
+@pytest.mark.parametrize("m", [1.2, 1.5, 1.7, 2.0, 3.0, 10.0])
+def test_fuzzy_memberships_have_nearly_all_digits(rng, m):
+    """Errors of logarithms of distances, about 5e-16, count 1 / (m - 1) times."""
+    X = 3 * rng.normal(size=(5000, 8))
+    prototypes = Centroids.at(X[:10] + 0.01, X.mean(axis=0))
+    sqdist = prototypes.sqdist(X).astype(np.longdouble)
+    ratio = (sqdist.min(axis=1, keepdims=True) / sqdist) ** (1 / (np.longdouble(m) - 1))
+    u = ratio / ratio.sum(axis=1, keepdims=True)
+    assert_allclose(prototypes.memberships(Fuzzy(m), X), u, rtol=3e-15 / min(1, m - 1))
+    moments = prototypes.fold(Fuzzy(m), X)
+    assert_allclose(moments.mass, (u**m).sum(axis=0), rtol=1e-14)
+    assert_allclose(moments.objective, (u**m * sqdist).sum(), rtol=1e-14)
+
+
 @pytest.mark.parametrize("rule", [Entropic(3.0), Possibilistic1996(np.full(4, 0.5))], ids=describe)
 def test_memberships_have_no_subnormal_numbers_in_float32(rng, rule, compiling):
     """They would slow the sweep down several times."""

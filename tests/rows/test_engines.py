@@ -379,6 +379,16 @@ def test_tree_sum_adds_neighbours_whatever_comes_next(n):
     assert sums.total() == level[0]
 
 
+def test_reduce_joins_the_results_of_all_blocks_in_every_engine(X):
+    cuts = (500, 501, 1200)
+    with dask.config.set(scheduler="synchronous"):
+        for rows in (ArrayRows(X, cuts=cuts), dask_rows(chunked(X, cuts))):
+            assert rows.reduce(lambda block: block.start, max) == 1200
+            starts = rows.reduce(lambda block: [block.start], lambda one, more: one + more)
+            assert starts == [0, *cuts]
+            assert_array_equal(rows.take(np.array([1300, 3, 500])), X[[1300, 3, 500]])
+
+
 @pytest.mark.parametrize("at_most", [10, 100, 5000])
 def test_samples_of_blocks_are_the_sample_of_all_rows(rng, at_most):
     X = rng.integers(0, 40, size=(3000, 2)).astype(float)

@@ -1,6 +1,7 @@
 """Arithmetic that vectorises: exponentials and logarithms in both precisions.
 
-In double precision they are within 1 ulp for the finite numbers that reach them. In single
+In double precision they are within 1 ulp for the finite numbers that reach them (`exp2` and `log2`
+state their own errors). In single
 precision values are 2**100 times the result, which keeps products with small weights away from
 subnormal numbers.
 """
@@ -14,10 +15,11 @@ from typicality.compiled.jit import exact, inlined
 
 _MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer kept in the low bits
 _MAGIC_BITS = 0x4338000000000000
-_LOG2_E = 1.4426950408889634
+LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_MANTISSA_BITS = (1 << 52) - 1
 _HIGHEST_EXPONENT = 709.0
 
 
@@ -40,7 +42,7 @@ def lowest_exponent(itemsize):
 @exact
 def _reduced(y):
     """Exp(y) = 2**k (1 + q): an integer k in the low bits of a number, and q."""
-    rounded = y * _LOG2_E + _MAGIC
+    rounded = y * LOG2_E + _MAGIC
     k = rounded - _MAGIC
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
     p = 1.0 / 6227020800.0
@@ -100,6 +102,50 @@ def log(x):
     p = p * z + 1.0 / 5.0
     p = p * z + 1.0 / 3.0
     return exponent * _LN2_HIGH + (f - (s * (f - 2.0 * z * p) - exponent * _LN2_LOW))
+
+
+@exact
+def log2(x):
+    """The logarithm of a positive number to base two, within 2.5e-16 and half an ulp.
+
+    Cheaper than `log`, but without relative precision near 1.
+    """
+    # As in `log`. The coefficients of s, s**3, ... s**13 are a minimax fit: off by 5e-17 at most.
+    i = _bits(x) - _SQRT_HALF_BITS
+    f = _from_bits((i & _MANTISSA_BITS) + _SQRT_HALF_BITS)
+    exponent = _from_bits((i >> 52) + _MAGIC_BITS) - _MAGIC
+    s = (f - 1.0) / (f + 1.0)
+    z = s * s
+    p = 0.24450933470839586
+    p = p * z + 0.26129189811576387
+    p = p * z + 0.32062199075521314
+    p = p * z + 0.4121983031656055
+    p = p * z + 0.5770780180945421
+    p = p * z + 0.9617966939212171
+    p = p * z + 2.8853900817779308
+    return exponent + s * p
+
+
+@exact
+def exp2(x, lowest):
+    """2**x for x below 1000, with a relative error of 4e-16; 0 from `lowest` >= -1010 down."""
+    y = max(x, lowest)
+    rounded = y + _MAGIC
+    r = y - (rounded - _MAGIC)
+    # A minimax fit of 2**r for |r| <= 1/2: off by 2.3e-16 at most
+    p = 7.03818168862714e-09
+    p = p * r + 1.020832306367658e-07
+    p = p * r + 1.3215653584166679e-06
+    p = p * r + 1.5252659427347007e-05
+    p = p * r + 0.00015403529994264858
+    p = p * r + 0.001333355822580089
+    p = p * r + 0.009618129107983122
+    p = p * r + 0.05550410866448181
+    p = p * r + 0.240226506959091
+    p = p * r + 0.6931471805599492
+    p = p * r + 1.0
+    power = _from_bits(_bits(p) + (_bits(rounded) << 52))
+    return power if x > lowest else 0.0
 
 
 @exact

@@ -18,24 +18,24 @@ from typicality.membership.base import (
 
 @dataclass(frozen=True)
 class Fuzzy(NearestPrototype):
-    r"""Memberships that sum to one, fuzzier as `m` grows.
+    r"""Fuzzy c-means memberships; they sum to one.
 
     .. math:: f(u, d) = \sum_k u_k^m d_k, \quad \sum_k u_k = 1, \qquad
         u_k = \Big[ \sum_j (d_k / d_j)^{1/(m-1)} \Big]^{-1}.
 
-    A row that coincides with prototypes is shared equally among those and belongs to no other.
-    Ratios are taken in logarithms relative to the nearest prototype, so that m close to 1 and m
-    very large are exact.
+    If a row coincides with one or more prototypes, it has equal memberships in these, and 0 in all
+    others. The formula is evaluated with logarithms, so it is accurate for m close to 1 and for
+    very large m.
 
     Implements :cite:`miyamoto2003`, eq. (1)-(3); :cite:`bezdek1981`.
 
-    Differs from the paper: the exponent 2/(m-1) printed in :cite:`lecture20` for squared distances
-    is not stationary; 1/(m-1) is.
+    The exponent for squared distances is 1/(m-1), not 2/(m-1) as printed in :cite:`lecture20`.
 
     Parameters
     ----------
     m : float, default=2.0
-        The fuzzifier, above 1. The limit 1 is :class:`Hard`.
+        The fuzzifier, above 1. Larger values give fuzzier memberships; the limit 1 is
+        :class:`Hard`.
     """
 
     m: float = 2.0
@@ -67,21 +67,23 @@ class Fuzzy(NearestPrototype):
 
     @property
     def compiled_form(self) -> "FuzzyForm | None":
-        return FuzzyForm(float(self.m)) if type(self) is Fuzzy else None
+        return FuzzyForm(float(self.m), 1.0 / (self.m - 1.0)) if type(self) is Fuzzy else None
 
 
 class FuzzyForm(NamedTuple):
     """The compiled form and its parameters."""
 
     m: float
+    exponent: float  # 1 / (m - 1); computed in a loop, it would become a division for each entry
 
     @staticmethod
     def functions() -> CompiledRule:
         from typicality.compiled.arithmetic import (
+            LOG2_E,
             clear,
-            exp,
+            exp2,
             largest_exponent,
-            log,
+            log2,
             lowest_exponent,
         )
         from typicality.compiled.sweep import normalise, row_minimum
@@ -110,14 +112,16 @@ class FuzzyForm(NamedTuple):
                         out[k, r] = ratio * ratio
                         total[r] += out[k, r]
             else:
-                lowest = lowest_exponent(sqdist.itemsize)
-                exponent = 1.0 / (form.m - 1.0)
-                log_low = np.empty(n_rows, np.float64)
+                lowest = LOG2_E * lowest_exponent(sqdist.itemsize)
+                log_low, log_power = np.empty(n_rows), np.empty(n_rows)
                 for r in range(n_rows):
-                    log_low[r] = log(low[r]) if low[r] > 0 else -1e300
+                    log_low[r] = log2(low[r]) if low[r] > 0 else -1e300
                 for k in range(n_clusters):
+                    # Two loops: a single one would need more registers than there are.
                     for r in range(n_rows):
-                        power = exp((log_low[r] - log(sqdist[k, r])) * exponent, lowest)
+                        log_power[r] = (log_low[r] - log2(sqdist[k, r])) * form.exponent
+                    for r in range(n_rows):
+                        power = exp2(log_power[r], lowest)
                         out[k, r] = power if sqdist[k, r] > low[r] else 1.0
                         total[r] += out[k, r]
             normalise(out, total)
@@ -131,18 +135,19 @@ class FuzzyForm(NamedTuple):
                     for r in range(n_rows):
                         out[k, r] *= out[k, r]
                 return
-            m = form.m
-            limit = largest_exponent(sqdist.itemsize)
-            lowest = lowest_exponent(sqdist.itemsize)
-            shift = m * log(np.float64(n_clusters))  # as in Fuzzy.weights: off the smallest numbers
+            limit = LOG2_E * largest_exponent(sqdist.itemsize)
+            lowest = LOG2_E * lowest_exponent(sqdist.itemsize)
+            lowest_value = LOG2_E * lowest_exponent(value.itemsize)
+            shift = form.m * log2(np.float64(n_clusters))  # as in Fuzzy.weights: off the smallest
             shift = shift if shift >= limit / 3 else 0.0
             largest = np.empty(n_rows, np.float64)
             for r in range(n_rows):
-                log_total = -log(np.float64(total[r]))
-                largest[r] = exp(min(shift - m * log_total, limit), lowest)
-                value[r] = low[r] * exp((1.0 - m) * log_total, lowest_exponent(value.itemsize))
-                # u ** (m - 1) * sqdist is the same for all clusters of a row
-                total[r] = low[r] * largest[r] / total[r]
+                # The membership u of the nearest cluster; u ** (m - 1) * sqdist is the same for all
+                u = np.float64(total[r])
+                log_power = (form.m - 1.0) * log2(u)
+                value[r] = low[r] * exp2(log_power, lowest_value)
+                largest[r] = exp2(min(shift + log_power + log2(u), limit), lowest)
+                total[r] = low[r] * largest[r] / u
             for k in range(n_clusters):
                 for r in range(n_rows):
                     weight = out[k, r] * total[r] / sqdist[k, r]
